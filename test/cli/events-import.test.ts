@@ -17,7 +17,7 @@ const eventOf = (index: number, changes: Record<string, unknown> = {}) => ({
 const linesOf = (events: readonly unknown[]) => events.map((event) => JSON.stringify(event)).join('\n');
 const countEvents = (locationId: string) => prisma.parkingEvent.count({ where: { locationId } });
 
-test('pms events import sends 1,000 events in each request, and a second import of the same file changes nothing', async () => {
+test('`pms events import` sends 1,000 parking events in each request, and a second import of the same file changes nothing', async () => {
   const { key, locationId } = await gateway.newTenant();
   const location = ['--location', locationId];
   const events = Array.from({ length: 1_200 }, (_, index) => eventOf(index));
@@ -39,7 +39,7 @@ test('pms events import sends 1,000 events in each request, and a second import 
   expect(await countEvents(locationId)).toBe(1_200);
 });
 
-test('pms events import writes rejected events with their reasons to a file that pms can import after corrections', async () => {
+test('`pms events import` writes the rejected parking events, with reasons, to a file that the user can correct and import', async () => {
   const { key, locationId } = await gateway.newTenant();
   const plate = { plateType: 'DXB', plateCode: 'A' };
   const wrong = [
@@ -80,7 +80,7 @@ test('pms events import writes rejected events with their reasons to a file that
   expect(await countEvents(locationId)).toBe(2);
 });
 
-test('pms events import accepts a plate in three columns, or the text that a camera read', async () => {
+test('`pms events import` accepts a plate as type, code and number, or as the text that a camera read', async () => {
   const { key, locationId } = await gateway.newTenant();
   const { body } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
     key,
@@ -136,7 +136,7 @@ test('pms events import accepts a plate in three columns, or the text that a cam
   });
 });
 
-test('pms events import prints an error for an empty file, a missing file and a refused request', async () => {
+test('`pms events import` prints an error for an empty file, a missing file and a refused request', async () => {
   const { key, locationId } = await gateway.newTenant();
   const location = ['--location', locationId];
   expect(await pms(key, 'events', 'import', fileOf(''), ...location)).toMatchObject({

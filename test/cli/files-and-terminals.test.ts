@@ -11,7 +11,7 @@ const { pms, folder, fileOf } = openCommandLine(await serve(gateway));
 
 const formula = '=HYPERLINK("https://evil.example";"7")';
 
-/** A tenant with an entry and a quota whose reference is a spreadsheet formula. */
+/** Creates a location with a whitelist entry and a quota that both have a spreadsheet formula as reference id. */
 async function newTenant() {
   const tenant = await gateway.newTenant();
   const { key, locationId } = tenant;
@@ -22,11 +22,11 @@ async function newTenant() {
   return tenant;
 }
 
-describe('files with personal data that pms writes', () => {
+describe('pms output files that contain personal data', () => {
   const rejectedCsv = () => fileOf('referenceId,plateType,plateCode,plateNumber\n=1+1,DXB,A,\n');
   const rejectedJson = () => fileOf('{"eventId":"1"}\n');
 
-  // With this usual umask, every user of the machine could read the files of pms if pms set no explicit mode.
+  // With the usual umask 022, every user of the machine can read a new file. So pms must set a stricter file mode.
   let umask: number;
   beforeAll(() => {
     umask = process.umask(0o022);
@@ -39,7 +39,7 @@ describe('files with personal data that pms writes', () => {
     ['a copy of a whitelist', () => ['sync', '--output']],
     ['rejected rows', () => ['import', rejectedCsv(), '--rejects']],
     ['rejected events', () => ['events', 'import', rejectedJson(), '--rejects']],
-  ])('pms creates a file with %s that only the owner of the file can read', async (name, command) => {
+  ])('only its owner can read a file that pms writes: %s', async (name, command) => {
     const { key, locationId } = await newTenant();
     const path = join(folder, name.replaceAll(' ', '-'));
     for (const round of ['new', 'existing']) {
@@ -59,7 +59,7 @@ describe('files with personal data that pms writes', () => {
   });
 });
 
-describe('the option --safe-csv of pms', () => {
+describe('the pms option --safe-csv', () => {
   test.each([
     ['a whitelist', ['export']],
     ['quotas', ['quotas', 'export']],
@@ -95,19 +95,22 @@ describe('the option --safe-csv of pms', () => {
   });
 });
 
-/** Answers every request with the same JSON. */
+/** Creates a request listener that sends the same JSON response to every request. */
 const answering =
   (status: number, body: unknown): RequestListener =>
   (_, response) =>
     void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 
-describe('control characters in responses of a server to pms', () => {
+describe('control characters in the server responses that pms prints', () => {
   const hostile = 'a\u001b[31m\u009b2J\u202egate\nforged';
   const shown = String.raw`a\u001b[31m\u009b2J\u202egate\nforged`;
   const company = { id: '1', slug: 'a', name: hostile, address: 'x', createdAt: 'x', updatedAt: 'x' };
   const page = { nodes: [company], pageInfo: { hasNextPage: false, endCursor: null } };
 
-  /** Every character in this list that a terminal interprets as a control character. */
+  /**
+   * Matches the characters that can change what a terminal shows, such as control characters and marks of the text
+   * direction.
+   */
   const acting = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
   test('pms escapes control characters in tables', async () => {
@@ -135,7 +138,7 @@ describe('control characters in responses of a server to pms', () => {
   });
 });
 
-test('pms status --watch opens a closed stream again only after the delay that the gateway sent', async () => {
+test('when the gateway refuses a stream with status 429, pms status --watch waits for the time in the Retry-After header', async () => {
   const status = {
     locationId: '1',
     slug: 'a',

@@ -7,8 +7,8 @@ const gateway = await openTestGateway({ TRUST_PROXY: 'true' });
 let requests = 0;
 const url = await serve({
   ...gateway,
-  // Each request of this test has its own client address, because requests with an invalid key count towards the rate
-  // limit of the address.
+  // Each request of this test has its own client address, because requests with an invalid API key count towards the
+  // rate limit of the address.
   refuseKnown(incoming, outgoing) {
     requests += 1;
     incoming.headers['x-forwarded-for'] = `10.0.${requests >> 8}.${requests & 255}`;
@@ -17,7 +17,7 @@ const url = await serve({
 });
 const { pms } = openCommandLine(url);
 
-/** The lines of one section of a help text, up to the next empty line. */
+/** Returns the lines of one section of a help text, up to the next empty line. */
 function sectionOf(help: string, name: string): string[] {
   const [, lines = ''] = new RegExp(`^${name}:\\n((?: .*\\n)+)`, 'm').exec(help) ?? [];
   return lines.split('\n').filter((line) => line !== '');
@@ -48,7 +48,7 @@ describe.each(helps)('the help text of pms $path', ({ path, help }) => {
     for (const example of examples) {
       const [program, ...args] = shellCommands(example)[0] ?? [];
       if (program !== 'pms') continue;
-      // The key is invalid, so each command fails only after it has parsed its options.
+      // The test runs each example with an invalid API key, so an example that sends a request fails with UNAUTHORIZED.
       const { err } = await pms('key', ...args);
       expect(err, example).toMatch(/^(UNAUTHORIZED: |Cannot read |Usage: |$)/);
     }
@@ -65,7 +65,7 @@ describe.each(helps)('the help text of pms $path', ({ path, help }) => {
       const [, option, value] = /required option '(--\S+)( <[^']+>)?' not specified/.exec(err) ?? [];
       if (!option) break;
       missing.push(option);
-      // The test gives each option a value that is valid for the option.
+      // The value is a URL, a kind of event or a number, so that it is valid for the option.
       given.push(option, value?.includes('url') ? 'http://127.0.0.1:9' : option === '--kind' ? 'entry' : '1');
     }
     expect(required.toSorted()).toEqual(missing.toSorted());

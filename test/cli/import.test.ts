@@ -18,7 +18,7 @@ const plateNumbersOf = async (locationId: string) =>
     ({ plateNumber }) => plateNumber,
   );
 
-describe('pms import', () => {
+describe('the command pms import', () => {
   test('pms import accepts a byte order mark, LF and CRLF, and quoted fields with line breaks', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = fileOf(
@@ -62,7 +62,7 @@ describe('pms import', () => {
     expect(await json(key, 'import', next, ...location, '--mode', 'upsert')).toMatchObject({ unchanged: 2 });
   });
 
-  test('pms import writes the rejected rows to a file, in their order, and imports the corrected file', async () => {
+  test('pms import writes the rejected rows to a file in their original order, and imports the corrected file', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [good, twice] = [newEntry(), newEntry()];
     const file = fileOf(
@@ -101,7 +101,7 @@ describe('pms import', () => {
     expect(await json(key, 'import', mended, '--location', locationId)).toMatchObject({ created: 1 });
   });
 
-  test('pms import stores the hours of a permit, and keeps the stored hours when the file has no such column', async () => {
+  test('pms import stores the permitted hours of a vehicle, and keeps the stored hours when the file has no column for hours', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId, '--mode', 'upsert'];
     const columns = 'referenceId,plateType,plateCode,plateNumber';
@@ -137,7 +137,7 @@ describe('pms import', () => {
     expect(await read()).toEqual({ hours: null, maxEntries: 2 });
   });
 
-  test('pms import waits when the key reaches its rate limit, and then continues', async () => {
+  test('pms import waits when the API key reaches its rate limit, and then continues', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });
     const file = fileOf([header, ...Array.from({ length: 8 }, () => line())].join('\n'));
@@ -164,7 +164,7 @@ describe('pms import', () => {
       expect(notice).toMatch(/^The rate limit of the key is reached; retrying in [12] seconds?$/);
   });
 
-  test('pms import --mode replace changes nothing when the file is too long for one request or repeats a plate', async () => {
+  test('pms import --mode replace changes nothing when the file is too long for one request or contains a plate twice', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: 10_001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
     const replace = (file: string) => pms(key, 'import', file, '--location', locationId, '--mode', 'replace');
@@ -184,16 +184,19 @@ describe('pms import', () => {
     ['only a byte order mark', '\ufeff', 'is empty'],
     ['semicolons', header.replaceAll(',', ';'), 'Line 1: the columns are separated by semicolons (";")'],
     ['tabs', header.replaceAll(',', '\t'), 'Line 1: the columns are separated by tabs ("\\t")'],
-  ])('pms import refuses a file with %s and names the line or column', async (_, text, message) => {
-    const { key, locationId } = await gateway.newTenant();
-    const { code, err } = await pms(key, 'import', fileOf(text), '--location', locationId);
-    expect(code).toBe(2);
-    expect(err).toContain(message);
-    expect(err).not.toContain('    at ');
-    expect(await plateNumbersOf(locationId)).toEqual([]);
-  });
+  ])(
+    'pms import refuses a file with %s, and prints the line or the column of the mistake',
+    async (_, text, message) => {
+      const { key, locationId } = await gateway.newTenant();
+      const { code, err } = await pms(key, 'import', fileOf(text), '--location', locationId);
+      expect(code).toBe(2);
+      expect(err).toContain(message);
+      expect(err).not.toContain('    at ');
+      expect(await plateNumbersOf(locationId)).toEqual([]);
+    },
+  );
 
-  test('pms import reports a missing file, and a folder that is given instead of a file', async () => {
+  test('pms import prints an error when the file does not exist or is a folder', async () => {
     const missing = join(folder, 'none.csv');
     const run = (path: string) => pms('key', 'import', path, '--location', 'x');
     expect(await run(missing)).toEqual({ code: 2, out: '', err: `Cannot read ${missing}: no such file\n` });

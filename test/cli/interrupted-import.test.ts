@@ -23,9 +23,9 @@ const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
 const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
 
 /**
- * Starts a proxy before the gateway. From request number `heldFrom` on, the proxy holds back the responses to certain
- * requests.
- * @param options.held a text in the documents of these requests
+ * Starts a proxy between pms and the gateway. The proxy counts each request whose body contains the value of `held`.
+ * The proxy forwards the first `heldFrom - 1` counted requests at once. For each later counted request, the proxy waits
+ * until the test calls `answer`.
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
   const held: (() => void)[] = [];
@@ -43,7 +43,7 @@ async function startSlowGateway(key: string, heldFrom: number, { held: text = 'm
   });
   return {
     address,
-    /** The number of requests whose responses the proxy holds back. */
+    /** The number of requests that the proxy currently holds back. */
     waiting: () => held.length,
     answer: () => held.splice(0).forEach((resolve) => resolve()),
   };
@@ -79,7 +79,7 @@ async function continueAsSaid(said: string, key: string) {
 }
 
 describe('Ctrl-C during an import by pms', () => {
-  test('after Ctrl-C, pms import finishes the current batch, and prints the command that imports the remaining rows', async () => {
+  test('after Ctrl-C, pms import finishes its current batch of rows, and prints a command that imports the remaining rows', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = csvOf(row(), row(newEntry({ plateCode: 'ABCD' })), row(), row(), row());
     const slow = await startSlowGateway(key, 2);
@@ -108,7 +108,7 @@ describe('Ctrl-C during an import by pms', () => {
     expect(await countEntries(locationId)).toBe(4);
   });
 
-  test('Ctrl-C ends a pms import that waits for the rate limit, and the printed command continues the import', async () => {
+  test('when Ctrl-C ends a pms import that waits for the rate limit, pms prints a command that continues the import', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 2 });
     const file = csvOf(row(), row(), row(), row());
@@ -154,7 +154,7 @@ describe('Ctrl-C during an import by pms', () => {
     const importing = start(url, key, ['import', '-', '--location', locationId, '--batch-size', '2']);
     importing.child.stdin.write([header, row(), row(), row(), ''].join('\n'));
     await expect.poll(() => countEntries(locationId)).toBe(2);
-    // The response may still be on its way; then Ctrl-C waits for the response.
+    // If pms has not yet received the response to the first batch of rows, it waits for this response before it exits.
     importing.child.kill('SIGINT');
     expect(await importing.ended).toEqual({ code: 130, signal: null });
     expect(importing.err).toContain('Interrupted. Up to line 3, 2 rows are imported, 0 rejected.');
@@ -175,7 +175,7 @@ describe('Ctrl-C during an import by pms', () => {
     expect(await countEntries(locationId)).toBe(0);
   });
 
-  test('after Ctrl-C, pms prints the same import command for events and quotas, because repeated rows change nothing', async () => {
+  test('after Ctrl-C during an import of parking events or quotas, pms says to repeat the whole import', async () => {
     const { key, locationId } = await gateway.newTenant();
     const events = Array.from({ length: 1_200 }, (_, index) => ({
       eventId: `gate-${index}`,
@@ -209,7 +209,7 @@ describe('Ctrl-C during an import by pms', () => {
   });
 });
 
-test('pms import --after-line 2 skips the first two lines of the file, and mode replace refuses the option', async () => {
+test('pms import --after-line 2 skips the first two lines of the file; with --mode replace, --after-line is refused', async () => {
   const { key, locationId } = await gateway.newTenant();
   const twice = newEntry();
   const file = csvOf(row(twice), row(), row(twice), row());

@@ -5,7 +5,7 @@ import { sharedTestGateway, serve } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const { pms, json, fileOf } = openCommandLine(await serve(gateway));
 
-describe('pms whoami and keys', () => {
+describe('the commands pms whoami and pms keys', () => {
   test('pms whoami shows the API key in use as a table or as JSON', async () => {
     const { key, companyId } = await gateway.newTenant();
     expect(await json(key, 'whoami')).toMatchObject({ name: 'Test', companyIds: [companyId] });
@@ -51,7 +51,7 @@ describe('pms whoami and keys', () => {
     expect((await gateway.rest('GET', '/health', { key: rotated.secret })).status).toBe(401);
   });
 
-  test("pms keys create issues an operator's key only with the option --unrestricted", async () => {
+  test("pms keys create issues an operator's API key only with the option --unrestricted", async () => {
     const operator = await gateway.newKey({ unrestricted: true });
     const command = ['keys', 'create', '--name', 'x', '--permission', 'ADMIN'];
     expect(await json(operator, ...command)).toMatchObject({ unrestricted: false });
@@ -76,7 +76,7 @@ describe('pms whoami and keys', () => {
   });
 });
 
-describe('pms usage', () => {
+describe('the command pms usage', () => {
   test('pms usage shows how many requests an API key sent in each hour and for each operation', async () => {
     const { companyId } = await gateway.newTenant();
     const admin = await gateway.newKey({ companyIds: [companyId] });

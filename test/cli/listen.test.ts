@@ -14,7 +14,7 @@ const url = await serve(gateway);
 const { pms, json } = openCommandLine(url);
 const { addEntry, createWebhook, skipRetryDelay, prisma } = webhookTools(gateway);
 
-/** Starts `pms listen` in its own process, which the end of the test kills. */
+/** Starts `pms listen` in a separate process, and kills the process when the test ends. */
 function startListening(key: string, ...args: string[]) {
   const child: ChildProcess = spawn(process.execPath, ['dist/pms.js', ...args], {
     cwd: projectFolder,
@@ -24,7 +24,7 @@ function startListening(key: string, ...args: string[]) {
   const listening = {
     out: '',
     err: '',
-    /** Sends Ctrl-C to the process and returns the exit code. */
+    /** Sends a signal to the process (by default the signal of Ctrl-C), and returns the exit code. */
     async end(signal: NodeJS.Signals = 'SIGINT') {
       child.kill(signal);
       const [code] = (await once(child, 'exit')) as [number | null];
@@ -36,11 +36,11 @@ function startListening(key: string, ...args: string[]) {
   return listening;
 }
 
-/** Returns the webhooks of a company, as the database has them. */
+/** Reads the webhooks of a company from the database. */
 const webhooksOf = (companyId: string) => prisma.webhook.findMany({ where: { companyId } });
 
-describe('pms listen', () => {
-  test('pms listen forwards webhook messages, acknowledges the accepted messages, and deletes its webhook at the end', async () => {
+describe('the command pms listen', () => {
+  test('pms listen acknowledges a webhook message only when the receiver accepts it, and deletes its own webhook at the end', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const receiver = await startReceiver();
     const listening = startListening(
@@ -68,8 +68,8 @@ describe('pms listen', () => {
       ).map(({ status }) => status);
     await expect.poll(statuses).toEqual(['DELIVERED']);
 
-    // pms does not acknowledge a message that the receiver refuses, so the gateway returns the message again when the
-    // lease ends.
+    // When the receiver refuses a webhook message, pms does not acknowledge the message. After the lease of this
+    // message has ended, pms can pull the message again.
     receiver.answer = 500;
     await addEntry(key, locationId);
     await expect.poll(() => listening.out).toContain('whitelist.created  500');
@@ -82,7 +82,7 @@ describe('pms listen', () => {
     expect(await webhooksOf(companyId)).toEqual([]);
   });
 
-  test('pms listen subscribes to every event that the key may read, and deletes its webhook at SIGTERM', async () => {
+  test('pms listen subscribes to every event that the API key may read, and deletes its webhook after the signal SIGTERM', async () => {
     const { companyId } = await gateway.newTenant();
     const key = await gateway.newKey({
       companyIds: [companyId],
@@ -109,7 +109,7 @@ describe('pms listen', () => {
     expect(await webhooksOf(companyId)).toEqual([]);
   });
 
-  test("pms listen deletes its webhook after a failure, and creates no webhook when the receiver's address is invalid", async () => {
+  test("pms listen creates no webhook if the API key may not receive messages, or if the receiver's address is invalid", async () => {
     const { companyId, key } = await gateway.newTenant();
     const permissions = everyPermission.filter((permission) => permission !== 'RECEIVE_WEBHOOKS');
     const without = await gateway.newKey({ companyIds: [companyId], permissions });
@@ -121,8 +121,8 @@ describe('pms listen', () => {
   });
 });
 
-describe('pms trigger', () => {
-  test('pms trigger sends a sample message to the only pull webhook that subscribes to the event', async () => {
+describe('the command pms trigger', () => {
+  test('when only one pull webhook subscribes to an event, pms trigger sends the sample message to this webhook', async () => {
     const { key } = await gateway.newTenant();
     const none = await pms(key, 'trigger', 'whitelist.created');
     expect(none).toMatchObject({ code: 1, err: expect.stringContaining('start `pms listen`') });
@@ -141,7 +141,7 @@ describe('pms trigger', () => {
   });
 });
 
-test('pms webhooks create needs either a URL or the option --pull', async () => {
+test('`pms webhooks create` needs either a URL or the option --pull', async () => {
   const { key } = await gateway.newTenant();
   const create = ['webhooks', 'create'];
   const event = ['--event', 'whitelist.created'];

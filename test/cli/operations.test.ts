@@ -14,7 +14,7 @@ const { prisma } = gateway.database;
 const url = await serve(gateway);
 const { pms, json } = openCommandLine(url);
 
-test('pms companies and pms locations list only companies and locations in the scope of the key', async () => {
+test('pms companies and pms locations list only companies and locations in the scope of the API key', async () => {
   const { key, companyId, locationId } = await gateway.newTenant();
   const company = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
   const location = await prisma.location.findUniqueOrThrow({ where: { id: locationId } });
@@ -25,7 +25,7 @@ test('pms companies and pms locations list only companies and locations in the s
   expect((await pms(key, 'locations', 'list')).out).toContain(location.slug);
 });
 
-test('pms locations update sets the maximum stay of the vehicles at a location', async () => {
+test('`pms locations update` sets the maximum stay of the vehicles at a location', async () => {
   const { key, companyId, locationId } = await gateway.newTenant();
   const update = (hours: string) => ['locations', 'update', locationId, '--longest-stay', hours];
   expect(await json(key, ...update('72'))).toMatchObject({ id: locationId, longestStayHours: 72 });
@@ -51,8 +51,8 @@ test('pms locations update sets the maximum stay of the vehicles at a location',
   });
 });
 
-describe('pms events and status', () => {
-  test('pms events record stores only one event when a user sends the same event id twice', async () => {
+describe('the commands pms events and pms status', () => {
+  test('`pms events record` stores only one parking event when a user sends the same event id twice', async () => {
     const { key, locationId } = await gateway.newTenant();
     const command = [
       'events',
@@ -87,7 +87,7 @@ describe('pms events and status', () => {
     expect(err).toContain('At most 50 locations can be watched at once');
   });
 
-  test('pms status --watch prints each change of a status as a line of JSON', async () => {
+  test('pms status --watch prints each change of the status of a location as a line of JSON', async () => {
     const { key, locationId } = await gateway.newTenant();
     const watching: ChildProcess = spawn('node', ['dist/pms.js', '--json', 'status', locationId, '--watch'], {
       cwd: projectFolder,
@@ -102,7 +102,7 @@ describe('pms events and status', () => {
   });
 });
 
-describe('pms occupancy', () => {
+describe('the command pms occupancy', () => {
   test('pms occupancy lists the vehicles inside a location, and prints their number', async () => {
     const { key, locationId } = await gateway.newTenant();
     const folder = await mkdtemp(join(tmpdir(), 'pms-'));
@@ -128,8 +128,8 @@ describe('pms occupancy', () => {
   });
 });
 
-describe('pms webhooks', () => {
-  test('pms webhooks can create, list, change, rotate and delete a webhook', async () => {
+describe('the command pms webhooks', () => {
+  test('pms webhooks can create, list, change and delete a webhook, and rotate its secret', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const hook = `https://203-0-113.example/${companyId}`;
     const created = await pms(key, '--json', 'webhooks', 'create', hook, '--event', 'PARKING_ENTERED');

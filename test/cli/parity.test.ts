@@ -11,7 +11,7 @@ const { prisma } = gateway.database;
 const url = await serve(gateway);
 const { json, pms } = openCommandLine(url);
 
-/** A tenant whose location has more vehicles than one page of the graph. */
+/** Creates a location whose whitelist has the given number of entries. */
 async function newWhitelist(count: number) {
   const tenant = await gateway.newTenant();
   await prisma.whitelistEntry.createMany({
@@ -24,7 +24,7 @@ async function newWhitelist(count: number) {
   return tenant;
 }
 
-/** Sends read requests as a client does, and waits until the requests appear in the usage of the key. */
+/** Sends REST read requests with an API key, and waits until `pms usage` lists these requests. */
 async function use(key: string, ...paths: string[]): Promise<void> {
   for (const path of paths) await gateway.rest('GET', path, { key });
   await expect
@@ -34,7 +34,7 @@ async function use(key: string, ...paths: string[]): Promise<void> {
     .toHaveLength(new Set(paths.map((path) => path.replace(/[0-9a-f-]{36}|unit%2F\d/g, ''))).size);
 }
 
-/** The URL of a proxy that changes the gateway's answers. */
+/** Starts a proxy that changes the responses of the gateway, and returns the URL of the proxy. */
 async function distorted(
   change: (path: string, answer: string) => string | Promise<string>,
 ): Promise<string> {
@@ -56,8 +56,8 @@ async function distorted(
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-describe('pms parity', () => {
-  test('pms parity compares the REST and GraphQL results of every read request of a key, and finds no difference', async () => {
+describe('the command pms parity', () => {
+  test('pms parity compares the results of REST and GraphQL for every read request that an API key has sent, and finds no difference', async () => {
     const { key, locationId } = await newWhitelist(230);
     const reads = routes.filter(({ method }) => method === 'GET');
     await use(
@@ -79,8 +79,8 @@ describe('pms parity', () => {
     });
     expect(rows.filter(({ path }: { path: string }) => path.endsWith('/vehicles'))).toHaveLength(3);
 
-    // The gateway does not count requests of pms parity as usage. Otherwise a deprecated endpoint would look needed
-    // because of the comparison.
+    // The gateway records the requests of `pms parity` under names such as `parity of GET /health`. Under the normal
+    // operation names, these requests would count as requests of a client that still uses deprecated endpoints.
     await expect
       .poll(async () => (await json(key, 'usage')).map(({ operation }: { operation: string }) => operation))
       .toContain('parity of GET /health');
@@ -94,11 +94,11 @@ describe('pms parity', () => {
   });
 
   test.each([
-    ['its locations', { permissions: ['READ_WHITELIST', 'READ_LOCATIONS'] }],
-    ['its statuses', { permissions: ['READ_WHITELIST', 'READ_STATUS'] }],
-    ['the locations in its scope', { permissions: ['READ_WHITELIST'] }],
+    ['the list of locations', { permissions: ['READ_WHITELIST', 'READ_LOCATIONS'] }],
+    ['the list of statuses', { permissions: ['READ_WHITELIST', 'READ_STATUS'] }],
+    ['the scope of the key', { permissions: ['READ_WHITELIST'] }],
   ] as const)(
-    'pms parity compares the whitelists of all locations of the key, and finds the locations through %s',
+    'pms parity finds the locations of an API key through %s, and compares their whitelists',
     async (_, { permissions }) => {
       const { locationId } = await newWhitelist(2);
       const key = await gateway.newKey({ permissions, locationIds: [locationId] });
@@ -144,14 +144,15 @@ describe('pms parity', () => {
     });
   });
 
-  test('pms parity does not report data that changes during the comparison', async () => {
+  test('pms parity reports no difference when data changes during the comparison', async () => {
     const { key, locationId } = await newWhitelist(3);
     await use(key, `/locations/${locationId}/whitelist`);
     let changes = 0;
     const address = await distorted(async (path, text) => {
       changes += 1;
       if (!path.endsWith('/whitelist')) return text;
-      // The proxy adds an entry after the first response, and changes a note after the second response.
+      // The test adds a whitelist entry during the first REST request, and changes the notes of all whitelist entries
+      // during the third REST request.
       if (changes === 1)
         await prisma.whitelistEntry.create({ data: { ...newEntry(), id: newId(), locationId } });
       if (changes === 3)
@@ -163,7 +164,7 @@ describe('pms parity', () => {
     expect(changes).toBe(4);
   });
 
-  test('pms parity says when the key has sent no request that pms can compare', async () => {
+  test('pms parity prints a message when the API key has sent no request that pms can compare', async () => {
     const { key } = await gateway.newTenant();
     const unused = await pms(key, '--json', 'parity');
     expect(unused).toMatchObject({

@@ -15,7 +15,7 @@ const url = await serve(gateway);
 const { pms, json } = openCommandLine(url);
 
 describe('error messages of pms', () => {
-  test('pms reports that the gateway refuses the API key', async () => {
+  test('pms prints an error when the gateway refuses the API key', async () => {
     const { code, err } = await pms('pms_test_x', 'whoami');
     expect(code).toBe(1);
     expect(err).toMatch(/^UNAUTHORIZED: Invalid or missing API key\n {2}request: [0-9a-f-]{36}\n$/);
@@ -45,20 +45,20 @@ describe('error messages of pms', () => {
     ['a missing option', 'key', ['import', 'x'], "'--location <location>' not specified"],
     ['an invalid plate', 'key', ['whitelist', 'find', 'DXB7', '--location', 'x'], 'such as DXB/A/7001'],
     ['an invalid number', 'key', ['keys', 'rotate', 'x', '--grace-seconds', 'day'], 'Must be a whole number'],
-  ])('pms exits with status 2 and explains %s', async (_, key, args, message) => {
+  ])('pms exits with status 2 and explains the mistake: %s', async (_, key, args, message) => {
     const { code, out, err } = await pms(key, ...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(message);
   });
 
-  test('pms reports at once that nothing listens at the given address', async () => {
+  test('pms reports at once that no server listens at the given address', async () => {
     const closedServer = await listen(() => undefined, { isOpen: false });
     const { code, err } = await pms('key', '--url', closedServer, 'whoami');
     expect(code).toBe(1);
     expect(err).toBe(`No answer from ${closedServer} (ECONNREFUSED). Is the gateway running there?\n`);
   });
 
-  describe('an address of pms where another server listens', () => {
+  describe('a server address at which another program listens', () => {
     const json = (body: unknown) => listen((_, response) => response.end(JSON.stringify(body)));
     const page = (_: unknown, response: ServerResponse) =>
       response.setHeader('Content-Type', 'text/html; charset=utf-8').end('<html>');
@@ -120,7 +120,10 @@ describe('error messages of pms', () => {
   });
 });
 
-/** Starts an HTTP server and returns its URL. The server closes when the test ends, or before this function returns. */
+/**
+ * Starts an HTTP server, which closes when the test ends, and returns its URL. With `isOpen: false`, the function
+ * closes the server at once, so that no server listens at the returned URL.
+ */
 async function listen(answer: RequestListener, { isOpen = true } = {}): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -131,7 +134,7 @@ async function listen(answer: RequestListener, { isOpen = true } = {}): Promise<
   return `http://127.0.0.1:${port}`;
 }
 
-/** Starts a server that runs until the test ends and does not answer in HTTP. */
+/** Starts a TCP server that does not answer in HTTP, and returns its URL. The TCP server runs until the test ends. */
 async function listenRaw(answer: (socket: Socket) => void): Promise<string> {
   const server = createTcpServer((socket) => {
     socket.on('error', () => undefined);
@@ -144,7 +147,7 @@ async function listenRaw(answer: (socket: Socket) => void): Promise<string> {
 
 describe('redirects of the server that pms calls', () => {
   test.each([301, 302, 307, 308])(
-    'pms does not send its key to the target of a redirect with status %s',
+    'pms does not send its API key to the target of a redirect with status %s',
     async (status) => {
       const keysSeen: unknown[] = [];
       const other = await listen((request, response) => {
@@ -167,7 +170,7 @@ describe('redirects of the server that pms calls', () => {
   );
 });
 
-test('pms retries a request that fails with status 503 when the gateway has answered an earlier request', async () => {
+test('when the first request of a pms command succeeds and the second request gets status 503, pms sends the second request again', async () => {
   const { key, companyId } = await gateway.newTenant();
   const { slug } = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
   let requests = 0;
@@ -219,7 +222,7 @@ describe('names that pms accepts in place of ids', () => {
     });
   });
 
-  test('pms names the missing permission when the key may not look up a location by name', async () => {
+  test('pms prints the missing permission when the API key may not look up a location by name', async () => {
     const { companyId } = await gateway.newTenant();
     const gate = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_STATUS'] });
     expect(await pms(gate, 'status', 'north')).toMatchObject({
@@ -244,7 +247,7 @@ describe('the installed program pms', () => {
       'a key file on the standard input',
       `unset PMS_API_KEY; echo $KEY | node dist/pms.js --key-file - --json whoami | ${printName}`,
     ],
-  ])('pms prints only JSON into a pipe: %s', async (_, script) => {
+  ])('pms --json prints nothing but JSON when its output is a pipe (%s)', async (_, script) => {
     const { key } = await gateway.newTenant();
     expect((await runShell(`KEY=${key}\n${script}`)).stdout).toBe('Test\n');
   });
@@ -285,7 +288,7 @@ describe('the installed program pms', () => {
       expect.stringMatching(/^whitelist\t/),
       'whoami\tshow the current key',
     ]);
-    // The shell sorts the completions by the locale of the machine.
+    // The order of the completions in fish depends on the locale of the machine, so the test sorts the completions.
     const named = async (line: string) =>
       (await complete(line)).map((candidate) => candidate.split('\t')[0]).toSorted();
     expect(await named('pms --json keys r')).toEqual(['revoke', 'rotate']);

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openCommandLine } from '../support/command-line.ts';
 import { fencedBlocks, projectFolder, readPages } from '../support/documentation.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
+import { databaseVariables, startGatewayProcess } from '../support/gateway-process.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
+import { createEmbeddedDatabase } from '../support/scratch-database.ts';
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
@@ -21,7 +21,10 @@ const copyIn = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 const numbersIn = (file: string) =>
   copyIn(file).entries.map(({ plateNumber }: { plateNumber: string }) => plateNumber);
 
-/** A tenant with two vehicles, and the options that copy its whitelist. */
+/**
+ * Creates a location with two vehicles on its whitelist, and returns the arguments with which pms sync copies the
+ * whitelist.
+ */
 async function newWhitelist(name: string) {
   const tenant = await gateway.newTenant();
   const at = ['--location', tenant.locationId];
@@ -32,7 +35,7 @@ async function newWhitelist(name: string) {
   return { ...tenant, at, file, sync: ['sync', ...at, '--output', file] };
 }
 
-describe('pms sync', () => {
+describe('the command pms sync', () => {
   test('pms sync writes the whole whitelist in its first run, and only the changes in later runs', async () => {
     const { key, locationId, at, file, sync } = await newWhitelist('changes');
     expect(await json(key, ...sync)).toEqual({ entries: 2, upserts: 2, removals: 0, reset: true });
@@ -43,7 +46,7 @@ describe('pms sync', () => {
         { plateNumber: '2', referenceId: 'unit', validFrom: null },
       ],
     });
-    // The new entry has the plate of the removed entry, so the feed lists the removal first.
+    // The added whitelist entry has the same plate as the removed one, so the whitelist feed lists the removal first.
     await json(key, 'whitelist', 'remove', 'DXB/A/1', ...at);
     await json(key, 'whitelist', 'add', 'DXB/A/1', ...at, '--reference', 'other');
     expect(await json(key, ...sync)).toEqual({ entries: 2, upserts: 1, removals: 1, reset: false });
@@ -62,7 +65,7 @@ describe('pms sync', () => {
     expect(numbersIn(file)).toEqual(['1', '2']);
   });
 
-  test('pms sync does not overwrite a file that pms sync did not write', async () => {
+  test('pms sync refuses to overwrite a file that is not a copy of the same whitelist', async () => {
     const { key, at } = await newWhitelist('else');
     const { sync: other, key: otherKey, file: otherFile } = await newWhitelist('other');
     await json(otherKey, ...other);
@@ -79,7 +82,7 @@ describe('pms sync', () => {
   });
 });
 
-/** A port on which nothing listens. */
+/** Returns a TCP port on which no server listens. */
 async function freePort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -88,7 +91,7 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-/** A process that the end of the test kills, with its standard output and standard error. */
+/** Starts a process and collects its standard output and standard error. The process is killed when the test ends. */
 function start(args: string[], env: Record<string, string>) {
   const child: ChildProcess = spawn(process.execPath, args, {
     cwd: projectFolder,
@@ -125,17 +128,17 @@ test('pms sync --watch polls for whitelist changes when the gateway refuses an e
   await expect.poll(() => numbersIn(file)).toEqual(['1', '2', '3']);
 });
 
-test('after the gateway or pms sync is killed and restarted, the copy of the whitelist follows new changes again', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'parking-sync-'));
-  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+test('pms sync continues to update its copy of a whitelist after the gateway or pms sync was killed and restarted', async () => {
+  const scratch = await createEmbeddedDatabase();
+  onTestFinished(() => scratch.drop());
   const operator = 'operator-key-of-the-tests-0123456789';
-  const environment = { PORT: await freePort(), DATA_DIR: data, OPERATOR_API_KEY: operator };
+  const environment = { PORT: await freePort(), ...databaseVariables(scratch), OPERATOR_API_KEY: operator };
   let server = startGatewayProcess(environment);
   onTestFinished(() => void server.end('SIGKILL'));
   const address = await server.listening();
   const command = (...args: string[]) => json(operator, '--url', address, ...args);
   const at = ['--location', 'marina-gate'];
-  const file = join(data, 'plates.json');
+  const file = join(folder, 'plates.json');
   const env = { PMS_URL: address, PMS_API_KEY: operator };
   const startSync = () => start(['dist/pms.js', '--json', 'sync', ...at, '--output', file, '--watch'], env);
 
@@ -144,7 +147,7 @@ test('after the gateway or pms sync is killed and restarted, the copy of the whi
   await command('whitelist', 'add', 'DXB/A/9001', ...at, '--reference', 'unit');
   await expect.poll(() => numbersIn(file)).toContain('9001');
 
-  const gateFile = join(data, 'gate.mts');
+  const gateFile = join(folder, 'gate.mts');
   const page = readPages().find(({ path }) => path === 'docs/gates.md')!;
   writeFileSync(gateFile, fencedBlocks(page).find(({ words }) => words.includes('gate.mts'))!.text);
   const { locationId } = copyIn(file);
@@ -152,8 +155,8 @@ test('after the gateway or pms sync is killed and restarted, the copy of the whi
   const answers: string[] = [];
   createInterface(gate.child.stdout!).on('line', (line) => answers.push(line));
   /**
-   * Returns the decision of the gate program about a plate, and whether the decision came from the gateway or from the
-   * copy of the whitelist.
+   * Requests a decision about a plate from the example gate program of docs/gates.md. Returns the gate decision, and
+   * whether it comes from the gateway or from the local copy of the whitelist.
    */
   async function ask(plate: string): Promise<string> {
     const { length } = answers;

@@ -9,7 +9,9 @@ const { pms, pmsOnTerminal, json } = openCommandLine(await serve(gateway));
 const boxCharacters = /[\u2500-\u257f]/;
 const widthOf = (text: string) => Math.max(...text.split('\n').map(({ length }) => length));
 
-/** A tenant with long texts in every column, and a key that may list everything. */
+/**
+ * Creates a company with long names, references and addresses, and an API key that may list all objects of the company.
+ */
 async function newVerboseTenant() {
   const tenant = await gateway.newTenant();
   const { key, companyId, locationId } = tenant;
@@ -58,7 +60,7 @@ describe('tables that pms prints', () => {
     expect((await pmsOnTerminal(200, admin, 'locations', 'list')).out).toContain(slug);
   });
 
-  test('pms cuts a line with wide characters at the last column of the terminal', async () => {
+  test('pms cuts a line with characters of double width at the last column of the terminal', async () => {
     const { key, companyId } = await gateway.newTenant();
     await prisma.company.update({ where: { id: companyId }, data: { name: '停車場'.repeat(30) } });
     const { out } = await pmsOnTerminal(60, key, 'companies', 'list');
@@ -70,7 +72,7 @@ describe('tables that pms prints', () => {
 });
 
 describe('single objects that pms prints', () => {
-  test('pms prints a single object with complete identifiers and texts, and prints each list item on its own line', async () => {
+  test('for a single object, pms prints complete identifiers and texts, and each list item on its own line', async () => {
     const { admin, companyId, locationId, reference } = await newVerboseTenant();
     const { out } = await pmsOnTerminal(40, admin, 'whoami');
     expect(out).toMatch(new RegExp(`^companies +${companyId}$`, 'm'));
@@ -80,13 +82,13 @@ describe('single objects that pms prints', () => {
   });
 });
 
-describe('identifiers in tables of pms', () => {
+describe('identifiers in the tables that pms prints', () => {
   test('pms shows only the unique end of each identifier in a table, unless the user gives --full-ids', async () => {
     const { key, companyId } = await gateway.newTenant();
     const alike = await gateway.newLocation(companyId);
     const others = await json(key, 'locations', 'list');
     const last = (others[0].id as string).slice(-8);
-    // The two identifiers of this test differ first at the ninth character from the end.
+    // The two location ids of this test have the same last eight characters. The characters before them differ.
     const ninth = others[0].id.at(-9) === '0' ? '1' : '0';
     const twin = `${alike.slice(0, 24)}000${ninth}${last}`;
     await prisma.location.update({ where: { id: alike }, data: { id: twin } });
@@ -143,7 +145,7 @@ describe('identifiers in tables of pms', () => {
     expect((await pms(key, 'webhooks', 'deliveries', id)).out).toContain(`\n${delivery.id}  `);
   });
 
-  test("a table of pms shows only the end of a whitelist entry's identifier", async () => {
+  test("a table that pms prints shows only the end of a whitelist entry's identifier", async () => {
     const { key, locationId } = await gateway.newTenant();
     const body = newEntry();
     const entry = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });

@@ -15,11 +15,12 @@ const Accept = 'application/graphql-request+json';
 const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
 const body = { referenceId: "O'Hara, مواقف!", ...plate };
 /**
- * A request body in bash's `$'…'` quotes, as a browser writes the body when a user copies a request as a curl command.
+ * A request body in bash's `$'…'` quotes. A browser writes `$'…'` quotes when a user copies a request as a curl
+ * command.
  */
 const escapedBody = String.raw`{"referenceId":"O\'Hara, \u0645\u0648\u0627\u0642\u0641\u0021","plateType":"DXB","plateCode":"A","plateNumber":"7"}`;
 
-describe('pms translate', () => {
+describe('the command pms translate', () => {
   test('pms translate prints the equivalent GraphQL request for a curl command, and does not execute the request', async () => {
     const { key, locationId } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
@@ -61,7 +62,7 @@ describe('pms translate', () => {
       'with double quotes',
       (address) => `curl ${address} -d "${JSON.stringify(body).replaceAll('"', '\\"')}"`,
     ],
-  ])('pms translate reads a curl command %s', async (_, line) => {
+  ])('pms translate accepts each form of a curl command: %s', async (_, line) => {
     const { key, locationId } = await gateway.newTenant();
     const written = line(`${url}/api/locations/${locationId}/whitelist`);
     const { code, out, err } = await pmsWithInput(written, key, '--json', 'translate');
@@ -92,7 +93,7 @@ describe('pms translate', () => {
     expect(removal.variables).toEqual({ locationId, whitelistId: '7', expectedVersion: 3 });
   });
 
-  test('pms translate converts each different request of a HAR file once, and lists skipped and refused requests', async () => {
+  test('pms translate converts a repeated request of a HAR file only once, and reports skipped and refused requests', async () => {
     const { key, locationId } = await gateway.newTenant();
     const request = (method: string, path: string, text?: string) => ({
       request: {
@@ -134,7 +135,7 @@ describe('pms translate', () => {
     });
   });
 
-  test('pms translate changes nothing when the gateway is too old to translate requests', async () => {
+  test('pms translate does not send the request to a gateway that is too old to translate requests', async () => {
     const seen: string[] = [];
     const old = createServer((request, response) => {
       seen.push(`${request.method} ${request.url}`);
@@ -172,7 +173,7 @@ describe('pms translate', () => {
       '{"log":{"entries":[]}}',
       'The input is neither a curl line nor a HAR file',
     ],
-  ])('pms translate explains the error for %s', async (_, input, message) => {
+  ])('pms translate explains why its input is invalid: %s', async (_, input, message) => {
     const { key } = await gateway.newTenant();
     const { code, out, err } = await pmsWithInput(input, key, 'translate');
     expect({ code, out }).toEqual({ code: 2, out: '' });

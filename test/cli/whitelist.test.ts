@@ -13,7 +13,7 @@ const { pms, json, fileOf, folder } = openCommandLine(await serve(gateway));
 
 const header = entryColumns.join(',');
 
-describe('pms export', () => {
+describe('the command pms export', () => {
   const text = (max: number) =>
     fc
       .string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'ü', 'م', '=', ';', '\t'), maxLength: max })
@@ -36,7 +36,7 @@ describe('pms export', () => {
     validFrom: fc.option(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })),
   });
 
-  test('pms import accepts a file that pms export wrote, and the import changes nothing', async () => {
+  test('a whitelist that is copied with pms export and pms import stays the same', async () => {
     const { key, companyId } = await gateway.newTenant();
     await fc.assert(
       fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 12 }), async (entries) => {
@@ -74,7 +74,7 @@ describe('pms export', () => {
     expect(readFileSync(file, 'utf8')).toBe([header, ...rows, ''].join('\n'));
   });
 
-  test('pms export sends one request for every 5,000 entries', async () => {
+  test('pms export sends one request for every 5,000 whitelist entries', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: 5001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
     await json(
@@ -92,15 +92,15 @@ describe('pms export', () => {
     expect(out).toBe([header, ...rows, ''].join('\n'));
   });
 
-  test('a failed pms export leaves the previous file unchanged', async () => {
+  test('when pms export fails, the previous file stays unchanged', async () => {
     const file = fileOf('earlier');
     expect(await pms('key', 'export', '--location', 'x', '--output', file)).toMatchObject({ code: 1 });
     expect(readFileSync(file, 'utf8')).toBe('earlier');
   });
 });
 
-describe('pms whitelist', () => {
-  test('pms whitelist can add a vehicle to a whitelist, find, list and remove the vehicle', async () => {
+describe('the command pms whitelist', () => {
+  test('pms whitelist can add, find, list and remove the vehicles of a whitelist', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const added = await json(
@@ -129,7 +129,7 @@ describe('pms whitelist', () => {
     });
   });
 
-  test('pms whitelist finds the whitelist entries with plates that look similar to the text that a camera read', async () => {
+  test('`pms whitelist find --tolerance 1` finds the plate DXB/B/7001 when the user searches for DXB/8/7001', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     await json(key, 'whitelist', 'add', 'DXB/B/7001', ...at, '--reference', 'unit-7');
@@ -137,7 +137,7 @@ describe('pms whitelist', () => {
     expect(out).toContain('DXB B 7001');
   });
 
-  test('pms whitelist sets the hours in which, and the number of times that, a listed vehicle may enter', async () => {
+  test('pms whitelist can set the hours in which a vehicle may enter, and the number of times that the vehicle may enter', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const added = await json(
@@ -158,7 +158,7 @@ describe('pms whitelist', () => {
     expect(await pms(key, 'whitelist', 'hours', 'DXB/A/7001', 'often', ...at)).toMatchObject({ code: 2 });
   });
 
-  test('pms whitelist checks whether a vehicle may enter when a camera has read its plate as a given text', async () => {
+  test('`pms check` accepts the text that a camera read from a plate, and decides whether the vehicle may enter', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     await json(key, 'whitelist', 'add', 'DXB/B/7001', ...at, '--reference', 'unit-7');
@@ -180,7 +180,7 @@ describe('pms whitelist', () => {
   });
 });
 
-describe('pms quotas', () => {
+describe('the command pms quotas', () => {
   test('pms quotas can set, list, export and import quotas', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
@@ -207,13 +207,16 @@ describe('pms quotas', () => {
     ['referenceId,inside\nunit-7,many', 'Line 2: inside must be a whole number'],
     ['referenceId,inside,enforcement\nunit-7,1,soft', 'Line 2: enforcement must be HARD or REPORT'],
     ['referenceId,inside\nunit-7,1\n\nunit-7,2', 'Line 4: line 2 already has a quota of unit-7'],
-  ])('pms quotas refuses the file %j and explains the error', async (file, message) => {
-    const { key, locationId } = await gateway.newTenant();
-    const { code, err } = await pms(key, 'quotas', 'import', fileOf(file), '--location', locationId);
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
-  });
+  ])(
+    '`pms quotas import` refuses a file with the content %j and explains the error',
+    async (file, message) => {
+      const { key, locationId } = await gateway.newTenant();
+      const { code, err } = await pms(key, 'quotas', 'import', fileOf(file), '--location', locationId);
+      expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
+    },
+  );
 
-  test('when the gateway refuses a line, pms quotas import names the line and the number of quotas already set', async () => {
+  test('when `pms quotas import` fails, it prints the line that failed and how many quotas it has set', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const row = (index: number) => `unit-${index},${index === 1_400 ? '99999999999' : '1'}`;

@@ -15,7 +15,7 @@ import {
 import { startLoad } from './support/load.ts';
 import { askGraph, limitedKeyBudget, newTenant } from './support/tenant.ts';
 
-// These tests run three gateways behind HAProxy on one machine, configured as in docs/scaling.md.
+// These tests run three gateways behind HAProxy on one machine. HAProxy has the configuration from docs/scaling.md.
 
 const timeout = 180_000;
 const gateways = ['gateway-1', 'gateway-2', 'gateway-3'];
@@ -40,7 +40,7 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), redis.remove()]);
 });
 
-/** Returns one column of HAProxy's statistics, with a value for each gateway. */
+/** Returns the values of one column of HAProxy's statistics: one value for each gateway. */
 async function statistics(column: string): Promise<string[]> {
   const [header = '', ...lines] = (await balancer.command('show stat')).trim().split('\n');
   const names = header.replace(/^# /, '').split(',');
@@ -48,8 +48,8 @@ async function statistics(column: string): Promise<string[]> {
   return gateways.map((gateway) => rows.find(([, server]) => server === gateway)![names.indexOf(column)]!);
 }
 
-describe('three gateways behind a balancer', { timeout }, () => {
-  test('three gateways behind a load balancer all get requests, and together enforce the rate limit of a key exactly', async () => {
+describe('three gateways behind a load balancer', { timeout }, () => {
+  test('each of three gateways behind a load balancer gets requests, and together they allow exactly the rate limit of an API key', async () => {
     await expect.poll(() => statistics('status')).toEqual(['UP', 'UP', 'UP']);
     const { limitedKey } = await newTenant(balancer.url, operatorKey, 'balancer-limits');
     await expectExactLimit(fleet, [balancer.url], limitedKey);
@@ -67,12 +67,12 @@ describe('three gateways behind a balancer', { timeout }, () => {
       );
     expect(await statuses()).toEqual([200, 200, 200]);
     await askGraph(balancer.url, operatorKey, 'mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', viewer);
-    // A process caches a key for 5 seconds. The key stops working sooner, so a notice from the other process has
-    // revoked the key.
+    // A gateway process caches an API key for 5 seconds. The test waits for less than 5 seconds, so it fails if a
+    // gateway process gets no notice about the revoked API key.
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
 
-  test('subscribers of each gateway get the events that any other gateway records', async () => {
+  test('a subscriber that is connected to one gateway gets the new status when another gateway records a parking event', async () => {
     const { key, locationId } = await newTenant(balancer.url, operatorKey, 'balancer-pushed');
     const streams = [balancer.url, ...fleet.urls].map((url) =>
       createClient({ url: `${url}/graphql`, headers: { 'X-API-Key': operatorKey } }).iterate<{
@@ -86,7 +86,8 @@ describe('three gateways behind a balancer', { timeout }, () => {
       for await (const { data } of stream) if (data?.locationStatusChanged.occupied) return 'pushed';
       return 'ended';
     });
-    // The gateway sends nothing when a stream begins, so vehicles enter until every subscriber has received an event.
+    // A subscriber receives no changes that happen before its event stream is open. So the test records entries of
+    // vehicles until every subscriber of the location status has received a changed status.
     let heard: string[] | undefined;
     void Promise.all(pushed).then((all) => (heard = all));
     let vehicles = 0;
@@ -113,7 +114,8 @@ describe('three gateways behind a balancer', { timeout }, () => {
     try {
       for (const [index, gateway] of gateways.entries()) {
         await progress(load, 30);
-        // The systemd unit runs the same steps before a gateway stops, and before a gateway starts.
+        // In production, the systemd unit of a gateway sends commands to the load balancer: `drain` before the gateway
+        // stops, and `ready` before the gateway starts again.
         await balancer.command(`set server gateways/${gateway} state drain`);
         await expect.poll(async () => (await statistics('scur'))[index]).toBe('0');
         expect(await fleet.gateways[index]!.end('SIGTERM')).toBe(0);
@@ -140,8 +142,8 @@ describe('three gateways behind a balancer', { timeout }, () => {
       ]),
     ];
     expect(new Set(outcomes)).toEqual(new Set(['acknowledged']));
-    // On a busy machine, a process may get no response from Redis in time. The process then limits requests on its own,
-    // and logs this change.
+    // On a busy machine, Redis may respond too late. A gateway process then logs "Redis does not answer", and counts
+    // rate limit points in its own memory.
     const fellBack = fleet.gateways.some((gateway) => gateway.output().includes('Redis does not answer'));
     expect(ledger.servedOfLimitedKey).toBeLessThanOrEqual(
       fellBack ? budgetWithFallback(gateways.length) : limitedKeyBudget,

@@ -1,18 +1,26 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startGatewayProcess } from '../support/gateway-process.ts';
+import { createEmbeddedDatabase } from '../support/scratch-database.ts';
 import { createPostgres } from '../support/system-servers.ts';
 import { importWhitelist, startDisconnects } from './support/disconnects.ts';
 import { operatorKey } from './support/fleet.ts';
 import { newAccess } from './support/tenant.ts';
 
-/** The number of clients in one test. The two tests of a database together use 3,000 clients. */
+/**
+ * The number of clients in one test. On each database, two tests run, one with CORS and one without. Together, they
+ * have 3,000 clients.
+ */
 const clientCount = 1_500;
-/** The maximum number of clients that disconnect during the same imports. */
+/**
+ * A test starts its clients in several rounds of `count` clients. At most `atOnce` clients are connected at the same
+ * time.
+ */
 const clientsOfRound = { count: 300, atOnce: 20 };
 const rounds = clientCount / clientsOfRound.count;
 
 /**
- * Opens the database of a gateway. Returns the variables that configure the database, and a function that removes it.
+ * Functions that create a database for a gateway. Each function returns the environment variables of the gateway
+ * (`env`), and a function that deletes the database (`remove`).
  */
 const databases = {
   PostgreSQL: async () => {
@@ -20,13 +28,17 @@ const databases = {
     await postgres.start();
     return { env: { DATABASE_URL: postgres.url }, remove: () => postgres.remove() };
   },
-  'the embedded database': async () => ({ env: { DATA_DIR: 'memory://' }, remove: async () => {} }),
+  'the embedded database': async () => {
+    const { dataDir, drop } = await createEmbeddedDatabase();
+    return { env: { DATA_DIR: dataDir }, remove: drop };
+  },
 };
 
-describe.each(Object.entries(databases))('a gateway on %s', (_, open) => {
-  // CORS middleware creates a new response around each stream, so the test runs with and without CORS.
+describe.each(Object.entries(databases))('a gateway with %s', (_, open) => {
+  // The CORS middleware wraps each streamed response in a new response. Therefore, this test runs with and without
+  // CORS.
   test.each<Record<string, string>>([{}, { CORS_ORIGINS: 'https://app.example' }])(
-    `the gateway survives ${clientCount} clients that disconnect at the first bytes during repeated imports of 10,000 rows, with %j`,
+    `during repeated imports of 10,000 rows, the gateway survives ${clientCount} clients that disconnect early (settings: %j)`,
     { timeout: 900_000 },
     async (settings) => {
       const { env, remove } = await open();

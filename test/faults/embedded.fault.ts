@@ -7,9 +7,9 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateway-pro
 import { operatorKey } from './support/fleet.ts';
 import { askGraph } from './support/tenant.ts';
 
-describe('an embedded database whose first start is killed', { timeout: 400_000 }, () => {
+describe('an embedded database whose first start was interrupted by SIGKILL', { timeout: 400_000 }, () => {
   test.each([100, 500, 1000, 2000])(
-    'the embedded database starts again after its first start was killed after %i ms',
+    'the embedded database starts and keeps its data when its first start was killed after %i ms',
     async (afterMs) => {
       const dataDir = mkdtempSync(join(tmpdir(), 'fault-embedded-'));
       const started: GatewayProcess[] = [];

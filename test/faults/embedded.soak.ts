@@ -7,7 +7,7 @@ import { checkLedger, checkMessages, type Queries } from './support/checker.ts';
 import { operatorKey, soak, type SoakedGateway, soakMinutes, startSoakedGateway } from './support/soak.ts';
 import { newTenant, raiseOperatorLimits } from './support/tenant.ts';
 
-// This is a long run without faults (docs/faults.md, "The soak") of one gateway on its embedded database.
+// This test runs one gateway with its embedded database for a long time, without faults (docs/faults.md, "The soak").
 
 const dataDir = mkdtempSync(join(tmpdir(), 'soak-embedded-'));
 let gateway: SoakedGateway | undefined;
@@ -17,7 +17,10 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Runs a function with the database while no gateway has the database open. */
+/**
+ * Opens the embedded database, calls a function with the database, and closes the database. The gateway must be
+ * stopped, because only one process can open an embedded database.
+ */
 async function withDatabase(work: (database: Queries) => Promise<unknown>): Promise<void> {
   const database = await PGlite.create({ dataDir: join(dataDir, 'postgres') });
   await work(database);
@@ -27,7 +30,7 @@ async function withDatabase(work: (database: Queries) => Promise<unknown>): Prom
 const noConnections = async () => ({ databaseConnections: 0, redisConnections: 0 });
 
 test(
-  `a gateway on its embedded database uses no more memory or file descriptors after ${soakMinutes} minutes of load`,
+  `the memory and the file descriptors of a gateway with an embedded database do not keep growing during ${soakMinutes} minutes of load`,
   async () => {
     gateway = await startSoakedGateway({ DATA_DIR: dataDir });
     await gateway.process.end();

@@ -11,13 +11,16 @@ import { operatorKey } from './support/fleet.ts';
 import { type Ledger, type Load, type LoadOptions, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
 
-/** The maximum time until the clients have sent a given number of requests, on a busy machine. */
+/**
+ * The maximum time, in milliseconds, that a test waits until the gateways have acknowledged 60 requests. Two minutes
+ * are enough even on a busy machine.
+ */
 const progressTimeoutMs = 120_000;
-/** The duration, in milliseconds, of a fault that the gateway must detect. */
+/** The duration of a fault, in milliseconds, which is long enough for the gateway to detect the fault. */
 const faultMs = 6_000;
-/** The shortest pause between two attempts to deliver a message, in milliseconds (docs/webhooks.md). */
+/** The shortest pause between two attempts to deliver a webhook message, in milliseconds (docs/webhooks.md). */
 const leastRetryDelayMs = 5_000;
-/** The number of requests that must be acknowledged before a fault, and again after the fault. */
+/** The number of requests that the gateways must acknowledge before a fault, and again after the fault. */
 const enough = 60;
 
 const postgres = await createPostgres({ max_connections: '50' });
@@ -27,8 +30,8 @@ const redisProxy = await startProxy(redis.url);
 const database = await connectDatabase();
 
 /**
- * The PostgreSQL role of the gateways. The role is no superuser, because PostgreSQL reserves connections for
- * superusers.
+ * The PostgreSQL role of the gateways. The database role of the gateways is not a superuser, because PostgreSQL
+ * reserves some connections for superusers.
  */
 await database.query(
   'CREATE ROLE gateway LOGIN; ALTER DATABASE postgres OWNER TO gateway; GRANT ALL ON SCHEMA public TO gateway',
@@ -38,15 +41,15 @@ const databaseUrl = postgres.url.replace('postgres@', 'gateway@');
 const ports = [await freePort(), await freePort()];
 const urls = ports.map((port) => `http://127.0.0.1:${port}`);
 const gateways: GatewayProcess[] = [];
-/** The number of times that the test stops a gateway. */
+/** The number of times that the tests have stopped a gateway with SIGTERM. */
 let stops = 0;
-/**
- * The companies that all fault tests created. The last test checks the webhook messages of these companies, when every
- * message has been sent.
- */
+/** The companies that the fault tests have created, and whose webhook messages the last test checks. */
 const tenants: Tenant[] = [];
 
-/** The database connection of the checker, which is lost when PostgreSQL is killed. */
+/**
+ * Opens a database connection with which a test checks the stored data. When PostgreSQL is killed, this connection
+ * breaks.
+ */
 async function connectDatabase(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: postgres.url });
   client.on('error', () => undefined);
@@ -81,7 +84,10 @@ afterAll(async () => {
 
 const total = ({ acknowledged }: Ledger) => acknowledged.reduce((sum, count) => sum + count, 0);
 
-/** Waits until one gateway, or both gateways, have acknowledged the given number of further requests. */
+/**
+ * Waits until the given gateway has acknowledged 60 more requests (`enough`). Without the argument `gateway`, the
+ * requests of all gateways count.
+ */
 async function progress({ ledger }: Load, gateway?: number): Promise<void> {
   const count = () => (gateway === undefined ? total(ledger) : ledger.acknowledged[gateway]!);
   const target = count() + enough;
@@ -89,12 +95,14 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 }
 
 /**
- * The budget of the limited key while Redis fails: one shared budget before the fault, one after Redis lost its data,
- * and one for each process that limits alone. Each of the two processes may have been restarted.
+ * The maximum number of requests with the rate-limited API key that the gateways serve when Redis fails. Redis and each
+ * gateway process have their own counter, and each counter allows `limitedKeyBudget` requests. The counter in Redis may
+ * start again at 0 once, when Redis loses its data. The counter of a gateway process may start again at 0 once, when
+ * the process restarts.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 
-/** The state of the limiter in each gateway's readiness. */
+/** Returns the state of the rate limiter of each gateway, from `/readyz`. */
 const limiters = () =>
   Promise.all(
     urls.map(async (url) => {
@@ -103,7 +111,7 @@ const limiters = () =>
     }),
   );
 
-/** Waits until the key with the rate limit has sent more requests than its limit allows. */
+/** Waits until the clients have sent more requests with the rate-limited API key than its rate limit allows. */
 async function pressLimit({ ledger }: Load): Promise<void> {
   const target = ledger.askedOfLimitedKey + 2 * budgetWithFallback;
   await expect
@@ -113,11 +121,11 @@ async function pressLimit({ ledger }: Load): Promise<void> {
 
 interface FaultOptions {
   /**
-   * Returns how many requests of the rate-limited key the gateways may serve: exactly the rate limit while Redis is
-   * healthy.
+   * The maximum number of requests with the rate-limited API key that the gateways may serve. Without `limitBound`, the
+   * maximum is the rate limit of the API key. While Redis works, the gateways enforce rate limits exactly.
    */
   limitBound?: number;
-  /** Whether the test fails when a request of a client fails during the fault. */
+  /** If true, every request during the fault must get a response with a status below 500. */
   everyRequestIsAnswered?: boolean;
   clients?: LoadOptions;
 }
@@ -143,7 +151,8 @@ async function under(
   const checker = await connectDatabase();
   expect(await checkLedger(checker, tenant, load.ledger)).toEqual([]);
   if (everyRequestIsAnswered) expect(load.ledger.unanswered).toEqual([]);
-  // A process that got no response from Redis in time limited requests on its own, and logged this change.
+  // On a busy machine, Redis may respond too late. A gateway process then counts rate limit points in its own memory,
+  // and logs "Redis does not answer".
   const fellBack = gateways.some((gateway) =>
     gateway.output().includes('Redis does not answer', printedBefore.get(gateway)),
   );
@@ -151,7 +160,7 @@ async function under(
   await checker.end();
 }
 
-describe('acknowledged changes during faults are stored exactly once', { timeout: 400_000 }, () => {
+describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
   test('every acknowledged change is stored once when a gateway is killed', () =>
     under('gateway-killed', async () => {
       await gateways[0]!.end('SIGKILL');
@@ -169,7 +178,8 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
       await progress(load, 0);
     }));
 
-  // In rare cases the gateway closes an idle connection while a request is on its way, which is no defect.
+  // Vitest runs this test again, up to two times, when the test fails. One failed run of this test proves no defect. A
+  // server may close an idle connection (HTTP), and in rare cases a client sends a request at the same time.
   test(
     'a gateway that gets SIGTERM finishes its running requests and exits cleanly',
     { retry: 2 },
@@ -203,7 +213,7 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
       postgres.thaw();
     }));
 
-  test('every acknowledged change is stored once when PostgreSQL accepts no writes', () =>
+  test('while PostgreSQL temporarily accepts no writes, each change that the gateway acknowledges is stored exactly once', () =>
     under('postgres-read-only', async () => {
       const admin = await connectDatabase();
       await admin.query('ALTER SYSTEM SET default_transaction_read_only = on');
@@ -219,7 +229,7 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
   test('every acknowledged change is stored once when PostgreSQL refuses commits', () =>
     under('commits-refused', async (load) => {
       const admin = await connectDatabase();
-      // A deferred trigger runs at the commit, after all statements have succeeded.
+      // A deferred trigger of PostgreSQL runs at the commit, when all statements have already succeeded.
       await admin.query(`
         CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$
           BEGIN IF random() < 0.5 THEN RAISE EXCEPTION 'refused at the commit'; END IF; RETURN NULL; END $$;
@@ -233,7 +243,8 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
   test('every acknowledged change is stored once when PostgreSQL has no free connection', () =>
     under('postgres-full', async () => {
       const taken: pg.Client[] = [];
-      // PostgreSQL keeps its existing connections, and refuses new connections of the gateways.
+      // The test closes the connections between the gateways and PostgreSQL, and then takes all free connections.
+      // Therefore, the gateways cannot connect again.
       const admin = await connectDatabase();
       await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'gateway'`);
       for (let isFull = false; !isFull;) {
@@ -311,7 +322,7 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
     ));
 
   test.each(['-90s', '+90s'])(
-    'every acknowledged change is stored once, although the clock of a gateway is wrong by %s',
+    'every acknowledged change is stored once when the clock of a gateway is wrong by %s',
     (offset) =>
       under(
         `clock-${offset.replace(/\W/, offset.startsWith('-') ? 'behind-' : 'ahead-')}`,
@@ -322,12 +333,13 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
           const refusingSince = performance.now();
           const before = receiver.messages.length;
           await progress(load, 0);
-          // The pauses between failed delivery attempts are long, even when the gateway itself is slow.
+          // The test checks that the gateway waits long enough between failed attempts to deliver a webhook message.
           const attempts = new Map<string, number>();
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
-          // After the first pause, each pause between delivery attempts is at least as long as the time since the first
-          // attempt.
+          // Before each retry of a webhook message, the gateway waits at least as long as the time between the first
+          // and the last attempt. So the time since the first attempt at least doubles with each attempt from the
+          // third attempt on.
           const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
           expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
           receiver.answer = 204;
@@ -338,7 +350,7 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
   );
 
   test.each(['nothing', 'upgrade', 301, 500] as const)(
-    'every acknowledged change is stored once when a webhook receiver answers %s',
+    'every acknowledged change is stored once when a webhook receiver responds with %s',
     (answer) =>
       under(
         `receiver-${answer}`,
@@ -354,12 +366,14 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
 
 test('a webhook receiver gets every change under exactly one message id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
-  // A failed message waits for as long as the gateway has tried to send the message, which is long on a busy machine.
-  // The test skips the pause, but not the retry.
+  // On a busy machine, the pause after a failed delivery attempt can be long. So the test sets the time of the next
+  // delivery attempt to now.
   await checker.query(`
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);
-  // A killed gateway had leased messages. Another gateway sends these messages when the leases end.
+  // A gateway reserves webhook messages for some time (a lease) before it sends them. An earlier test of this file
+  // killed one gateway process. So this test waits until the leases of that process end and another gateway sends its
+  // webhook messages.
   for (const tenant of tenants) {
     await expect
       .poll(async () => checkMessages(checker, tenant), { timeout: 150_000, interval: 500 })

@@ -6,7 +6,7 @@ import { checkLedger, checkMessages } from './support/checker.ts';
 import { operatorKey, soak, type SoakedGateway, soakMinutes, startSoakedGateway } from './support/soak.ts';
 import { newTenant, raiseOperatorLimits } from './support/tenant.ts';
 
-// This is a long run without faults (docs/faults.md, "The soak") of two gateways on separate servers.
+// This test runs two gateways with PostgreSQL and Redis for a long time, without faults (docs/faults.md, "The soak").
 
 const postgres = await createPostgres();
 const redis = await createRedis();
@@ -23,7 +23,7 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), redis.remove()]);
 });
 
-/** The number of connections to the servers, without the connections of the test itself. */
+/** Returns the number of connections to PostgreSQL and to Redis, without the connections of the test itself. */
 async function connections() {
   const { rows } = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM pg_stat_activity
@@ -34,7 +34,7 @@ async function connections() {
 }
 
 test(
-  `two gateways use no more memory or connections after ${soakMinutes} minutes of load`,
+  `the memory and the connections of two gateways do not keep growing during ${soakMinutes} minutes of load`,
   async () => {
     const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url };
     gateways.push(await startSoakedGateway(env), await startSoakedGateway(env));

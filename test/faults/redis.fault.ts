@@ -25,8 +25,8 @@ import {
 import { type Load, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant } from './support/tenant.ts';
 
-// These tests run Redis as a cluster and with sentinels. A Redis server is lost under load, and no request of a client
-// fails.
+// These tests run Redis as a cluster and with sentinels. When a Redis server is lost under load, no request of a client
+// may fail.
 
 const password = 'own-password';
 const timeout = 120_000;
@@ -41,7 +41,9 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), certificate.remove()]);
 });
 
-/** Runs clients with a rate-limited key before, during and after a fault of Redis, and checks that no request fails. */
+/**
+ * Runs clients with a rate-limited API key before, during and after a fault of Redis, and checks that no request fails.
+ */
 async function unnoticed(fleet: Fleet, name: string, fault: (load: Load) => Promise<void>): Promise<void> {
   const tenant = await newTenant(fleet.urls[0]!, operatorKey, name);
   const load = startLoad(fleet.urls, tenant);
@@ -88,7 +90,8 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       burstLimit: 10,
     }));
   /**
-   * Sends 20 concurrent requests for each subject to both limiters alternately, and returns how many requests passed.
+   * Checks 20 concurrent requests of each API key in `subjects`: ten requests with each of the two rate limiters.
+   * Returns the number of allowed requests of each API key.
    */
   const passed = (subjects: RateLimitSubject[]) =>
     Promise.all(
@@ -107,7 +110,8 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
   });
 
   test('a notice of a change reaches gateway processes that are connected to other nodes of the Redis cluster', async () => {
-    // There are enough gateway processes for connections to several nodes of the cluster.
+    // The test opens 12 connections, as 12 gateway processes do, so that some connections lead to different nodes of
+    // the cluster.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];
@@ -118,7 +122,7 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
     await Promise.all(processes.map((pubSub) => pubSub.close()));
   });
 
-  test('no request fails when a Redis node is lost under load, and rate limits on other nodes stay exact', async () => {
+  test('when a node of the Redis cluster is killed under load, no request fails, and rate limits on the other nodes stay exact', async () => {
     const [lost] = cluster.nodes;
     const subjects = newSubjects();
     await unnoticed(fleet, 'cluster-node-lost', async (load) => {
@@ -126,8 +130,9 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
-      // Each process counts the API keys of the lost Redis node on its own. The cluster still counts all other API
-      // keys.
+      // Each API key may send 10 requests. If the lost Redis node stored the count of an API key, the two rate limiters
+      // now count the requests of this key separately, and allow 20 requests together. For all API keys on the other
+      // nodes, both rate limiters use the count in the Redis cluster, and allow 10 requests together.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);
@@ -174,7 +179,7 @@ describe('Redis with sentinels, TLS and passwords', { timeout }, () => {
   });
 
   test.each(['freeze', 'kill'] as const)(
-    'no request fails during a Redis failover after a %s of the primary',
+    'no request fails during a Redis failover (fault of the Redis primary: %s)',
     (fault) =>
       unnoticed(fleet, `sentinels-${fault}`, async (load) => {
         const before = await group.primaryPort();
@@ -184,7 +189,7 @@ describe('Redis with sentinels, TLS and passwords', { timeout }, () => {
         await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
         await expect.poll(() => fleet.readiness('notices')).toEqual(['ok', 'ok']);
         await progress(load);
-        // The former primary of Redis still considers itself the primary.
+        // The former Redis primary starts again and still acts as a primary, until the sentinels change its role.
         await (fault === 'freeze' ? primary.thaw() : primary.start());
       }),
   );

@@ -12,7 +12,7 @@ import { connectTo, type Fleet, operatorKey, progress, startFleet } from './supp
 import { startLoad } from './support/load.ts';
 import { askGraph, newTenant } from './support/tenant.ts';
 
-// This test runs a PostgreSQL primary with a synchronous standby, configured as in docs/scaling.md.
+// This test runs a PostgreSQL primary with a synchronous standby, with the configuration from docs/scaling.md.
 
 const timeout = 180_000;
 const standbyName = 'standby';
@@ -51,7 +51,7 @@ afterAll(async () => {
   await Promise.all([standby.remove(), primary.remove(), redis.remove()]);
 });
 
-describe('a primary with a synchronous standby', { timeout }, () => {
+describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
   test('the gateway reads API key usage and the audit log from the standby database', async () => {
     const auditLog = () =>
       askGraph<{ edges: { node: { action: string } }[] }>(
@@ -70,7 +70,7 @@ describe('a primary with a synchronous standby', { timeout }, () => {
     await admin.end();
   });
 
-  test('a promoted PostgreSQL standby has every acknowledged change after the primary is lost under load', async () => {
+  test('when a PostgreSQL primary is lost under load, the promoted standby has every acknowledged change', async () => {
     const tenant = await newTenant(fleet.urls[0]!, operatorKey, 'standby-promoted');
     const load = startLoad(fleet.urls, tenant);
     try {

@@ -14,7 +14,7 @@ interface Plate {
   plateNumber: string;
 }
 
-/** The type, code and number of a plate such as `DXB B 123`. */
+/** Splits a plate such as `DXB B 123` into its type, its code and its number. */
 function plateOf(text: string): Plate {
   const [plateType = '', plateCode = '', plateNumber = ''] = text.split(' ');
   return { plateType, plateCode, plateNumber };
@@ -24,7 +24,10 @@ const shown = ({ plateType, plateCode, plateNumber }: Plate) => `${plateType} ${
 
 type Reading = { text: string; plateType?: string; confidence?: number; alternatives?: string[] };
 
-/** A location with the given plates on its whitelist, and a function that checks a reading there. */
+/**
+ * Creates a location with the given plates on its whitelist. Returns a function that requests a gate decision for the
+ * text that a camera read.
+ */
 async function whitelistOf(plates: readonly string[], fields: Record<string, unknown> = {}) {
   const { key, locationId } = await gateway.newTenant();
   await prisma.whitelistEntry.createMany({
@@ -62,7 +65,7 @@ const persian = (text: string) => text.replace(/\d/g, (digit) => String.fromChar
 const wide = (text: string) =>
   text.replace(/[0-9A-Za-z]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0));
 
-describe('texts that a camera read', () => {
+describe('gate checks with a text that a camera read', () => {
   test.each([
     ['A 12345'],
     ['A12345'],
@@ -108,7 +111,7 @@ describe('texts that a camera read', () => {
     expect(await ask('white 8')).toMatchObject({ allowed: true, entry: 'DXB White 8' });
   });
 
-  test('the gateway tries the alternative texts of a camera when the main text matches no whitelist entry', async () => {
+  test('when the main text of a camera reading matches no whitelist entry, the gateway tries the alternative texts', async () => {
     const { ask } = await whitelistOf(['DXB A 1', 'DXB B 2', 'DXB C 3']);
     expect(await ask({ text: 'X 9', alternatives: ['', 'b-2', 'Y 9'] })).toMatchObject({
       allowed: true,
@@ -124,7 +127,7 @@ describe('texts that a camera read', () => {
     });
   });
 
-  test('a gate check with a tolerance allows one confusable character when no text of the camera matches exactly', async () => {
+  test('with tolerance 1, a gate check accepts a text in which the camera confused one character, such as I and 1', async () => {
     const { ask } = await whitelistOf(['DXB B 15', 'DXB 8 15', 'AUH 7 1', 'DXB C 10']);
     expect(await ask('B IS')).toMatchObject({ allowed: false, candidates: [] });
     expect(await ask('B I5', 1)).toMatchObject({
@@ -138,7 +141,8 @@ describe('texts that a camera read', () => {
       entry: 'AUH 7 1',
       details: [{ differences: [{ field: 'plateNumber', position: 1, read: 'I', listed: '1' }] }],
     });
-    // An alternative text that matches exactly is preferred to a main text with one different character.
+    // An alternative text that matches a whitelist entry exactly takes precedence over a main text that is only similar
+    // to a whitelist entry.
     expect(await ask({ text: 'C IO', alternatives: ['8 15'] }, 1)).toMatchObject({ entry: 'DXB 8 15' });
     expect(await ask({ text: 'C 1O', alternatives: ['B 15', '8 15'] }, 1)).toMatchObject({
       allowed: false,
@@ -161,12 +165,12 @@ describe('texts that a camera read', () => {
     ['an invalid plate type', { text: 'A 1', plateType: 'dubai' }, 'reading.plateType'],
     ['a confidence in percent instead of 0 to 1', { text: 'A 1', confidence: 93 }, 'reading.confidence'],
     ['eleven alternatives', { text: 'A 1', alternatives: Array(11).fill('B 1') }, 'reading.alternatives'],
-  ])('a gate check with a camera reading that has %s is refused', async (_, reading, field) => {
+  ])('a gate check is refused when its camera reading has %s', async (_, reading, field) => {
     const { ask } = await whitelistOf([]);
     expect(await ask(reading as Reading)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test('a gate check that contains both a plate and a camera reading is refused', async () => {
+  test('a gate check is refused when it contains neither a plate nor a camera reading, or when it contains both', async () => {
     const { key, locationId } = await gateway.newTenant();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "1" }';
     for (const args of ['', `, plate: ${plate}, reading: { text: "A 1" }`, ', plate: null, reading: null']) {
@@ -183,14 +187,14 @@ describe('texts that a camera read', () => {
     }
   });
 
-  test('a gate check of a camera reading takes one SQL statement, for any number of possible plates', async () => {
+  test('a gate check of a camera text uses one SQL statement, however many plates the text can mean', async () => {
     const { ask } = await whitelistOf(['DXB B 1']);
-    await ask('A 1'); // The first statement looks up the key
+    await ask('A 1'); // The SQL statements of this first request are not counted, because the request also reads the API key
     const statements = await statementsOfRequest(() => ask({ text: '8 I', alternatives: ['B I', 'B 1'] }, 1));
     expect(statements).toHaveLength(1);
   });
 
-  test("a gate check of a camera reading gets NOT_FOUND at a location outside the key's scope", async () => {
+  test("a gate check of a camera reading gets NOT_FOUND at a location outside the API key's scope", async () => {
     const { locationId } = await whitelistOf(['DXB A 1']);
     const { key } = await gateway.newTenant();
     const query = `{ plateAccess(locationId: "${locationId}", reading: { text: "A 1" }) { allowed } }`;
@@ -199,7 +203,7 @@ describe('texts that a camera read', () => {
 });
 
 describe('matching of camera texts and plates', () => {
-  // The test uses only few characters, so that different plates often have the same text.
+  // The test builds plates from only a few characters, so that one camera text often matches several plates.
   const plate = fc
     .record({
       plateType: fc.constantFrom('DX', 'DXB', 'XB', 'AUH'),
@@ -212,7 +216,7 @@ describe('matching of camera texts and plates', () => {
   const textOf = ({ plateType, plateCode, plateNumber }: Plate, isWithType: boolean) =>
     `${isWithType ? plateType : ''}${plateCode}${plateNumber}`;
 
-  test('the text of a plate matches the whitelist entry of the plate, whatever separators the text contains', async () => {
+  test('the text that a camera read matches a whitelist entry even when the text contains separators, such as dots', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(plate, { minLength: 1, maxLength: 25 }),
@@ -245,7 +249,7 @@ describe('matching of camera texts and plates', () => {
     );
   });
 
-  test('in the text that a camera read, the plate number may begin at any digit except the first character', () => {
+  test('the gateway finds every possible plate number at the end of a camera text, but the whole text is never a plate number', () => {
     expect(numbersIn('DXBA123')).toEqual(['123', '23', '3']);
     expect(numbersIn('A12345')).toEqual(['12345', '2345', '345']);
     expect(numbersIn('DXBWHITE7')).toEqual(['7']);
@@ -254,7 +258,7 @@ describe('matching of camera texts and plates', () => {
     expect(numbersIn('')).toEqual([]);
   });
 
-  test('the gateway ignores some characters beyond ASCII in the text that a camera read', () => {
+  test('the gateway ignores a zero width space at the end of the text that a camera read', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
         expect(plateText(text)).toBe(plateText(`${text}\u200b`));
@@ -262,19 +266,20 @@ describe('matching of camera texts and plates', () => {
     );
   });
 
-  test('normalizing the text that a camera read a second time changes nothing', () => {
+  test('when a camera text is already normalized, normalizing the text again changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const once = plateText(text);
         expect(plateText(once)).toBe(once);
       }),
-      // A letter whose capital has three code points, and a combining mark after a dropped character.
+      // The first example is a letter whose capital form has three code points. The second example is a combining mark
+      // after a character that the gateway removes.
       { examples: [['\u1fd2'], ['A-\u0301']] },
     );
   });
 });
 
-describe('events with a text that a camera read', () => {
+describe('parking events with a text that a camera read', () => {
   const at = (minute: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minute * 60_000).toISOString();
 
   async function record(key: string, locationId: string, input: Record<string, unknown>) {
@@ -319,7 +324,7 @@ describe('events with a text that a camera read', () => {
     ]);
   });
 
-  test('the gateway records a parking event although the text that a camera read matches no single whitelist entry', async () => {
+  test('the gateway records a parking event even when the camera text matches no whitelist entry or several entries', async () => {
     const { key, locationId } = await whitelistOf(['DXB A1 2', 'DXB A 12']);
     expect(await record(key, locationId, { reading: { text: 'x-99' } })).toMatchObject({
       plateType: '',
@@ -342,7 +347,7 @@ describe('events with a text that a camera read', () => {
     ]);
   });
 
-  test('a parking event that is sent again stays unchanged, although its text now matches a newer whitelist entry', async () => {
+  test('when a gate sends a parking event again, the event stays unchanged, even if a new whitelist entry matches its camera text', async () => {
     const { key, locationId } = await whitelistOf([]);
     const input = { eventId: 'same', reading: { text: 'A 1', confidence: 0.5 } };
     const first = await record(key, locationId, input);
@@ -355,7 +360,7 @@ describe('events with a text that a camera read', () => {
     expect(corrected).toMatchObject({ id: first.id, plateType: 'DXB', confidence: 0.9, listed: true });
   });
 
-  test("a parking event gets the plate of the whitelist entry that the gate named, not the camera's text", async () => {
+  test('when a gate sends the id of a whitelist entry and a camera text, the parking event gets the plate of the whitelist entry', async () => {
     const { key, locationId } = await whitelistOf(['DXB B 1']);
     const { id: entryId } = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId } });
     const input = { eventId: 'same', entryId, reading: { text: '8 1', plateType: 'SHJ' } };

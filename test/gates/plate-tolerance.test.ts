@@ -6,7 +6,10 @@ import { statementsOfRequest } from '../support/statements.ts';
 
 const gateway = await sharedTestGateway();
 
-/** A location whose whitelist has some plates, such as `DXB B 123`. */
+/**
+ * Creates a location whose whitelist contains the given plates, such as `DXB B 123`. Returns a function that requests
+ * a gate decision for a given plate.
+ */
 async function whitelistOf(...entries: (string | Record<string, unknown>)[]) {
   const { key, locationId } = await gateway.newTenant();
   for (const entry of entries) {
@@ -32,7 +35,7 @@ function plateOf(text: string) {
   return { plateType, plateCode, plateNumber };
 }
 
-describe('checks of a plate with a tolerance', () => {
+describe('gate checks of a plate with a tolerance for similar characters', () => {
   test.each([
     ['DXB 8 123', 'DXB B 123', { field: 'plateCode', position: 1, read: '8', listed: 'B' }],
     ['DXB O1 5', 'DXB 01 5', { field: 'plateCode', position: 1, read: 'O', listed: '0' }],
@@ -41,7 +44,7 @@ describe('checks of a plate with a tolerance', () => {
     ['DXB Z 1', 'DXB 2 1', { field: 'plateCode', position: 1, read: 'Z', listed: '2' }],
     ['5HJ 1 1', 'SHJ 1 1', { field: 'plateType', position: 1, read: '5', listed: 'S' }],
   ])(
-    'a check of the plate %s with a tolerance finds %s, and the response lists the differing character',
+    'with a tolerance of one character, the plate %s matches the whitelist entry %s, and the response lists the different character',
     async (read, listed, difference) => {
       const ask = await whitelistOf(listed);
       const { plateCode, plateNumber } = plateOf(listed);
@@ -54,7 +57,7 @@ describe('checks of a plate with a tolerance', () => {
     },
   );
 
-  test('a gate check with a tolerance prefers the whitelist entry with exactly the checked plate', async () => {
+  test('with a tolerance for similar characters, a gate check prefers an exact match to a similar plate', async () => {
     const ask = await whitelistOf('DXB B 1', 'DXB 8 1');
     expect(await ask('DXB 8 1')).toEqual({
       allowed: true,
@@ -123,7 +126,7 @@ describe('checks of a plate with a tolerance', () => {
     expect(await ask(read, tolerance)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test('a plate check with a tolerance takes one SQL statement', async () => {
+  test('a plate check with a tolerance for similar characters uses one SQL statement', async () => {
     const ask = await whitelistOf('DXB B 1');
     const statements = await statementsOfRequest(() => ask('DXB 8 1'));
     expect(statements).toHaveLength(1);
@@ -137,7 +140,7 @@ describe('similar plates', () => {
     plateNumber: fc.stringMatching(/^[A-Z0-9]{1,20}$/),
   });
 
-  test('each similar plate differs from the given plate in one character, and no similar plate is listed twice', () => {
+  test('the list of similar plates contains each plate once, and each differs from the given plate in one character', () => {
     fc.assert(
       fc.property(plate, (read) => {
         const [first, ...others] = similarPlates(read);

@@ -8,8 +8,9 @@ const gateway = await openTestGateway();
 const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);
 
 /**
- * A location where unit-7 may have one vehicle inside and `DXB/A/1` is listed for unit-7, with functions that change
- * the location.
+ * Creates a location with the plate `DXB/A/1` on its whitelist, under the reference unit-7. The quotas of the
+ * references unit-7 and unit-8 each allow one vehicle inside. Returns functions that change the whitelist and the
+ * vehicles inside the location.
  */
 async function unitWithQuota() {
   const { key, locationId } = await gateway.newTenant();
@@ -56,7 +57,7 @@ async function unitWithQuota() {
           entries: ['DXB/A/1', ...plates].map((plate) => ({ referenceId: 'unit-7', ...plateOf(plate) })),
         },
       ),
-    /** Returns whether `DXB/A/1` would exceed the quota, and how many places of both quotas are used. */
+    /** Returns how many vehicles each quota counts, and the reason of the gate decision about the plate `DXB/A/1`. */
     async quotas() {
       const { quotas } = (
         await gateway.graph(
@@ -75,7 +76,7 @@ async function unitWithQuota() {
       );
       return { seven, eight, reason };
     },
-    /** Records the entry of a vehicle and returns whether the vehicle exceeds the quota. */
+    /** Records that a vehicle enters the location, and returns whether the vehicle exceeds the quota. */
     async isOver(plate: string, fields: { eventId?: string } = {}) {
       const input = {
         eventId: newId(),
@@ -100,7 +101,7 @@ const inUnit7 = { seven: 1, eight: 0, reason: 'QUOTA_REACHED' };
 const inUnit8 = { seven: 0, eight: 1, reason: 'LISTED' };
 const inNone = { seven: 0, eight: 0, reason: 'LISTED' };
 
-describe('quotas count the vehicles inside by the current whitelist', () => {
+describe('vehicles that a quota counts when the whitelist changes', () => {
   test.each<{ title: string; steps: (unit: Unit) => Promise<unknown>; quotas: typeof inUnit7 }>([
     {
       title: 'a vehicle that entered before its entry was created counts',
@@ -140,7 +141,7 @@ describe('quotas count the vehicles inside by the current whitelist', () => {
       quotas: inNone,
     },
     {
-      title: 'a vehicle that is now listed for another reference counts there',
+      title: 'a vehicle that is now listed for another reference counts towards the quota of that reference',
       async steps({ enter, create, change }) {
         const id = await create('DXB/A/2');
         await enter('DXB/A/2');
@@ -149,7 +150,8 @@ describe('quotas count the vehicles inside by the current whitelist', () => {
       quotas: inUnit8,
     },
     {
-      title: 'a vehicle whose plate was created again for another reference counts there',
+      title:
+        'a vehicle whose entry was created again for another reference counts towards the quota of that reference',
       async steps({ enter, create, remove }) {
         const id = await create('DXB/A/2');
         await enter('DXB/A/2');
@@ -202,7 +204,7 @@ describe('quotas count the vehicles inside by the current whitelist', () => {
       quotas: inNone,
     },
     {
-      title: 'a vehicle that was admitted with a tolerance counts',
+      title: 'a vehicle that was admitted with a tolerance for similar characters counts',
       async steps({ enter, create }) {
         const entryId = await create('DXB/B/2');
         await enter('DXB/8/2', { entryId });
@@ -211,7 +213,7 @@ describe('quotas count the vehicles inside by the current whitelist', () => {
     },
     {
       title:
-        'a vehicle that was admitted with a tolerance counts for the entry of its plate as read, if that is listed now',
+        'a vehicle that was admitted with a tolerance counts for an entry with exactly its plate when that entry exists now',
       async steps({ enter, create }) {
         const entryId = await create('DXB/B/2');
         await enter('DXB/8/2', { entryId });
@@ -228,14 +230,14 @@ describe('quotas count the vehicles inside by the current whitelist', () => {
       },
       quotas: inNone,
     },
-  ])('a quota counts vehicles by the current whitelist: $title', async ({ steps, quotas }) => {
+  ])('a quota counts vehicles according to the current whitelist: $title', async ({ steps, quotas }) => {
     const unit = await unitWithQuota();
     await steps(unit);
     expect(await unit.quotas()).toEqual(quotas);
     expect(await unit.isOver('DXB/A/1')).toBe(quotas.seven > 0);
   });
 
-  test('the gateway checks an entry event that arrives late against the vehicles that are inside now', async () => {
+  test('the quota check of a late entry event counts the vehicles that are inside now', async () => {
     const { enter, leave, create, isOver, locationId } = await unitWithQuota();
     await create('DXB/A/2');
     await leave('DXB/A/1');
@@ -248,7 +250,7 @@ describe('quotas count the vehicles inside by the current whitelist', () => {
     expect(event).toMatchObject({ overQuota: true });
   });
 
-  test('after a correction of an entry event, the vehicle with the wrong plate no longer counts towards a quota', async () => {
+  test('when an entry event is corrected to another plate, the wrong plate no longer counts towards a quota', async () => {
     const { enter, create, isOver } = await unitWithQuota();
     await enter('DXB/A/2', { eventId: 'one' });
     await create('DXB/A/2');

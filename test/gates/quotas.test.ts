@@ -13,7 +13,11 @@ const minute = (minutes: number) =>
 
 const quotaFields = '{ referenceId inside enforcement used }';
 
-/** A location whose whitelist has the vehicles 1, 2, … of unit-7, with functions that act on the location. */
+/**
+ * Creates a location with the given number of vehicles (plate numbers 1, 2, …) on its whitelist, all under the
+ * reference unit-7. Returns functions that set quotas, record parking events and request gate decisions for the new
+ * location.
+ */
 async function unitWith(vehicles: number) {
   const { key, locationId, companyId } = await gateway.newTenant();
   const ids = Array.from({ length: vehicles }, () => newId());
@@ -69,8 +73,8 @@ async function unitWith(vehicles: number) {
   };
 }
 
-describe('quotas', () => {
-  test('a quota admits the allowed number of vehicles of a reference, and refuses the next vehicle', async () => {
+describe('quotas for vehicles with the same reference (such as an apartment)', () => {
+  test('a quota admits the allowed number of vehicles of a reference (such as an apartment), and refuses the next vehicle', async () => {
     const { setQuota, record, decide, run } = await unitWith(3);
     expect(await setQuota(2)).toEqual({ referenceId: 'unit-7', inside: 2, enforcement: 'HARD', used: 0 });
     await record(1);
@@ -85,7 +89,9 @@ describe('quotas', () => {
         { name: 'uses', passed: true, detail: 'Any number of entries' },
       ]),
     });
-    // A quota does not count the checked vehicle itself, which is still inside when its exit was missed.
+    // The gateway has received no exit event of the vehicle with the plate number 1, so this vehicle still counts as
+    // inside. When the gateway checks the quota for a vehicle that is already inside, it does not count this vehicle as
+    // one of the others.
     expect(await decide(1)).toMatchObject({ allowed: true });
     await record(1, { kind: 'EXIT', occurredAt: minute(1) });
     expect(await decide(3)).toMatchObject({ allowed: true, reason: 'LISTED' });
@@ -96,7 +102,7 @@ describe('quotas', () => {
     ).toEqual({ allowed: true, overQuota: false });
   });
 
-  test('a quota with the rule REPORT admits a vehicle over the quota, and the gate decision reports the excess', async () => {
+  test('a quota with the enforcement REPORT admits a vehicle over the quota, and the gate decision reports the excess', async () => {
     const { setQuota, record, decide } = await unitWith(2);
     await setQuota(1, 'REPORT');
     await record(1);
@@ -114,7 +120,7 @@ describe('quotas', () => {
     });
   });
 
-  test('the gateway checks a quota again when a vehicle enters, and marks an entry event over the quota', async () => {
+  test('the gateway checks the quota again when it records an entry, and marks an event that exceeds the quota', async () => {
     const { setQuota, record, exceeded, ids } = await unitWith(3);
     await setQuota(1);
     expect(await record(1, { eventId: 'one' })).toEqual({ overQuota: false });
@@ -133,7 +139,7 @@ describe('quotas', () => {
         },
       },
     ]);
-    // When an event is corrected to another vehicle, the gateway checks the quota again.
+    // When a parking event is corrected to another vehicle, the gateway checks the quota again.
     expect(await record(3, { eventId: 'two', occurredAt: minute(3) })).toEqual({ overQuota: true });
     expect(await exceeded()).toHaveLength(2);
     expect(await record('99')).toEqual({ overQuota: false });
@@ -150,7 +156,7 @@ describe('quotas', () => {
     expect((await quotas()).nodes).toMatchObject([{ used: 1 }]);
   });
 
-  test('a quota counts vehicles equally whether parking events arrive in a batch or one by one', async () => {
+  test('a quota counts the same vehicles whether parking events arrive in a batch or one by one', async () => {
     const { setQuota, run, locationId, exceeded } = await unitWith(3);
     await setQuota(1);
     const events = [
@@ -179,7 +185,7 @@ describe('quotas', () => {
     expect(await exceeded()).toHaveLength(2);
   });
 
-  test('a quota applies only to its own location and reference', async () => {
+  test('a quota applies only to vehicles of its own location and its own reference (such as an apartment)', async () => {
     const { setQuota, record, decide } = await unitWith(2);
     const other = await unitWith(2);
     await setQuota(1);
@@ -189,7 +195,7 @@ describe('quotas', () => {
     expect(await record(2)).toEqual({ overQuota: false });
   });
 
-  test('setting, replacing or deleting a quota leaves an audit record, and lists show the current quota', async () => {
+  test('setting, replacing or deleting a quota writes an audit record, and the list of quotas shows the current values', async () => {
     const { setQuota, quotas, record, run, key, locationId } = await unitWith(2);
     await record(1);
     await setQuota(2);
@@ -249,7 +255,7 @@ describe('quotas', () => {
     expect((await quotas()).totalCount).toBe(0);
   });
 
-  test("setting a quota needs WRITE_WHITELIST and a location in the key's scope", async () => {
+  test("setting a quota needs the permission WRITE_WHITELIST and a location in the API key's scope", async () => {
     const { locationId } = await unitWith(0);
     const { key: foreign } = await gateway.newTenant();
     const reader = await gateway.newKey({ locationIds: [locationId], permissions: ['READ_WHITELIST'] });
@@ -265,7 +271,7 @@ describe('quotas', () => {
     }
   });
 
-  test('a gate decision reads the quota in its only SQL statement', async () => {
+  test('a gate decision with a quota uses only one SQL statement', async () => {
     const { setQuota, decide } = await unitWith(2);
     await setQuota(1);
     const statements = await statementsOfRequest(() => decide(1));
@@ -273,18 +279,21 @@ describe('quotas', () => {
   });
 });
 
-describe.runIf(testServerUrl)('vehicles of one reference that enter at the same time', () => {
-  test('when vehicles enter at the same time, exactly the entry events over the quota are marked', async () => {
-    const { setQuota, record, decide, exceeded } = await unitWith(24);
-    await setQuota(5);
-    const marks = await Promise.all(
-      Array.from({ length: 24 }, (_, index) => record(index + 1, { occurredAt: minute(index % 3) })),
-    );
-    expect(marks.filter(({ overQuota }) => overQuota)).toHaveLength(19);
-    const records = await exceeded();
-    expect(records.map(({ changes }) => (changes as { used: number }).used)).toEqual(
-      Array.from({ length: 19 }, (_, index) => index + 6),
-    );
-    expect(await decide(1)).toMatchObject({ allowed: false, reason: 'QUOTA_REACHED' });
-  });
-});
+describe.runIf(testServerUrl)(
+  'vehicles with the same reference (such as an apartment) that enter at the same time',
+  () => {
+    test('when 24 vehicles enter at the same time with a quota of 5, exactly 19 entry events are marked as over the quota', async () => {
+      const { setQuota, record, decide, exceeded } = await unitWith(24);
+      await setQuota(5);
+      const marks = await Promise.all(
+        Array.from({ length: 24 }, (_, index) => record(index + 1, { occurredAt: minute(index % 3) })),
+      );
+      expect(marks.filter(({ overQuota }) => overQuota)).toHaveLength(19);
+      const records = await exceeded();
+      expect(records.map(({ changes }) => (changes as { used: number }).used)).toEqual(
+        Array.from({ length: 19 }, (_, index) => index + 6),
+      );
+      expect(await decide(1)).toMatchObject({ allowed: false, reason: 'QUOTA_REACHED' });
+    });
+  },
+);

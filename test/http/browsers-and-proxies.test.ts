@@ -20,7 +20,7 @@ describe('requests of browsers from other origins', () => {
   const allowedOrigin = (response: Response) => response.headers.get('Access-Control-Allow-Origin');
 
   test.each(['/api/locations', '/graphql', '/api/openapi.json'])(
-    'by default, a browser may not send %s from another origin',
+    'by default, a browser may not send requests to %s from another origin',
     async (path) => {
       const { key } = await closed.newTenant();
       const answer = await closed.app.request(path, { headers: { Origin: appOrigin, 'X-API-Key': key } });
@@ -30,7 +30,7 @@ describe('requests of browsers from other origins', () => {
   );
 
   test.each(['/api/locations', '/graphql'])(
-    'a browser may send %s from an origin in CORS_ORIGINS, and the preflight request costs no rate limit points',
+    'a browser may send requests to %s from an origin in CORS_ORIGINS, and the preflight request costs no rate limit points',
     async (path) => {
       const { companyId } = await open.newTenant();
       const key = await open.newKey({ companyIds: [companyId], hourlyLimit: 2 });
@@ -55,7 +55,7 @@ describe('requests of browsers from other origins', () => {
     },
   );
 
-  test('a page from an origin in CORS_ORIGINS can read the responses to refused requests', async () => {
+  test('a page from an origin in CORS_ORIGINS can also read the error responses of the gateway', async () => {
     const answer = await open.app.request('/api/locations', { headers: { Origin: appOrigin } });
     expect([answer.status, allowedOrigin(answer)]).toEqual([401, appOrigin]);
   });
@@ -73,9 +73,9 @@ describe('requests of browsers from other origins', () => {
 
   test.each([
     ['no origin is listed', closed],
-    ['others are listed', open],
+    ['other origins are listed', open],
   ])(
-    'the response to a refused preflight request names the variable CORS_ORIGINS when %s',
+    'the error message for a refused preflight request contains the variable name CORS_ORIGINS when %s',
     async (_, { app }) => {
       for (const path of ['/api/locations', '/graphql']) {
         const answer = await app.request(path, preflight('https://evil.example'));
@@ -92,7 +92,7 @@ describe('requests of browsers from other origins', () => {
     },
   );
 
-  test('an OPTIONS request that is no preflight is answered with 405', async () => {
+  test('an OPTIONS request that is not a CORS preflight request gets status 405', async () => {
     const { key } = await open.newTenant();
     const answer = await open.app.request('/api/locations', {
       method: 'OPTIONS',
@@ -108,7 +108,7 @@ describe('requests of browsers from other origins', () => {
     'https://app.example,',
     'https://a.example/path',
     'null',
-  ])('the gateway does not start with the value %s of CORS_ORIGINS', (list) => {
+  ])('the gateway does not start when CORS_ORIGINS has the value %s', (list) => {
     expect(() => loadConfig({ CORS_ORIGINS: list })).toThrow(ConfigError);
   });
 });
@@ -116,7 +116,7 @@ describe('requests of browsers from other origins', () => {
 describe('compression of responses', () => {
   const many = 60;
 
-  /** A key with a whitelist that is long enough to be compressed. */
+  /** Creates a location with so many whitelist entries that the gateway compresses the list. */
   async function newListHolder(entries = many) {
     const tenant = await closed.newTenant();
     const query = `mutation ($id: ID!, $entries: [WhitelistEntryInput!]!) {
@@ -136,7 +136,7 @@ describe('compression of responses', () => {
 
   test.each([
     ['REST', list],
-    ['the graph', graphList],
+    ['GraphQL', graphList],
   ])(
     'the gateway compresses a large response of %s with the encoding that the client prefers',
     async (_, path) => {
@@ -183,7 +183,7 @@ describe('compression of responses', () => {
     }
   });
 
-  /** The number of entries in a list that the gateway sends in more than two chunks. */
+  /** A list with this number of whitelist entries is so long that the gateway sends it in more than two chunks. */
   const listLength = 1_500;
 
   test('the gateway sends a long list compressed and in several chunks', async () => {
@@ -194,7 +194,8 @@ describe('compression of responses', () => {
     const unzip = createGunzip();
     const texts: string[] = [];
     unzip.on('data', (chunk: Buffer) => texts.push(chunk.toString()));
-    // A client can read the first page before the gateway has read the last page.
+    // The client can read the first whitelist entries before the gateway has read the last whitelist entries from the
+    // database.
     while (!texts.join('').includes('plateNumber')) unzip.write((await reader.read()).value);
     const early = texts.join('').length;
     for (let part = await reader.read(); !part.done; part = await reader.read()) unzip.write(part.value);

@@ -3,13 +3,14 @@ import { newSecret } from '../../src/auth/key-secret.ts';
 import { newAddress } from '../support/addresses.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
 
-// The HTTP listener answers requests that are certainly refused before the application runs. The response must equal
-// the response of the application.
+// The gateway remembers the clients that the application has refused. If such a client sends another request, the HTTP
+// listener refuses it without running the application. These tests check that the HTTP listener sends the same response
+// as the application.
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** Headers that the comparison ignores, because they belong to the connection or depend on the time. */
+/** Headers of the HTTP connection, such as `Connection` and `Date`, which the comparison ignores. */
 const ofConnection = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
 interface Call {
@@ -40,7 +41,7 @@ async function shown(response: Response) {
   return { status: response.status, text: await response.text(), names };
 }
 
-/** Sends the same request to the HTTP listener and, without a connection, to the application. */
+/** Sends a request twice: over a connection to the HTTP listener, and directly to the application. */
 async function bothWays(surface: keyof typeof surfaces, call: Call) {
   const { path, init } = surfaces[surface];
   const request = { ...init, headers: headersOf(call) };
@@ -53,25 +54,29 @@ async function bothWays(surface: keyof typeof surfaces, call: Call) {
 const limited = { hourlyLimit: 1, burstLimit: 1 };
 
 describe.each(['rest', 'graphql'] as const)(
-  'the HTTP listener and the application refuse a request on %s with equal responses',
+  '%s requests that the HTTP listener or the application refuses',
   (surface) => {
     test.each<[string, number, () => Promise<string | undefined>]>([
-      ['a request without a key', 401, async () => undefined],
-      ['a request with a mistyped key', 401, async () => 'pms_test_mistyped'],
-      ['a request with an unknown key', 401, async () => newSecret('development')],
-      ['a request with a key over its limit', 429, () => gateway.newKey(limited)],
-    ])('%s gets the same response from the listener and from the app', async (_, status, newKey) => {
-      const key = await newKey();
-      const call = { ...(key !== undefined && { key }), address: newAddress() };
-      // The process remembers a refusal, so the HTTP listener answers from the second request on.
-      await bothWays(surface, call);
-      const { served, guarded } = await bothWays(surface, call);
-      expect(served.status).toBe(status);
-      expect(served).toEqual(guarded);
-      expect(served.text).toContain('of-this-test');
-    });
+      ['a request without an API key', 401, async () => undefined],
+      ['a request with a mistyped API key', 401, async () => 'pms_test_mistyped'],
+      ['a request with an unknown API key', 401, async () => newSecret('development')],
+      ['a request with an API key over its rate limit', 429, () => gateway.newKey(limited)],
+    ])(
+      '%s gets the same response, whether the HTTP listener or the application refuses it',
+      async (_, status, newKey) => {
+        const key = await newKey();
+        const call = { ...(key !== undefined && { key }), address: newAddress() };
+        // The application refuses the first request, and the gateway remembers this refusal. So the HTTP listener
+        // refuses the second request without running the application.
+        await bothWays(surface, call);
+        const { served, guarded } = await bothWays(surface, call);
+        expect(served.status).toBe(status);
+        expect(served).toEqual(guarded);
+        expect(served.text).toContain('of-this-test');
+      },
+    );
 
-    test('a client address over its rate limit gets equal responses from the HTTP listener and from the application', async () => {
+    test('a client address over its rate limit gets the same response from the HTTP listener and from the application', async () => {
       const call = { key: 'pms_test_mistyped', address: newAddress() };
       const { path, init } = surfaces[surface];
       const ask = async () => {
@@ -79,7 +84,8 @@ describe.each(['rest', 'graphql'] as const)(
         await response.arrayBuffer();
         return response.status;
       };
-      // On a busy machine, this process alone may count some of the requests.
+      // On a busy machine, the gateway process may count some requests in its own memory instead of in Redis, and
+      // therefore allow all 101 requests. If no response has status 429, the test sends 101 more requests.
       await expect.poll(() => Promise.all(Array.from({ length: 101 }, ask))).toContain(429);
       const { served, guarded } = await bothWays(surface, call);
       expect(served.status).toBe(429);
@@ -88,7 +94,7 @@ describe.each(['rest', 'graphql'] as const)(
   },
 );
 
-test("the usage of a key contains each request that was refused because of the key's rate limit", async () => {
+test('the usage of an API key contains each request that was refused because of the rate limit of the API key', async () => {
   const key = await gateway.newKey(limited);
   const requestIds = Array.from({ length: 3 }, (_, index) => `refused-${newAddress()}-${index}`);
   for (const requestId of requestIds) {
@@ -125,13 +131,13 @@ test('a refused HEAD request gets a response without a body', async () => {
   expect(await response.text()).toBe('');
 });
 
-test('a refused HEAD request gets equal headers from the HTTP listener and from the application', async () => {
+test('a refused HEAD request gets the same headers from the HTTP listener and from the application', async () => {
   const headers = headersOf({ key: newSecret('development'), address: newAddress() });
   const head = async () => {
     const response = await fetch(`${url}/api/companies`, { method: 'HEAD', headers });
     return { status: response.status, names: [...response.headers.keys()] };
   };
-  const byApp = await head(); // Only a look-up in the database shows that the key is unknown
+  const byApp = await head(); // The application itself refuses the first request with an unknown API key
   const byListener = await head();
   expect(byApp.status).toBe(401);
   expect(byListener).toEqual(byApp);

@@ -10,7 +10,10 @@ interface Call {
   headers?: Record<string, string>;
 }
 
-/** Requests that fail, each with the place of the request id in the body of its response. */
+/**
+ * Functions that send a failing request. Each function returns the headers of the error response, and the request id in
+ * its body.
+ */
 const errors: [string, (call: Call) => Promise<{ headers: Headers; shown: unknown }>][] = [
   ['REST: an unknown location', (call) => restError('GET', '/locations/none/whitelist', call)],
   ['REST: an unknown path', (call) => restError('GET', '/nothing', call)],
@@ -33,8 +36,8 @@ async function graphError(query: string, call: Call) {
   return { headers, shown: body.errors[0].extensions.requestId as unknown };
 }
 
-describe.each(errors)('request ids of errors: %s', (_, ask) => {
-  test('the body and the header of an error response contain a new request id', async () => {
+describe.each(errors)('request ids of error responses: %s', (_, ask) => {
+  test('the body and the header of an error response contain the same new request id', async () => {
     const key = await gateway.newKey();
     const { headers, shown } = await ask({ key });
     expect(shown).toMatch(uuid);
@@ -55,7 +58,7 @@ test.each([
   ['with a space', 'two words'],
   ['with a quote', 'a"b'],
   ['that is empty', ''],
-])('the gateway replaces a request id %s by a new request id', async (_, id) => {
+])('the gateway replaces a received request id %s by a new request id', async (_, id) => {
   const { headers } = await gateway.rest('GET', '/health', { headers: { 'X-Request-Id': id } });
   expect(headers.get('X-Request-Id')).toMatch(uuid);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRequestRecord } from '../../src/http/guard/request-record.ts';
 
-test('a log line contains at most 200 characters of an error path, because clients can choose the names in the path', () => {
+test('a log line contains at most 200 characters of a GraphQL error path, because clients choose the names in the path', () => {
   const lines: Record<string, unknown>[] = [];
   type Arguments = Parameters<typeof createRequestRecord>;
   const record = createRequestRecord(

@@ -11,7 +11,7 @@ test.each([
   ['of more than 16 KiB', 40],
   ['of more than 1 MiB', 4_000],
 ])(
-  'a request body %s may begin with a byte order mark and contain multi-byte characters',
+  'a request body may begin with a byte order mark and contain multi-byte characters (body %s)',
   async (_, texts) => {
     const { key, locationId } = await gateway.newTenant();
     const notes = Array.from({ length: texts }, () => '\u{1f697}\u00e9'.repeat(100));
@@ -29,7 +29,7 @@ test.each([
 
 describe('invalid REST requests', () => {
   test.each([
-    ['no JSON', '{"referenceId":'],
+    ['invalid JSON', '{"referenceId":'],
     ['nothing', ''],
     ['an array', '[]'],
     ['null', 'null'],
@@ -38,7 +38,7 @@ describe('invalid REST requests', () => {
     ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
   ])(
-    'a request body with %s is answered with VALIDATION_ERROR, and the error names no field',
+    'a request body that contains %s gets VALIDATION_ERROR, and the error names no field',
     async (_, body) => {
       const { locationId, key } = await gateway.newTenant();
       const response = await fetch(`${url}/api/locations/${locationId}/whitelist`, {
@@ -74,7 +74,7 @@ describe('invalid REST requests', () => {
   });
 
   test.each(['length', 'chunks'])(
-    'a request body over 1 MiB, sent with %s, is refused with status 413',
+    'a request body over 1 MiB is refused with status 413 (body sent with %s)',
     async (sentWith) => {
       const { key } = await gateway.newTenant();
       const text = JSON.stringify({ name: 'x'.repeat(1024 * 1024) });
@@ -95,19 +95,16 @@ describe('invalid REST requests', () => {
     ['OPTIONS', '/locations', 'GET'],
     ['DELETE', '/locations/status', 'GET'],
     ['GET', '/register/company', 'POST'],
-  ])(
-    'the request %s %s is answered with status 405 and the allowed methods',
-    async (method, path, allowed) => {
-      const { key } = await gateway.newTenant();
-      const answer = await gateway.rest(method, path, { key });
-      expect(answer).toMatchObject({ status: 405, body: { error: { code: 'VALIDATION_ERROR' } } });
-      expect(answer.headers.get('Allow')?.split(', ')).toContain(allowed);
-      expect(answer.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
-    },
-  );
+  ])('the response to %s %s has status 405 and lists the allowed methods', async (method, path, allowed) => {
+    const { key } = await gateway.newTenant();
+    const answer = await gateway.rest(method, path, { key });
+    expect(answer).toMatchObject({ status: 405, body: { error: { code: 'VALIDATION_ERROR' } } });
+    expect(answer.headers.get('Allow')?.split(', ')).toContain(allowed);
+    expect(answer.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
+  });
 
   test.each(['/nothing', '/companies/', '/locations/x/y/z', '/..%2f..%2fetc'])(
-    'a request for the unknown path %s is answered with status 404',
+    'the response to a request for the unknown path %s has status 404',
     async (path) => {
       const { key } = await gateway.newTenant();
       const answer = await gateway.rest('GET', path, { key });
@@ -115,7 +112,7 @@ describe('invalid REST requests', () => {
     },
   );
 
-  test('the response to a HEAD request equals the response to a GET request without its body', async () => {
+  test('the response to a HEAD request has the status of a GET request, and no body', async () => {
     const { key } = await gateway.newTenant();
     const response = await fetch(`${url}/api/companies`, {
       method: 'HEAD',
@@ -127,7 +124,7 @@ describe('invalid REST requests', () => {
 });
 
 describe('health endpoints', () => {
-  test('the health endpoints need no key and answer only `ok`', async () => {
+  test('the health endpoints need no API key and answer only `ok`', async () => {
     const live = await fetch(`${url}/livez`);
     expect([live.status, await live.json()]).toEqual([200, { status: 'ok' }]);
     const ready = await fetch(`${url}/readyz`);
@@ -138,7 +135,7 @@ describe('health endpoints', () => {
   });
 });
 
-describe('rate limit headers and budgets', () => {
+describe('rate limit headers and remaining points', () => {
   const budget = 'rateLimit { name limit remaining windowSeconds resetAt }';
 
   test('every response of REST and GraphQL has the headers of the hourly limit and of the burst limit', async () => {
@@ -162,7 +159,7 @@ describe('rate limit headers and budgets', () => {
     }
   });
 
-  test('the GraphQL field `rateLimit` includes the points of the request that selects the field', async () => {
+  test('the result of the GraphQL field `rateLimit` already includes the rate limit points of the request itself', async () => {
     const key = await gateway.newKey({ hourlyLimit: 50, burstLimit: 10 });
     const answer = await gateway.graph(`{ viewer { ${budget} } }`, { key });
     expect(answer.body.errors).toBeUndefined();
@@ -174,7 +171,7 @@ describe('rate limit headers and budgets', () => {
     expect(resetSeconds).toBeLessThan(3700);
   });
 
-  test('a request that reads the rate limit of another key does not use points of the other key', async () => {
+  test('when an administrator reads the rate limit of another API key, the other API key loses no points', async () => {
     const { companyId } = await gateway.newTenant();
     const [admin, other] = await Promise.all([
       gateway.newKey({ companyIds: [companyId] }),
@@ -187,7 +184,7 @@ describe('rate limit headers and budgets', () => {
     }
   });
 
-  test('REST and GraphQL requests of a key share one rate limit, and a response with status 429 has Retry-After', async () => {
+  test('REST and GraphQL requests of an API key share one rate limit, and a response with status 429 has Retry-After', async () => {
     const key = await gateway.newKey({ hourlyLimit: 3 });
     const remaining: (string | null)[] = [];
     for (const call of [
@@ -225,7 +222,7 @@ describe('rate limit headers and budgets', () => {
     expect(location.name).toBe('c');
   });
 
-  test('the rate limit counts requests without a valid key by client address', async () => {
+  test('requests without a valid API key count towards the rate limit of the client address', async () => {
     const headers = { 'X-Forwarded-For': `flood-${process.hrtime.bigint()}` };
     const statuses = [];
     for (let index = 0; index < 101; index += 1) {
@@ -238,11 +235,12 @@ describe('rate limit headers and budgets', () => {
   });
 });
 
-describe('a client that obeys the limit headers', () => {
-  test('a client that obeys the rate limit headers never gets status 429, over REST and GraphQL and two processes', async () => {
+describe('a client that obeys the rate limit headers', () => {
+  test('a client that obeys the rate limit headers never gets status 429 (REST and GraphQL, two processes)', async () => {
     const windows = { RATE_LIMIT_WINDOW_SECONDS: '4', RATE_LIMIT_BURST_WINDOW_SECONDS: '1' };
     const first = await openTestGateway(windows);
-    // Without Redis and PostgreSQL, each process counts the rate limits on its own, so the test uses one process.
+    // Two gateway processes share rate limits only with Redis, and share a database only with PostgreSQL. Without
+    // Redis or PostgreSQL, the test uses only one gateway process.
     const second =
       process.env.REDIS_URL && first.config.databaseUrl
         ? await openTestGateway({ ...windows, DATABASE_URL: first.config.databaseUrl })

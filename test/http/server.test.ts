@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { connectionLimits } from '../../src/http/listener/connections.ts';
 import { newApp, open, type RawConnection, serveApp } from '../support/raw-connections.ts';
 
-/** Opens a new connection and returns the response to a request, or an empty text when the connection is refused. */
+/**
+ * Sends a request over a new connection. Returns the response, or an empty text when the server refuses the connection.
+ */
 async function answerOfNewConnection(port: number): Promise<string> {
   const { received, closed } = await open(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   await closed;
@@ -13,7 +15,7 @@ async function answerOfNewConnection(port: number): Promise<string> {
 const envelope =
   /X-Request-Id: (\S+)\r\n[^]*\r\n\r\n\{"success":false,"error":\{"code":"VALIDATION_ERROR","message":"[^"]+","requestId":"\1"\}\}$/i;
 
-describe('requests that the listener answers before the app', () => {
+describe('requests that the HTTP listener refuses before the application runs', () => {
   test.each([
     ['bytes that are not HTTP', 'NONSENSE\r\n\r\n', 400],
     ['headers of 20 KB', `GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
@@ -29,7 +31,7 @@ describe('requests that the listener answers before the app', () => {
       'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
       400,
     ],
-  ])('the HTTP listener answers %s with an error in the format of REST errors', async (_, bytes, status) => {
+  ])('the HTTP listener refuses %s with an error in the format of REST errors', async (_, bytes, status) => {
     const { port } = await serveApp(newApp().app);
     const { received, closed } = await open(port, bytes);
     await closed;
@@ -45,11 +47,11 @@ test('an HTTP/1.0 request without a Host header is answered', async () => {
   expect(received()).toMatch(/^HTTP\/1\.1 200 [^]*ok$/);
 });
 
-describe('connections that hold a file descriptor', () => {
+describe('connections that the gateway closes or refuses', () => {
   test.each([
     ['no byte', ''],
     ['half of the headers', 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow:'],
-  ])('the gateway closes a connection that sent %s', async (_, bytes) => {
+  ])('the gateway closes a connection over which the client sent %s', async (_, bytes) => {
     const { port } = await serveApp(newApp().app, { headersTimeoutMs: 100 });
     const { received, closed } = await open(port, bytes);
     await closed;
@@ -57,7 +59,7 @@ describe('connections that hold a file descriptor', () => {
     expect(received()).toMatch(envelope);
   });
 
-  test('the gateway closes a connection that sent only half of a body', async () => {
+  test('the gateway closes a connection over which the client sent only half of a request body', async () => {
     const { port } = await serveApp(newApp().app, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
     const half = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
     const { received, closed } = await open(port, half);
@@ -68,7 +70,7 @@ describe('connections that hold a file descriptor', () => {
   test('a client that stalls in the middle of a request body gets an error response before the idle timeout', async () => {
     const { requestTimeoutMs, checkIntervalMs, silentTimeoutMs } = connectionLimits;
     expect(silentTimeoutMs).toBeGreaterThan(requestTimeoutMs + checkIntervalMs);
-    // The test uses the timeouts of production, divided by 100.
+    // The timeouts of this test are the timeouts of production divided by 100.
     const { port } = await serveApp(newApp().app, {
       headersTimeoutMs: 100,
       requestTimeoutMs: requestTimeoutMs / 100,
@@ -89,7 +91,7 @@ describe('connections that hold a file descriptor', () => {
     const { socket, closed } = await open(port);
     socket.pause();
     socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 1000)); // The client reads nothing for longer than the timeout
+    await new Promise((resolve) => setTimeout(resolve, 1000)); // 1 s is longer than the timeout for a stalled client
     socket.resume();
     await closed;
     expect(socket.bytesRead).toBeLessThan(20_000_000);
@@ -99,10 +101,10 @@ describe('connections that hold a file descriptor', () => {
     ['bytes that are not HTTP', 'NONSENSE\r\n\r\n', 400],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
   ])(
-    'a refused connection frees its slot even when the client keeps its side open: %s',
+    'a refused connection does not count as open, even when the client does not close its side: %s',
     async (_, bytes, status) => {
       const { port } = await serveApp(newApp().app, { maxConnections: 1, headersTimeoutMs: 60_000 });
-      // The client keeps its side of the connection open, so the server sees no end of the connection.
+      // The client keeps its side of the connection open when the server closes the other side.
       const { socket, received } = await open(port, bytes, { allowHalfOpen: true });
       await once(socket, 'end');
       expect(received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -128,10 +130,10 @@ describe('connections that hold a file descriptor', () => {
   });
 });
 
-describe('request bodies that arrive after the response', () => {
+describe('request bodies that arrive after the gateway has sent its response', () => {
   const bodyBytes = 8 * 1024 * 1024;
   const head = (bytes: number) => `POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
-  /** Sends a part of a request body, or the whole body, after the response has arrived. */
+  /** Waits for the response, and then sends the given number of bytes of the request body. */
   async function sendBody(connection: RawConnection, bytes: number) {
     await expect.poll(connection.received).toContain('refused');
     connection.socket.write(Buffer.alloc(bytes, 'x'));
@@ -147,7 +149,7 @@ describe('request bodies that arrive after the response', () => {
     expect(connection.received()).toMatch(/\r\n\r\nok$/);
   });
 
-  test('a gateway discards large request bodies that arrive after their responses one at a time, in order', async () => {
+  test('when several large bodies arrive after the responses to their requests, the gateway discards one body at a time', async () => {
     const { port } = await serveApp(newApp().app);
     const first = await open(port, head(bodyBytes));
     await sendBody(first, bodyBytes - 1);

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { connectionLimits } from '../../src/http/listener/connections.ts';
 import { newApp, open, serveApp } from '../support/raw-connections.ts';
 
-describe('a gateway server that is stopping', () => {
+describe('an HTTP server that is stopping', () => {
   const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-  test('an HTTP server that stops finishes running requests, sends Connection: close, and closes idle connections', async () => {
+  test('when an HTTP server stops, it finishes running requests, sends Connection: close, and closes idle connections', async () => {
     const { app, release, arrival } = newApp();
     const { port, close } = await serveApp(app);
     const idle = await open(port, request('/'));
@@ -26,7 +26,7 @@ describe('a gateway server that is stopping', () => {
     await Promise.all([idle.closed, stopped]);
   });
 
-  test('an HTTP server that stops answers every request that has already arrived', async () => {
+  test('when an HTTP server stops, it still answers every request that has already arrived', async () => {
     const { app, release, arrivals } = newApp();
     const { port, close } = await serveApp(app);
     const clients = await Promise.all(Array.from({ length: 200 }, () => open(port, request('/slow'))));
@@ -39,12 +39,15 @@ describe('a gateway server that is stopping', () => {
     await stopped;
   });
 
-  /** The keep-alive time of the gateway in production. */
+  /** The time for which a stopping gateway keeps idle connections open in production, in milliseconds. */
   const { idleGraceMs } = connectionLimits;
-  /** A pause that is shorter than the keep-alive time. Most clients wait less than this pause between two requests. */
+  /**
+   * The pause of the test client between two requests, in milliseconds. Most clients pause for a shorter time between
+   * two requests. A stopping gateway keeps idle connections open for longer than this pause.
+   */
   const pauseMs = 1_000;
 
-  test('an HTTP server that stops answers one more request on an idle connection, and then closes the connection', async () => {
+  test('an HTTP server that is stopping answers one more request on an idle connection, and then closes the connection', async () => {
     expect(idleGraceMs).toBeGreaterThan(connectionLimits.drainTimeoutMs / 2);
     const { port, close } = await serveApp(newApp().app, { idleGraceMs });
     const idle = await open(port, request('/'));
@@ -58,7 +61,7 @@ describe('a gateway server that is stopping', () => {
     await stopped;
   });
 
-  test('an HTTP server that stops accepts one request on a connection whose last response promised keep-alive', async () => {
+  test('an HTTP server that is stopping answers one more request after a response with the header Connection: keep-alive', async () => {
     const { port, close } = await serveApp(newApp().app, { idleGraceMs });
     const { socket, received, closed } = await open(port);
     socket.pause();
@@ -75,21 +78,21 @@ describe('a gateway server that is stopping', () => {
     await stopped;
   });
 
-  test('an HTTP server that stops completes a response that the client is still reading', async () => {
+  test('when an HTTP server stops, it completes a response that the client is still reading', async () => {
     const { port, close } = await serveApp(newApp().app, { idleGraceMs: 0 });
     const { socket, received, closed } = await open(port);
     socket.pause();
     socket.write(request('/large'));
     await expect.poll(() => socket.readableLength).toBeGreaterThan(0);
     const stopped = close();
-    await new Promise((resolve) => setTimeout(resolve, 100)); // the server closes the idle connections during this pause
+    await new Promise((resolve) => setTimeout(resolve, 100)); // the server closes its idle connections within 100 ms
     socket.resume();
     await closed;
     expect(received().length).toBeGreaterThan(20_000_000);
     await stopped;
   });
 
-  test('an HTTP server that stops aborts requests that do not end in time', async () => {
+  test('a stopping HTTP server aborts requests that take longer than the allowed time', async () => {
     const { app, arrival } = newApp();
     const { port, close } = await serveApp(app, { drainTimeoutMs: 200 });
     const busy = await open(port, request('/slow'));
@@ -100,7 +103,7 @@ describe('a gateway server that is stopping', () => {
   });
 });
 
-test('a client in Node.js keeps its connection until the HTTP server stops', async () => {
+test('the HTTP server keeps the connection of a Node.js client open until the server stops', async () => {
   const { url, close } = await serveApp(newApp().app);
   const agent = new Agent({ keepAlive: true });
   const response = await new Promise<{ headers: Record<string, unknown> }>((resolve, reject) =>

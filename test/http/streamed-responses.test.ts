@@ -7,7 +7,7 @@ import { compressed } from '../../src/http/responses/compression.ts';
 import { streamPieces } from '../../rest/json-pieces.ts';
 import { collectProcessFaults } from '../support/process-faults.ts';
 
-/** A source of values that the test releases one by one. */
+/** An iterator that yields the values of a streamed response. The test decides when the iterator yields each value. */
 class Source implements AsyncIterableIterator<string> {
   #values: (() => IteratorResult<string, undefined>)[] = [];
   #waiting: (() => void)[] = [];
@@ -42,18 +42,29 @@ class Source implements AsyncIterableIterator<string> {
   }
 }
 
+interface SourceContext {
+  source: Source;
+}
+
 /**
- * Creates a schema over a source. The subscription yields all values of the source, and the query waits for the first
- * value.
+ * Creates a GraphQL schema with a subscription and a query. The subscription yields all values of `source` in the
+ * context, and the query returns only the first value of `source`.
  */
-function schemaOver(source: Source): GraphQLSchema {
+function createSourceSchema(): GraphQLSchema {
   const schema = buildSchema('type Query { value: String } type Subscription { value: String }');
-  schema.getQueryType()!.getFields().value!.resolve = async () => (await source.next()).value;
+  schema.getQueryType()!.getFields().value!.resolve = async (_parent, _args, { source }: SourceContext) =>
+    (await source.next()).value;
   const { value } = schema.getSubscriptionType()!.getFields();
-  value!.subscribe = () => source;
+  value!.subscribe = (_parent, _args, { source }: SourceContext) => source;
   value!.resolve = (text) => text as string;
   return schema;
 }
+
+const schema = createSourceSchema();
+const endpoint = createGraphEndpoint(schema, createGraphExecutor(schema), {
+  countSubscription: () => {},
+  countError: () => {},
+});
 
 const context = {
   key: { id: 'key', permissions: new Set() },
@@ -66,23 +77,25 @@ const context = {
   charge: () => Promise.resolve(),
 } as unknown as GraphRequestContext & Context;
 
-/** Returns the GraphQL response to an operation whose values come from the source. */
+/** Runs a GraphQL operation and returns the response. The fields of the result have the values of `source`. */
 function graphResponse(source: Source, query: string, accept: string): Promise<Response> {
-  const schema = schemaOver(source);
-  const metrics = { countSubscription: () => {}, countError: () => {} };
-  const endpoint = createGraphEndpoint(schema, createGraphExecutor(schema), metrics);
   const request = new Request('http://gateway/graphql', {
     method: 'POST',
     headers: { Accept: accept, 'Content-Type': 'application/json' },
     body: JSON.stringify({ query }),
   });
-  return endpoint.handle(request, context, ({ body }) => new Response(body as string));
+  return endpoint.handle(
+    request,
+    { ...context, source } as typeof context,
+    ({ body }) => new Response(body as string),
+  );
 }
 
 const wholeList = (source: Source) => streamPieces(source, context, () => false);
 
 /**
- * Functions that request each kind of streamed response: the gateway sends the first part before the last part exists.
+ * One function for each kind of streamed response. The function creates a response from the values of a source. The
+ * gateway sends the first part of a streamed response before the last part exists.
  */
 const kinds: Record<string, (source: Source) => Response | Promise<Response>> = {
   'an event stream': (source) => graphResponse(source, 'subscription { value }', 'text/event-stream'),
@@ -93,7 +106,8 @@ const kinds: Record<string, (source: Source) => Response | Promise<Response>> = 
 };
 
 /**
- * The maximum number of microtasks between two steps. A value needs fewer microtasks from the source to the response.
+ * The longest pause between two steps of a test, in microtasks. A value needs fewer microtasks than this maximum to get
+ * from the source to the response.
  */
 const maxMicrotasks = 20;
 
@@ -103,7 +117,7 @@ const microtasks = (count: number) => async () => {
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const atOnce = microtasks(0);
 
-/** Every interleaving of two lists of steps that keeps the order of each list. */
+/** Merges two lists of steps in every possible way that keeps the order inside each list. */
 function interleavings<Step>(left: readonly Step[], right: readonly Step[]): Step[][] {
   const [[first, ...others], [second, ...rest]] = [left, right];
   if (first === undefined) return [[...right]];
@@ -115,8 +129,8 @@ function interleavings<Step>(left: readonly Step[], right: readonly Step[]): Ste
 }
 
 /**
- * Pauses after each step: any number of microtasks after one of the steps, and zero or one turn of the event loop after
- * each other step.
+ * Generates lists of pauses. Each list has one pause after each step of a test. Each pause is either empty or one
+ * iteration of the event loop. In some lists, a pause of 1 to `maxMicrotasks` microtasks replaces one empty pause.
  */
 function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
   for (let others = 0; others < 2 ** steps; others += 1) {
@@ -132,8 +146,8 @@ function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
 type Step = 'emit' | 'end' | 'fail' | 'read' | 'cancel';
 
 /**
- * The steps of a source, and the steps of its client at the same time. Some clients disconnect at once, and others
- * after the first bytes.
+ * The test cases. Each pair has two lists of steps: the steps of the data source, and the steps of the client that
+ * reads the response. In some test cases, the client disconnects at once; in others, after the first bytes.
  */
 const orders: [Step[], Step[]][] = [
   [[], ['cancel']],
@@ -148,9 +162,9 @@ const orders: [Step[], Step[]][] = [
   ],
 ];
 
-describe.each(Object.entries(kinds))('%s whose client disconnects', (kind, open) => {
+describe.each(Object.entries(kinds))('a streamed response whose client disconnects: %s', (kind, open) => {
   test.each(orders)(
-    'no error is uncaught when a streamed response does %j while its client does %j and disconnects',
+    'a streamed response causes no uncaught error when its source takes the steps %j and its client takes the steps %j',
     async (source, reader) => {
       const faults = collectProcessFaults();
       for (const steps of interleavings(source, reader)) {
@@ -163,9 +177,10 @@ describe.each(Object.entries(kinds))('%s whose client disconnects', (kind, open)
 
   async function run(steps: Step[], pauses: (() => Promise<void>)[]): Promise<void> {
     const source = new Source();
-    if (kind === 'incremental parts') source.emit(); // the response begins with the first value of the source
+    if (kind === 'incremental parts') source.emit(); // the response starts only after the first value
     const opened = await open(source);
-    // Middleware that changes headers, such as CORS, creates a new response around the same stream.
+    // Middleware that changes headers, such as CORS, puts the stream into a new response. This test also puts the
+    // stream into a new response.
     const body = new Response(opened.body, opened).body!.getReader();
     const act: Record<Step, () => void> = {
       emit: source.emit,

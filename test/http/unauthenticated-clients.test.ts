@@ -18,10 +18,10 @@ import { statementsOf } from '../support/statements.ts';
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
-/** The header of a request from an address that no other test uses. */
+/** Returns the header of a request from a client address that no other test uses. */
 const fromNewAddress = () => ({ 'X-Forwarded-For': newAddress() });
 
-/** The number of requests that an address may send in a minute without a valid key. */
+/** The number of requests that a client address may send in one minute without a valid API key. */
 const burstOfAddress = 100;
 
 /** Sends requests until the rate limit of a client address has no points left. */
@@ -29,8 +29,8 @@ async function spend(headers: Record<string, string>): Promise<void> {
   for (let index = 0; index < burstOfAddress; index += 1) await gateway.rest('GET', '/health', { headers });
 }
 
-describe('an unauthenticated client over its budget', () => {
-  test('an unauthenticated client over its rate limit causes no database queries, for any number of invented keys', async () => {
+describe('an unauthenticated client over its rate limit', () => {
+  test('an unauthenticated client over its rate limit causes no database queries, even when the client invents many API keys', async () => {
     const headers = fromNewAddress();
     await spend(headers);
     const statuses = new Set<number>();
@@ -45,7 +45,7 @@ describe('an unauthenticated client over its budget', () => {
     expect(statements.filter((text) => text.includes('ApiKeySecret'))).toEqual([]);
   });
 
-  test('an unauthenticated client has at most as many concurrent key look-ups as remaining rate limit points', async () => {
+  test('each concurrent request with an invented API key costs one point of the rate limit of the client address', async () => {
     const headers = fromNewAddress();
     const answers = await Promise.all(
       Array.from({ length: 150 }, () =>
@@ -83,13 +83,13 @@ describe('an unauthenticated client over its budget', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  test('the gateway counts refused requests of unauthenticated clients, and stores no record of each request', async () => {
+  test('the metrics count the refused requests of unauthenticated clients, and the gateway stores no usage records of them', async () => {
     const headers = fromNewAddress();
     await spend(headers);
     await gateway.rest('GET', '/health', { headers });
     await gateway.rest('GET', '/health', { key: await gateway.newKey() });
-    // The gateway stores usage records in order. When the last record is stored, every earlier record would be stored,
-    // too.
+    // The gateway stores usage records in the order of the requests. So when the last request has a usage record, the
+    // records of all earlier requests are stored, too.
     await expect
       .poll(() => prisma.usageRecord.count({ where: { apiKeyId: { not: null } } }))
       .toBeGreaterThan(0);
@@ -131,7 +131,7 @@ describe('client addresses', () => {
     ['fe80::1%eth0', 'fe80::1'],
     ['Not-An-Address', 'not-an-address'],
     ['x'.repeat(1000), 'x'.repeat(64)],
-  ])('the gateway reads the client address %s as %s', (text, expected) => {
+  ])('the gateway converts the client address %s to %s', (text, expected) => {
     expect(canonicalAddress(text)).toBe(expected);
   });
 
@@ -215,7 +215,7 @@ describe('a database failure during authentication', () => {
   });
 });
 
-test('health endpoints query the database at most once per interval, with one query at a time', async () => {
+test('all requests to the health endpoints within one interval share one database query', async () => {
   let now = 0;
   let asked = 0;
   const ready = askAtMostEvery(

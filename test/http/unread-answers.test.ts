@@ -7,12 +7,12 @@ import { compressed } from '../../src/http/responses/compression.ts';
 import { newId } from '../../src/ids.ts';
 import { newSlug, openTestGateway, serve } from '../support/harness.ts';
 
-// For each key, the gateway counts and limits the memory of responses that clients have not read.
+// The gateway limits, for each API key, the memory for responses that clients have not read yet.
 
 describe('memory of compressed responses', () => {
   const text = 'مواقف'.repeat(300_000);
 
-  test('a compressed response counts as memory of the process until the connection has sent the response', async () => {
+  test('a compressed response counts as unread data until the client has read the whole response', async () => {
     let held = 0;
     const stream = compressed(text, 'br', (change) => (held += change));
     expect(held).toBe(Buffer.byteLength(text));
@@ -21,7 +21,7 @@ describe('memory of compressed responses', () => {
     expect(held).toBe(0);
   });
 
-  test('a compressed response no longer counts as memory of the process when its client disconnects', async () => {
+  test('a compressed response no longer counts as unread data after its client disconnects', async () => {
     let held = 0;
     const reader = compressed(text, 'gzip', (change) => (held += change)).getReader();
     await reader.read();
@@ -30,7 +30,7 @@ describe('memory of compressed responses', () => {
   });
 });
 
-describe('whole lists of stalled clients', async () => {
+describe('long lists that stalled clients do not read', async () => {
   const gateway = await openTestGateway();
   const url = await serve(gateway);
   const entries = 5_000;
@@ -52,7 +52,8 @@ describe('whole lists of stalled clients', async () => {
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       return response;
     };
-    // The test requests more lists than the gateway reads at the same time, and each list has its own key.
+    // The test requests eight lists with eight API keys, one key for each list. The gateway reads fewer than eight
+    // lists from the database at the same time.
     const unread = await Promise.all(Array.from({ length: 8 }, open));
     const read = await buffer(await open());
     expect(JSON.parse(read.toString()).data).toHaveLength(entries);
@@ -60,12 +61,12 @@ describe('whole lists of stalled clients', async () => {
   });
 });
 
-describe('large values of one key', async () => {
+describe('large responses that stalled clients do not read', async () => {
   const gateway = await openTestGateway();
   const url = await serve(gateway);
   const mebibyte = 1024 * 1024;
 
-  test('while stalled clients of one API key read large values, another API key gets its list', async () => {
+  test('an API key gets its list while stalled clients of another API key do not read their large responses', async () => {
     const companies = [newId(), newId()];
     for (const id of companies) {
       await gateway.database.sql.query(
@@ -89,7 +90,7 @@ describe('large values of one key', async () => {
     const unread = [await open(lazy), await open(lazy), await open(lazy)];
     const read = await buffer(await open(other));
     expect(JSON.parse(read.toString()).data).toHaveLength(companies.length);
-    // Stalled clients that continue reading get the complete lists.
+    // When a stalled client continues to read, the client gets the complete list.
     const lengths = await Promise.all(unread.map(async (response) => (await buffer(response)).length));
     expect(lengths).toEqual(unread.map(() => read.length));
   });

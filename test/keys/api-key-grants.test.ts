@@ -4,7 +4,7 @@ import { type KeyOptions, newSlug, openTestGateway } from '../support/harness.ts
 import { keyOperations } from '../support/keys.ts';
 import { statementsOf } from '../support/statements.ts';
 
-// These tests check that a key cannot grant more than the key itself has.
+// These tests check that an API key cannot grant more rights than the key itself has.
 
 const gateway = await openTestGateway();
 const keys = keyOperations(gateway);
@@ -12,7 +12,7 @@ const keys = keyOperations(gateway);
 const soon = new Date(Date.now() + 3_600_000);
 const later = new Date(soon.getTime() + 1000);
 
-/** Creates a company with an ADMIN key that has rate limits and an expiry. */
+/** Creates a company, a location and an API key of the company with the permission ADMIN. */
 async function newAdmin(options: KeyOptions = {}) {
   const { companyId, locationId } = await gateway.newTenant();
   const admin = await gateway.newKey({
@@ -25,7 +25,10 @@ async function newAdmin(options: KeyOptions = {}) {
   return { companyId, locationId, admin };
 }
 
-/** Creates a key of a company with the same grants as the key of `newAdmin`, and with the grants in `options`. */
+/**
+ * Creates a second API key of a company, with the same rate limits as the API key of `newAdmin`. `options` can contain
+ * other permissions, other rate limits or another scope for the new API key.
+ */
 async function newSibling(companyId: string, options: KeyOptions = {}) {
   const secret = await gateway.newKey({
     permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -37,7 +40,7 @@ async function newSibling(companyId: string, options: KeyOptions = {}) {
   return { secret, id: await keys.idOf(secret) };
 }
 
-describe('grants of a restricted key', () => {
+describe('what a restricted API key can grant to other API keys', () => {
   test.each([
     ['permissions', { permissions: ['WRITE_LOCATIONS'] }],
     ['hourlyLimit', { hourlyLimit: 501 }],
@@ -52,7 +55,7 @@ describe('grants of a restricted key', () => {
     expect(await keys.update(admin, child.apiKey.id, more)).toMatchObject(refusal);
   });
 
-  test('a restricted API key can grant everything that the key itself has', async () => {
+  test('a restricted API key can issue an API key with the same permissions, scope, limits and expiry as its own', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const all = {
       permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -66,13 +69,13 @@ describe('grants of a restricted key', () => {
     expect(await keys.update(admin, apiKey.id, { ...all, name: 'Same' })).toMatchObject(all);
   });
 
-  test('a new API key gets the rate limits and the expiry of its issuer when the request names none', async () => {
+  test('without limits and expiry in the request, a new API key gets the rate limits and the expiry of the API key that issues it', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 500, burstLimit: 50, expiresAt: soon.toISOString() });
   });
 
-  test('a new API key gets the default rate limits when the rate limits of its issuer are higher', async () => {
+  test('a new API key gets the default rate limits, even if the issuing API key has higher rate limits', async () => {
     const { companyId, admin } = await newAdmin({ hourlyLimit: 5000, burstLimit: 500 });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 1000, burstLimit: 100, expiresAt: null });
@@ -87,7 +90,7 @@ describe('grants of a restricted key', () => {
     });
   });
 
-  test('a restricted key cannot issue a key without a company or location', async () => {
+  test('a restricted API key cannot issue an API key without a company or location', async () => {
     const { admin } = await newAdmin();
     for (const input of [{}, { companyIds: [] }, { companyIds: [], locationIds: [] }]) {
       expect(await keys.create(admin, input)).toMatchObject({
@@ -97,7 +100,7 @@ describe('grants of a restricted key', () => {
     }
   });
 
-  test('a restricted key cannot remove the last company from the scope of another key', async () => {
+  test('a restricted API key cannot remove the last company from the scope of another API key', async () => {
     const { companyId, admin } = await newAdmin();
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(await keys.update(admin, apiKey.id, { companyIds: [] })).toMatchObject({
@@ -106,7 +109,7 @@ describe('grants of a restricted key', () => {
     });
   });
 
-  test("a restricted key cannot issue an operator's key", async () => {
+  test("a restricted API key cannot issue an operator's API key", async () => {
     const { admin } = await newAdmin();
     expect(await keys.create(admin, { unrestricted: true })).toMatchObject({
       code: 'FORBIDDEN',
@@ -114,7 +117,7 @@ describe('grants of a restricted key', () => {
     });
   });
 
-  test('a restricted key cannot grant companies or locations outside its scope', async () => {
+  test('a restricted API key cannot grant access to companies or locations outside its scope', async () => {
     const { companyId, admin } = await newAdmin();
     const theirs = await gateway.newTenant();
     const attempts = [
@@ -128,7 +131,7 @@ describe('grants of a restricted key', () => {
     }
   });
 
-  test('a key that is limited to a location cannot grant access to the company of the location', async () => {
+  test('an API key that is limited to a location cannot grant access to the company of the location', async () => {
     const { companyId, locationId } = await newAdmin();
     const admin = await gateway.newKey({ permissions: ['ADMIN'], locationIds: [locationId] });
     const input = { permissions: ['ADMIN'], companyIds: [companyId] };
@@ -136,7 +139,7 @@ describe('grants of a restricted key', () => {
   });
 });
 
-describe('keys that have more grants than their administrator', () => {
+describe('API keys that may do more than their administrator', () => {
   const stronger: [string, (companyId: string) => Promise<KeyOptions> | KeyOptions][] = [
     ['a permission', () => ({ permissions: ['ADMIN', 'WRITE_WHITELIST'] })],
     ['a company', async (companyId) => ({ companyIds: [companyId, (await gateway.newTenant()).companyId] })],
@@ -148,7 +151,7 @@ describe('keys that have more grants than their administrator', () => {
   ];
 
   test.each(stronger)(
-    'an administrator can revoke, but not change, a key that may do more than the administrator (%s)',
+    'an administrator can revoke, but not change, an API key that may do more than the administrator (%s)',
     async (_, more) => {
       const { companyId, admin } = await newAdmin({ expiresAt: soon });
       const { secret, id } = await newSibling(companyId, await more(companyId));
@@ -168,7 +171,7 @@ describe('keys that have more grants than their administrator', () => {
     },
   );
 
-  test("an administrator does not see companies and locations of a key that are outside the administrator's own scope", async () => {
+  test('an administrator sees only the companies and locations of another API key that are also in the scope of the administrator', async () => {
     const { companyId, admin } = await newAdmin();
     const theirs = await gateway.newTenant();
     const { id } = await newSibling(companyId, {
@@ -181,7 +184,7 @@ describe('keys that have more grants than their administrator', () => {
     expect(body.data.apiKey).toEqual({ companyIds: [companyId], locationIds: [] });
   });
 
-  test('a key is hidden from administrators of other companies', async () => {
+  test('an API key is hidden from administrators of other companies', async () => {
     const { companyId } = await newAdmin();
     const { id } = await newSibling(companyId);
     const outsider = await gateway.newTenant();
@@ -194,7 +197,7 @@ describe('keys that have more grants than their administrator', () => {
 });
 
 test.each(['companyIds', 'locationIds'] as const)(
-  'a company that a key of %s registers is accessible to the key and to its administrator',
+  'an administrator can still manage an API key that has registered a company (scope of the key: %s)',
   async (scopeField) => {
     const { companyId, locationId } = await newAdmin();
     const scope = scopeField === 'companyIds' ? { companyIds: [companyId] } : { locationIds: [locationId] };
@@ -209,8 +212,8 @@ test.each(['companyIds', 'locationIds'] as const)(
   },
 );
 
-describe('write permissions without the read permission', () => {
-  /** GraphQL documents that read a whitelist entry, and the permission that their mutation needs. */
+describe('API keys with a write permission and without the read permission', () => {
+  /** GraphQL mutations whose result contains a whitelist entry, each with the permission that the mutation needs. */
   const reads: [string, Permission, (locationId: string) => string][] = [
     [
       "an import's rows",
@@ -227,7 +230,7 @@ describe('write permissions without the read permission', () => {
   ];
 
   test.each(reads)(
-    'a key without READ_WHITELIST cannot read a whitelist entry through %s',
+    'an API key without the permission READ_WHITELIST cannot read a whitelist entry through %s',
     async (_, permission, document) => {
       const { companyId, locationId } = await gateway.newTenant();
       const writer = await gateway.newKey({ permissions: [permission], companyIds: [companyId] });
@@ -246,7 +249,7 @@ describe('write permissions without the read permission', () => {
 });
 
 describe('the field `changes` of an audit record', () => {
-  test('the field `changes` of an audit record is null for a key that may not read the changed object', async () => {
+  test('the field `changes` of an audit record is null for an API key that may not read the changed object', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await gateway.graph(
       `mutation {

@@ -10,7 +10,7 @@ const operator = gateway.config.operatorApiKey!;
 const keys = keyOperations(gateway);
 
 describe('secrets of API keys', () => {
-  test('the secret of an API key names its environment, and a single typing error makes the secret invalid', () => {
+  test('the secret of an API key has a prefix for its environment and a checksum that detects one typing error', () => {
     expect(newSecret('production')).toMatch(/^pms_live_[0-9A-Za-z]{49}$/);
     expect(newSecret('staging')).toMatch(/^pms_test_[0-9A-Za-z]{49}$/);
     fc.assert(
@@ -23,8 +23,8 @@ describe('secrets of API keys', () => {
   });
 });
 
-describe('the key of OPERATOR_API_KEY', () => {
-  test('the key of OPERATOR_API_KEY has access to all data, even after the key registers a company', async () => {
+describe('the API key from the variable OPERATOR_API_KEY', () => {
+  test('the API key from the variable OPERATOR_API_KEY still has access to all data after it has registered a company', async () => {
     const { locationId } = await gateway.newTenant();
     expect((await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key: operator })).status).toBe(
       200,
@@ -64,7 +64,7 @@ describe('issuing an API key', () => {
     expect(JSON.stringify([stored, await keys.auditOf(apiKey.id)])).not.toContain(secret);
   });
 
-  test('an API key expires by the clock of the database, and cannot be issued with an expiry in the past', async () => {
+  test('an API key expires by the clock of the database, and a new API key cannot have an expiry in the past', async () => {
     expect(await keys.create(operator, { expiresAt: '2020-01-01T00:00:00Z' })).toMatchObject({
       code: 'VALIDATION_ERROR',
       details: { field: 'expiresAt' },
@@ -75,7 +75,8 @@ describe('issuing an API key', () => {
       await gateway.newKey({ expiresAt: soon }),
       await gateway.newKey({ expiresAt: past }),
     ];
-    // The embedded database uses the clock of the gateway process.
+    // If the database is embedded, the test does not change the clock of the gateway process, because the embedded
+    // database uses the same clock.
     const wrongMinutes = gateway.database.kind === 'embedded' ? [0] : [-60, 60];
     for (const wrong of wrongMinutes) {
       vi.useFakeTimers({ now: Date.now() + wrong * minute, toFake: ['Date'] });
@@ -88,14 +89,14 @@ describe('issuing an API key', () => {
   });
 });
 
-describe('keys of another environment', () => {
-  test('a key that was issued for another environment is refused', async () => {
+describe('API keys that were issued for another environment, such as staging', () => {
+  test('an API key that was issued for another environment, such as staging, is refused', async () => {
     expect(await keys.statusWith(await gateway.newKey({ environment: 'staging' }))).toBe(401);
   });
 });
 
 describe('rotating an API key', () => {
-  test('the old secret of a rotated key works during the grace period, and both secrets share one rate limit', async () => {
+  test('the old secret of a rotated API key works during the grace period, and both secrets share one rate limit', async () => {
     const { secret, apiKey } = await keys.create(operator, { hourlyLimit: 50 });
     const first = await gateway.rest('GET', '/health', { key: secret });
     const rotated = await keys.rotate(operator, apiKey.id, 600);
@@ -115,7 +116,7 @@ describe('rotating an API key', () => {
     expect(await keys.statusWith(rotated.secret)).toBe(200);
   });
 
-  test('a key can rotate itself', async () => {
+  test('an API key can request its own rotation', async () => {
     const { companyId } = await gateway.newTenant();
     const secret = await gateway.newKey({ permissions: ['ADMIN'], companyIds: [companyId] });
     const rotated = await keys.rotate(secret, await keys.idOf(secret), 0);
@@ -132,7 +133,7 @@ describe('rotating an API key', () => {
     expect(actions).toEqual(['api_key.created', ...Array<string>(5).fill('api_key.rotated')]);
   });
 
-  test('a revoked key cannot be rotated', async () => {
+  test('a revoked API key cannot be rotated', async () => {
     const { apiKey } = await keys.create(operator);
     await keys.revoke(operator, apiKey.id);
     expect(await keys.rotate(operator, apiKey.id)).toMatchObject({ code: 'CONFLICT' });
@@ -192,7 +193,7 @@ describe('changing an API key', () => {
     expect(headers.get('X-RateLimit-Limit')).toBe('7');
   });
 
-  test('a change of an API key to its current values leaves no audit record', async () => {
+  test('when an update contains only the current values of an API key, the gateway writes no audit record', async () => {
     const { apiKey } = await keys.create(operator);
     const same = { name: 'Gate', permissions: ['READ_LOCATIONS', 'READ_LOCATIONS'], companyIds: [] };
     expect(await keys.update(operator, apiKey.id, same)).toMatchObject({ name: 'Gate' });
@@ -206,7 +207,7 @@ describe('changing an API key', () => {
     [{ permissions: [] }, 'permissions'],
     [{ hourlyLimit: 0 }, 'hourlyLimit'],
     [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
-  ])('the change %j of a key is refused', async (input, field) => {
+  ])('the gateway refuses to update an API key with the input %j', async (input, field) => {
     const { apiKey } = await keys.create(operator);
     const refused = await keys.update(operator, apiKey.id, input);
     expect(refused.code).toBe('VALIDATION_ERROR');
@@ -222,7 +223,7 @@ describe('revoking an API key', () => {
     expect(await keys.statusWith(secret)).toBe(401);
   });
 
-  test('revoking a key a second time changes nothing', async () => {
+  test('revoking an API key a second time changes nothing', async () => {
     const { apiKey } = await keys.create(operator);
     await keys.revoke(operator, apiKey.id);
     const stored = () => gateway.database.prisma.apiKey.findUniqueOrThrow({ where: { id: apiKey.id } });
@@ -240,7 +241,7 @@ describe('revoking an API key', () => {
     expect(actions).toEqual(['api_key.created', 'api_key.revoked']);
   });
 
-  test('no secret of an API key works when the key is revoked during its rotation', async () => {
+  test('no secret of an API key works after the API key is revoked during its rotation', async () => {
     const { apiKey } = await keys.create(operator);
     const [rotated] = await Promise.all([keys.rotate(operator, apiKey.id), keys.revoke(operator, apiKey.id)]);
     if (rotated.secret) expect(await keys.statusWith(rotated.secret)).toBe(401);

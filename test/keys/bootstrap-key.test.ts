@@ -16,7 +16,7 @@ const env = { ...inherited, ...databaseUrl, DATA_DIR: scratch.dataDir };
 const bootstrap = () =>
   promisify(execFile)(process.execPath, ['dist/bootstrap-key.js'], { cwd: projectFolder, env });
 
-test("keys:bootstrap creates an operator's key once, and prints only the secret to standard output", async () => {
+test("the script keys:bootstrap creates an operator's API key only if no API key exists, and writes only the secret to standard output", async () => {
   const { stdout } = await bootstrap();
   expect(stdout).toMatch(/^pms_test_\w{49}\n$/);
   await expect(bootstrap()).rejects.toMatchObject({

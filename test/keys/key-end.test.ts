@@ -5,17 +5,20 @@ import { describe, expect, test } from 'vitest';
 import { openTestGateway, serve } from '../support/harness.ts';
 import { keyOperations } from '../support/keys.ts';
 
-// These tests check that a long response ends when its key loses access.
+// These tests check that a long response ends when the API key of the client loses access.
 
 const operator = 'operator-key-of-the-tests-0123456789';
 const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });
 const keys = keyOperations(gateway);
 const url = await serve(gateway);
 
-/** The number of entries of about 1.5 KB that is much more than two socket buffers hold. */
+/**
+ * The number of whitelist entries in a long whitelist. A whitelist entry has about 1.5 KB. A response with the whole
+ * whitelist is therefore much larger than the socket buffers of the client and the server.
+ */
 const entriesOfLongList = 15_000;
 
-/** A location with a long whitelist, and a key of its company that may read it. */
+/** Creates a location with a long whitelist, and an API key that may read the whitelist. */
 async function newLongList() {
   const { companyId, locationId } = await gateway.newTenant();
   await gateway.database.prisma.$executeRaw`
@@ -44,9 +47,9 @@ const ends: [string, (id: string) => Promise<unknown>][] = [
   ['loses the permission', (id) => keys.update(operator, id, { permissions: ['READ_LOCATIONS'] })],
 ];
 
-describe('streaming of a whole list', () => {
+describe('streaming of a list without pages', () => {
   test.each(ends)(
-    'the gateway stops streaming a whole list when the key of the client %s',
+    'the gateway stops streaming a list without pages when the API key of the client %s',
     async (_, end) => {
       const { path, secret, id } = await newLongList();
       const response = await startReading(path, secret);
@@ -62,7 +65,7 @@ describe('streaming of a whole list', () => {
     },
   );
 
-  test('the gateway continues streaming a whole list when a change of the key does not reduce its access', async () => {
+  test('the gateway continues to stream a list without pages when the API key changes but keeps its access to the list', async () => {
     const { path, secret, id } = await newLongList();
     const response = await startReading(path, secret);
     await keys.rotate(operator, id, 600);
@@ -72,7 +75,7 @@ describe('streaming of a whole list', () => {
   });
 });
 
-describe('subscriptions whose key loses access', () => {
+describe('subscriptions whose API key loses access', () => {
   test.each(ends.slice(0, 2))(
     'a subscription ends with UNAUTHORIZED when the API key of its client %s',
     async (_, end) => {

@@ -4,7 +4,7 @@ import { createKnownSecretHashes } from '../../src/auth/known-secret-hashes.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('the gateway remembers the hashes of 100,000 secrets, and forgets the oldest hash when another is added', () => {
+test('the gateway remembers the hashes of 100,000 secrets, and forgets the oldest hash when another hash is added', () => {
   const knownSecretHashes = createKnownSecretHashes(async () => []);
   for (let index = 0; index <= 100_000; index += 1) knownSecretHashes.add(String(index));
   expect([knownSecretHashes.has('0'), knownSecretHashes.has('1'), knownSecretHashes.has('100000')]).toEqual([
@@ -14,7 +14,7 @@ test('the gateway remembers the hashes of 100,000 secrets, and forgets the oldes
   ]);
 });
 
-test('the gateway reads the hashes of the newest secrets from the database at most once in 5 s', async () => {
+test('at most once in 5 s, the gateway reads the hashes of the newest API key secrets from the database', async () => {
   const read = vi.fn(async (_limit: number) => ['a']);
   const knownSecretHashes = createKnownSecretHashes(read);
   read.mockRejectedValueOnce(new Error('The database is unreachable'));

@@ -9,8 +9,8 @@ const keys = keyOperations(gateway);
 const soon = new Date(Date.now() + 3_600_000);
 const later = new Date(soon.getTime() + 1000);
 
-describe("grants of an operator's key", () => {
-  test("an operator's key can issue keys without a scope, and keys with higher rate limits than its own", async () => {
+describe("what an operator's API key can grant to other API keys", () => {
+  test("an operator's API key can issue API keys without a scope, and API keys with higher rate limits than its own", async () => {
     const limits = { hourlyLimit: 10_000_000, burstLimit: 10_000_000 };
     expect((await keys.create(operator, limits)).apiKey).toMatchObject({
       ...limits,
@@ -20,7 +20,7 @@ describe("grants of an operator's key", () => {
   });
 
   test.each([[{}], [{ companyIds: [] }], [{ companyIds: [], locationIds: [], unrestricted: false }]])(
-    "an operator's key is not issued when the field `unrestricted` is %j",
+    "an API key that is created with the input %j is not an operator's API key",
     async (input) => {
       const { apiKey, secret } = await keys.create(operator, { permissions: everyPermission, ...input });
       expect(apiKey.unrestricted).toBe(false);
@@ -28,7 +28,7 @@ describe("grants of an operator's key", () => {
     },
   );
 
-  test("an operator's key is issued when the field `unrestricted` is true", async () => {
+  test("an API key that is created with the field `unrestricted` set to true is an operator's API key", async () => {
     const { secret, apiKey } = await keys.create(operator, {
       permissions: ['READ_STATUS'],
       unrestricted: true,
@@ -39,7 +39,7 @@ describe("grants of an operator's key", () => {
     expect(status.status).toBe(200);
   });
 
-  test("a new operator's key cannot be limited to companies or locations", async () => {
+  test("a new operator's API key cannot be limited to companies or locations", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const refusal = { code: 'VALIDATION_ERROR', details: { field: 'unrestricted' } };
     for (const scope of [{ companyIds: [companyId] }, { locationIds: [locationId] }]) {
@@ -47,7 +47,7 @@ describe("grants of an operator's key", () => {
     }
   });
 
-  test("an existing operator's key cannot be limited to companies or locations", async () => {
+  test("an existing operator's API key cannot be limited to companies or locations", async () => {
     const { companyId } = await gateway.newTenant();
     const { apiKey } = await keys.create(operator, { unrestricted: true });
     expect(await keys.update(operator, apiKey.id, { companyIds: [companyId] })).toMatchObject({
@@ -56,14 +56,14 @@ describe("grants of an operator's key", () => {
     });
   });
 
-  test("an operator's key is not visible to restricted keys", async () => {
+  test("an operator's API key is not visible to restricted API keys", async () => {
     const { key: admin } = await gateway.newTenant();
     const { apiKey } = await keys.create(operator, { unrestricted: true });
     expect(await keys.revoke(admin, apiKey.id)).toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 
-describe("grants of an operator's key that has few permissions and an expiry", () => {
+describe("what an operator's API key with few permissions and an expiry can grant to other API keys", () => {
   const limited: KeyOptions = {
     unrestricted: true,
     permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -79,7 +79,7 @@ describe("grants of an operator's key that has few permissions and an expiry", (
     ['expiresAt', { expiresAt: later }],
     ['expiresAt', { expiresAt: later, unrestricted: true }],
   ])(
-    "an operator's key with few permissions cannot issue a key that exceeds its own %s",
+    "an operator's API key cannot issue an API key with more permissions or a later expiry than its own (field %s)",
     async (field, more) => {
       expect(await keys.create(await newLimited(), more)).toMatchObject({
         code: 'FORBIDDEN',
@@ -93,7 +93,7 @@ describe("grants of an operator's key that has few permissions and an expiry", (
     ['expiresAt', { expiresAt: later }],
     ['expiresAt', { expiresAt: null }],
   ])(
-    "an operator's key with few permissions cannot change a key to exceed its own %s",
+    "an operator's API key cannot give an existing API key more permissions or a later expiry than its own (field %s)",
     async (field, more) => {
       const key = await newLimited();
       const { apiKey } = await keys.create(key, { unrestricted: true });
@@ -103,7 +103,7 @@ describe("grants of an operator's key that has few permissions and an expiry", (
     },
   );
 
-  test("an operator's key that expires can issue a key with its own permissions, and the new key expires too", async () => {
+  test("an operator's API key that expires can issue an API key with its own permissions, and the new API key expires too", async () => {
     const key = await newLimited();
     const { apiKey, secret } = await keys.create(key, {
       permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -115,7 +115,7 @@ describe("grants of an operator's key that has few permissions and an expiry", (
     expect(await keys.statusWith(secret)).toBe(200);
   });
 
-  test("an operator's key can issue, change and rotate keys with higher rate limits than its own", async () => {
+  test("an operator's API key can issue, change and rotate API keys with higher rate limits than its own", async () => {
     const key = await newLimited();
     const limits = { hourlyLimit: 5000, burstLimit: 500 };
     const { apiKey } = await keys.create(key, limits);
@@ -125,7 +125,7 @@ describe("grants of an operator's key that has few permissions and an expiry", (
   });
 
   const stronger: [string, () => Promise<string>][] = [
-    ['the key of OPERATOR_API_KEY', async () => operator],
+    ['the key from OPERATOR_API_KEY', async () => operator],
     [
       "an operator's key with one more permission",
       () => gateway.newKey({ ...limited, permissions: everyPermission }),
@@ -142,7 +142,7 @@ describe("grants of an operator's key that has few permissions and an expiry", (
   ];
 
   test.each(stronger)(
-    "an operator's key with few permissions can neither change nor rotate %s",
+    "an operator's API key with few permissions can neither change nor rotate %s",
     async (_, newStronger) => {
       const key = await newLimited();
       const secret = await newStronger();

@@ -10,8 +10,8 @@ import {
   testServerUrl,
 } from '../support/scratch-database.ts';
 
-// The values have the form of issued secrets. A value in another form works only while OPERATOR_API_KEY contains the
-// value.
+// These values of OPERATOR_API_KEY have the same format as the API key secrets that the gateway generates. A value in
+// another format works as an API key only while OPERATOR_API_KEY contains this value.
 const [first, second, third, fourth, fifth] = Array.from({ length: 5 }, () => newSecret('development')) as [
   string,
   string,
@@ -30,7 +30,7 @@ const open: Gateway[] = [];
 const closeAll = () => Promise.all(open.splice(0).map((gateway) => gateway.close()));
 afterEach(closeAll);
 
-/** Starts a gateway over the database of the test, with a value of OPERATOR_API_KEY. */
+/** Starts a gateway with the database of the test and with the given value of OPERATOR_API_KEY. */
 async function start(operatorKey?: string): Promise<Gateway> {
   const env = {
     DATABASE_URL: scratch.databaseUrl,
@@ -52,8 +52,8 @@ async function restart(operatorKey?: string): Promise<Gateway> {
 const statusWith = async ({ app }: Gateway, key: string) =>
   (await app.request('/api/companies', { headers: { 'X-API-Key': key } })).status;
 
-describe('the key of OPERATOR_API_KEY', () => {
-  test('the previous key of OPERATOR_API_KEY is revoked when the variable contains another key', async () => {
+describe('the API key from the variable OPERATOR_API_KEY', () => {
+  test('when OPERATOR_API_KEY contains a new API key at the start, the gateway revokes the previous API key', async () => {
     expect(await statusWith(await restart(first), first)).toBe(200);
 
     const replaced = await restart(second);
@@ -66,7 +66,7 @@ describe('the key of OPERATOR_API_KEY', () => {
       ['api_key.revoked', 'OPERATOR_API_KEY'],
     ]);
 
-    // A process that still has the former value of OPERATOR_API_KEY does not revoke the new key.
+    // A gateway that starts with an old value of OPERATOR_API_KEY does not revoke the API key of the newer value.
     const late = await restart(first);
     expect(await statusWith(late, first)).toBe(401);
     expect(await statusWith(await restart(second), second)).toBe(200);
@@ -77,7 +77,7 @@ describe('the key of OPERATOR_API_KEY', () => {
     expect(await statusWith(await restart(), second)).toBe(200);
   });
 
-  test('at each start, the key of OPERATOR_API_KEY gets every permission, including permissions that a newer version added', async () => {
+  test('at each start, the API key from the variable OPERATOR_API_KEY gets every permission, including permissions that a newer version added', async () => {
     const { database } = await restart(second);
     await database.prisma.apiKey.updateMany({
       where: { fromConfiguration: true },
@@ -86,7 +86,7 @@ describe('the key of OPERATOR_API_KEY', () => {
     expect(await statusWith(await restart(second), second)).toBe(200);
   });
 
-  test("a change of OPERATOR_API_KEY does not change other operator's keys", async () => {
+  test("a change of the variable OPERATOR_API_KEY does not revoke an operator's API key that was created over GraphQL", async () => {
     const { app } = await restart(second);
     const query =
       'mutation { createApiKey(input: { name: "Second operator", permissions: [READ_COMPANIES], unrestricted: true }) { secret } }';
@@ -102,27 +102,30 @@ describe('the key of OPERATOR_API_KEY', () => {
   });
 });
 
-describe.runIf(testServerUrl && process.env.REDIS_URL)('OPERATOR_API_KEY of two processes', () => {
-  test('the key of the earlier process is revoked when a later process has another OPERATOR_API_KEY', async () => {
-    const earlier = await restart(fourth);
-    expect(await statusWith(earlier, fourth)).toBe(200);
-    await start(fifth);
-    await expect.poll(() => statusWith(earlier, fourth)).toBe(401);
-  });
+describe.runIf(testServerUrl && process.env.REDIS_URL)(
+  'the variable OPERATOR_API_KEY in several gateway processes',
+  () => {
+    test('when a later process starts with another OPERATOR_API_KEY, the API key of the earlier OPERATOR_API_KEY is revoked', async () => {
+      const earlier = await restart(fourth);
+      expect(await statusWith(earlier, fourth)).toBe(200);
+      await start(fifth);
+      await expect.poll(() => statusWith(earlier, fourth)).toBe(401);
+    });
 
-  test('processes that start at the same time with the same OPERATOR_API_KEY create one key', async () => {
-    await closeAll();
-    const value = newSecret('development');
-    const gateways = await Promise.all([start(value), start(value), start(value)]);
-    for (const gateway of gateways) expect(await statusWith(gateway, value)).toBe(200);
-    const alive = { fromConfiguration: true, revokedAt: null };
-    expect(await gateways[0].database.prisma.apiKey.count({ where: alive })).toBe(1);
-  });
-});
+    test('processes that start at the same time with the same OPERATOR_API_KEY create only one API key', async () => {
+      await closeAll();
+      const value = newSecret('development');
+      const gateways = await Promise.all([start(value), start(value), start(value)]);
+      for (const gateway of gateways) expect(await statusWith(gateway, value)).toBe(200);
+      const alive = { fromConfiguration: true, revokedAt: null };
+      expect(await gateways[0].database.prisma.apiKey.count({ where: alive })).toBe(1);
+    });
+  },
+);
 
-// The embedded database runs in the gateway process and uses the clock of that process.
+// This test needs PostgreSQL, because the embedded database uses the clock of the gateway process.
 test.runIf(testServerUrl)(
-  'a replaced OPERATOR_API_KEY expires by the clock of the database, even when a process has a wrong clock',
+  'a replaced OPERATOR_API_KEY is revoked at the time of the database clock, even when a process has a wrong clock',
   async () => {
     const [former, next] = [newSecret('development'), newSecret('development')];
     const hour = 3_600_000;
@@ -139,9 +142,12 @@ test.runIf(testServerUrl)(
   },
 );
 
-test('the key of OPERATOR_API_KEY is also created on the first start of an embedded database', async () => {
-  const env = { DATA_DIR: 'memory://', OPERATOR_API_KEY: first };
-  const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder);
-  open.push(gateway);
-  expect(await gateway.database.prisma.apiKey.count({ where: { unrestricted: true } })).toBe(1);
-});
+test.runIf(!testServerUrl)(
+  'the first start of an embedded database creates the API key from the variable OPERATOR_API_KEY',
+  async () => {
+    const env = { DATA_DIR: 'memory://', OPERATOR_API_KEY: first };
+    const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder);
+    open.push(gateway);
+    expect(await gateway.database.prisma.apiKey.count({ where: { unrestricted: true } })).toBe(1);
+  },
+);

@@ -4,11 +4,13 @@ import { type Answer, newEntry, openTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
-// The tests need locks that another database connection holds, and the embedded database has only one connection.
+// These tests need PostgreSQL. A second database connection holds the locks, but the embedded database has only one
+// connection.
 describe.runIf(testServerUrl)(
-  'heavy requests while PostgreSQL locks of some companies are held',
+  'heavy requests of other companies while some locations or a table are locked in PostgreSQL',
   async () => {
-    // Heavy requests may use four connections in this test, and each kind of heavy request may use fewer.
+    // With a pool of 12 database connections, all heavy requests together may use four of these connections. Each kind
+    // of heavy request, such as imports, may use only two database connections.
     const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '12' });
     const { lock, lockTable, waitingConnections } = locksOf(gateway);
 
@@ -32,12 +34,15 @@ describe.runIf(testServerUrl)(
       );
     };
 
-    /** Sends a request with its Content-Length. Large bodies have a concurrency limit of their own. */
+    /**
+     * Sends a request with the header Content-Length, so that the gateway knows the size of the request body before it
+     * reads the body. The gateway limits how many large bodies it processes at the same time.
+     */
     const send = (key: string, query: string, variables: Record<string, unknown>) => {
       const length = Buffer.byteLength(JSON.stringify({ query, variables }));
       return gateway.graph(query, { key, variables, headers: { 'Content-Length': String(length) } });
     };
-    /** An import whose request body is larger than 1 MiB. */
+    /** Sends an import whose request body is larger than 1 MiB. */
     const importMany = ({ key, locationId }: Place) => {
       const entries = Array.from({ length: 2_500 }, () => newEntry({ note: 'n'.repeat(500) }));
       return send(
@@ -50,7 +55,7 @@ describe.runIf(testServerUrl)(
     const newTenants = (count: number) =>
       Promise.all(Array.from({ length: count }, () => gateway.newTenant()));
 
-    test('large imports of other companies finish while PostgreSQL holds locks of some companies', async () => {
+    test('a large import finishes while imports of other companies wait for locked locations', async () => {
       const tenants = await newTenants(3);
       const unlock = await lock(tenants.map(({ locationId }) => locationId));
       const works = Promise.all([importMany(tenants[0]!), importMany(tenants[1]!), replace(tenants[2]!)]);
@@ -61,7 +66,7 @@ describe.runIf(testServerUrl)(
       await works;
     });
 
-    test('while PostgreSQL holds locks of some companies, requests of other companies are answered within seconds, whatever their size', async () => {
+    test('while large imports of two companies wait for locked locations, the gateway answers requests of a third company', async () => {
       const tenants = await newTenants(2);
       const unlock = await lock(tenants.map(({ locationId }) => locationId));
       const works = Promise.all(tenants.map(importMany));
@@ -78,7 +83,7 @@ describe.runIf(testServerUrl)(
       await works;
     });
 
-    test('while PostgreSQL holds locks of some companies, expensive queries of other companies are answered within seconds', async () => {
+    test('while queries of two companies wait for a locked table, a third company can read another table', async () => {
       const ask = (field: string, { key, locationId }: Place) =>
         gateway.graph(
           `query ($id: ID!) { a: ${field}(locationId: $id, first: 100) { nodes { id locationId plateType plateCode plateNumber } } }`,
@@ -89,7 +94,8 @@ describe.runIf(testServerUrl)(
       const works: ReturnType<typeof ask>[] = [];
       for (const tenant of tenants) {
         works.push(ask('parkingEvents', tenant));
-        await expect.poll(waitingConnections).toBe(works.length); // Concurrent queries share one SQL statement
+        // The test starts one query after the other, because queries that start together share one SQL statement.
+        await expect.poll(waitingConnections).toBe(works.length);
       }
       const { body } = await ask('whitelist', await gateway.newTenant());
       expect(body).toEqual({ data: { a: { nodes: [] } } });
@@ -103,8 +109,8 @@ describe.runIf(testServerUrl)(
       const unlock = await lockTable('UsageTotal');
       const works: Promise<Answer>[] = [];
       const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
-      // The gateway stores the usage records of earlier requests in the locked table, so these writes also wait for the
-      // lock.
+      // While the table `UsageTotal` is locked, both usage queries and writes to this table wait. Only the SQL text of
+      // usage queries contains `AS refused`. So `waitingQuestions` counts the usage queries, but not the writes.
       const waitingQuestions = () => waitingConnections('AS refused');
       ask(one);
       await expect.poll(waitingQuestions).toBe(1);
@@ -121,14 +127,15 @@ describe.runIf(testServerUrl)(
       ['imports', replace, 'importWhitelistEntries', { created: 1 }],
       ['batches of events', recordBatch, 'recordParkingEvents', { recorded: 1 }],
     ] as const)(
-      'two %s of different companies run at the same time, and the other database connections stay free',
+      'at most two %s run at the same time, even for different companies, so the other database connections stay free',
       async (...row) => {
         const [, work, field, done] = row;
         const tenants = await Promise.all(Array.from({ length: 4 }, () => gateway.newTenant()));
         const unlock = await lock(tenants.map(({ locationId }) => locationId));
         const works = Promise.all(tenants.map(work));
         await expect.poll(waitingConnections).toBe(2);
-        // Heavy requests of the other kind still have free connections.
+        // While imports wait, a batch of parking events can still get a database connection. While batches of parking
+        // events wait, an import can still get a database connection.
         const other = await gateway.newTenant();
         const otherWork = work === replace ? recordBatch : replace;
         expect((await otherWork(other)).body.errors).toBeUndefined();

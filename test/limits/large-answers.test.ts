@@ -28,7 +28,7 @@ test('the gateway serializes a long list in chunks, and yields to the event loop
   expect(await Promise.all(shown)).toEqual(items);
 });
 
-test('one SQL statement that reads pages for several requests reads at most two pages of 500 rows', async () => {
+test('the gateway reads at most two pages of 500 rows with one SQL statement', async () => {
   const { key, locationId } = await gateway.newTenant();
   const pages = Array.from(
     { length: 5 },
@@ -39,7 +39,7 @@ test('one SQL statement that reads pages for several requests reads at most two 
   expect(statements.filter((statement) => statement.includes('"WhitelistEntry"'))).toHaveLength(3);
 });
 
-test('the gateway computes the response to an introspection document only once', async () => {
+test('a repeated introspection query gets the same response, unless the variables of the query change', async () => {
   const { key } = await gateway.newTenant();
   const ask = (query: string, variables = {}) => gateway.graph(query, { key, variables });
   const question = '{ __type(name: "Company") { name fields { name } } }';

@@ -5,7 +5,10 @@ import { newSlug, openTestGateway, serve } from '../support/harness.ts';
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 
-/** Companies that were registered before settings had the current limit of 16 KiB. */
+/**
+ * The number of companies in this test. Each company has settings of almost 16 MiB, which earlier releases accepted;
+ * the limit is now 16 KiB.
+ */
 const companies = 8;
 const settingsCharacters = 16 * 1024 * 1024 - 100;
 
@@ -30,7 +33,7 @@ test('REST reads a list of companies with large settings page by page', async ()
   expect(bytes).toBeLessThan(companies * (settingsCharacters + 2_000));
 });
 
-test('the graph refuses a list of companies whose settings are too large for one response', async () => {
+test('GraphQL refuses a list of companies whose settings are too large for one response', async () => {
   const refused = await gateway.graph('{ companies { nodes { id settings } } }', { key });
   expect(refused.body.errors[0]).toMatchObject({
     message: expect.stringContaining('smaller pages'),
@@ -47,7 +50,7 @@ test('the graph refuses a list of companies whose settings are too large for one
   expect(listed.body.data.companies.nodes).toHaveLength(companies);
 });
 
-test('REST returns company settings with very many values, and the graph refuses settings with very many values', async () => {
+test('REST returns company settings that contain 200,000 values, and GraphQL returns an error instead of these settings', async () => {
   const id = newId();
   const values = 200_000;
   await gateway.database.sql.query(
@@ -73,7 +76,7 @@ test('REST returns company settings with very many values, and the graph refuses
 });
 
 test.each(['', 'a'])(
-  'REST returns large company settings with surrogate pairs unchanged when the text starts with "%s"',
+  'REST returns a long text of emoji (surrogate pairs) in company settings unchanged (text before the emoji: "%s")',
   async (start) => {
     const id = newId();
     const text = start + '\u{1f697}'.repeat(150_000);

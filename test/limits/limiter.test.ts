@@ -33,7 +33,7 @@ function newRedisClient(url: string, options = {}): Redis {
   return redis;
 }
 
-/** The Redis key of the hourly window of a subject. */
+/** Returns the name of the Redis key for the hourly limit of a subject (an API key or a client address). */
 const keyOf = ({ kind, id }: RateLimitSubject) => `rate-limit:${kind}:${id}`;
 
 const backends = {
@@ -47,10 +47,10 @@ const backends = {
   }),
 };
 
-describe.each(Object.entries(backends))('rolling windows of the rate limit in %s', (_, create) => {
+describe.each(Object.entries(backends))('a rate limiter with rolling windows in %s', (_, create) => {
   const hour = { windowSeconds: 3600, burstWindowSeconds: 60 };
 
-  test('each request reduces the remaining points of both rate limit windows, and a refused request costs no points', async () => {
+  test('each request reduces the remaining points of the hourly limit and of the burst limit, and a refused request costs no points', async () => {
     const limiter = await create(hour);
     const subject = newSubject(3, 100);
     const taken = [];
@@ -76,7 +76,7 @@ describe.each(Object.entries(backends))('rolling windows of the rate limit in %s
     expect(refused.retryAfterMs).toBeGreaterThan(55_000);
   });
 
-  test('the rate limiter charges a request either all of its points or none', async () => {
+  test('the rate limiter charges a request either all of its rate limit points or none', async () => {
     const limiter = await create(hour);
     const subject = newSubject(5, 5);
     expect(await limiter.take(subject, 3)).toMatchObject({ allowed: true, hour: { used: 3 } });
@@ -85,7 +85,7 @@ describe.each(Object.entries(backends))('rolling windows of the rate limit in %s
     expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
   });
 
-  test('of 300 parallel requests, exactly as many pass as the rate limit allows', async () => {
+  test('when 300 requests arrive at the same time, the rate limiter allows exactly as many as the rate limit', async () => {
     const limiter = await create(hour);
     const subject = newSubject(1000, 100);
     const taken = await Promise.all(Array.from({ length: 300 }, () => limiter.take(subject, 1)));
@@ -105,8 +105,8 @@ describe.each(Object.entries(backends))('rolling windows of the rate limit in %s
     expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true]);
   });
 
-  test('each rate limit point is available again exactly one window after a request used the point', async () => {
-    // The window is long enough for all concurrent calls on a busy machine.
+  test('a used rate limit point becomes available again at the end of its time window, and not earlier', async () => {
+    // A time window of 6 s is long enough for all calls of the rate limiter in this test, even on a busy machine.
     const limiter = await create({ windowSeconds: 6, burstWindowSeconds: 6 });
     const subject = newSubject(2, 2);
     await limiter.take(subject, 1);
@@ -120,14 +120,15 @@ describe.each(Object.entries(backends))('rolling windows of the rate limit in %s
   });
 });
 
-test('the rolling rate limit windows of a process decide exactly like a complete list of all requests', async () => {
+test('the in-memory rate limiter makes the same decisions as a simple list of the times of all requests', async () => {
   const windows = { windowSeconds: 60, burstWindowSeconds: 10 };
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 20_000 }),
     points: fc.integer({ min: 1, max: 4 }),
   });
   let now = 0;
-  // All runs of the test share one rate limiter, because a new rate limiter first allocates memory for 100,000 keys.
+  // All runs of the test share one rate limiter, because a new rate limiter first allocates memory for 100,000 API
+  // keys.
   const limiter = new MemoryRollingLimiter(windows, () => now);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -161,7 +162,7 @@ test('the rolling rate limit windows of a process decide exactly like a complete
 describe('rate limit headers of a response', () => {
   const limiter = createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
 
-  test('the headers X-RateLimit-* describe the hourly limit, and the header RateLimit names both windows', async () => {
+  test('the headers X-RateLimit-* describe the hourly limit, and the header RateLimit describes the hourly limit and the burst limit', async () => {
     const subject = newSubject(1000, 100);
     const headers = rateLimitHeaders(await limiter.consume(subject, 3));
     expect(headers).toEqual({
@@ -187,7 +188,7 @@ describe('rate limit headers of a response', () => {
     ]);
   });
 
-  test('Retry-After is the time until both rolling rate limit windows have enough points', async () => {
+  test('Retry-After is the time until the hourly limit and the burst limit both have enough points', async () => {
     const subject = newSubject(1000, 1);
     await limiter.consume(subject);
     expect(rateLimitHeaders(await limiter.consume(subject))).toMatchObject({
@@ -200,7 +201,7 @@ describe('rate limit headers of a response', () => {
     expect(rateLimitHeaders(await limiter.consume(spent))).toMatchObject({ 'Retry-After': '3600' });
   });
 
-  test('reading the state of a rate limit returns the same headers as a request that uses points', async () => {
+  test('reading the state of a rate limit shows the remaining rate limit points, and uses none of them', async () => {
     const subject = newSubject(10, 5);
     expect((await limiter.read(subject)).hour).toMatchObject({ remaining: 10, resetSeconds: 0 });
     await limiter.consume(subject, 5);
@@ -210,7 +211,7 @@ describe('rate limit headers of a response', () => {
   });
 });
 
-test("requests from 100,000 client addresses do not displace the rolling window of a key from a process's memory", async () => {
+test('the rate limiter remembers the used points of an API key while 100,000 client addresses send requests', async () => {
   const limiter = new MemoryRollingLimiter(hourOf());
   const subject = newSubject(1, 1);
   expect(await limiter.take(subject, 1)).toMatchObject({ allowed: true });
@@ -224,7 +225,7 @@ test("requests from 100,000 client addresses do not displace the rolling window 
   expect([forgotten!.hour.used, remembered!.hour.used]).toEqual([0, 1]);
 });
 
-describe('refusals that the limiter remembers', () => {
+describe('refusals that the rate limiter remembers', () => {
   const refusedUntil = (endMs: number): WindowState => ({
     allowed: false,
     retryAfterMs: endMs,
@@ -236,8 +237,8 @@ describe('refusals that the limiter remembers', () => {
 
   test.each([
     ['at most 5 seconds', 3_600_000, 5_000],
-    ['the time until the window has room', 700, 700],
-  ])('the rate limiter repeats a refusal from memory for %s', (_, endMs, repeatedMs) => {
+    ['the time until the rate limit has enough points', 700, 700],
+  ])('the rate limiter remembers a refusal and repeats it for %s', (_, endMs, repeatedMs) => {
     const refusals = new RememberedRefusals();
     const subject = newSubject(1, 1);
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
@@ -262,7 +263,7 @@ describe('refusals that the limiter remembers', () => {
 });
 
 describe.runIf(redisUrl)('rate limits in Redis', () => {
-  test('two rate limiters share the rate limit of a key in Redis, and the key takes about 10 KB', async () => {
+  test('two rate limiters share the points of an API key in Redis, and Redis stores 1,000 used points in less than 16 KB', async () => {
     const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
     const subject = newSubject(1000, 1000);
     const taken = await Promise.all(
@@ -273,11 +274,11 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(bytes).toBeLessThan(16_000);
   });
 
-  test('the rate limit script in Redis decides exactly like a plain count of the requests', async () => {
+  test('the rate limit script in Redis decides exactly as if the test counted the requests in each rate limit window', async () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
-    // All times in the test are whole seconds, and none is close to the current time, so that the speed of the test has
-    // no effect.
+    // No earlier request is within half a second of the start of a rate limit window. A slow test run therefore does
+    // not change the decisions of the rate limiter.
     const age = fc.integer({ min: 0, max: 4000 }).map((seconds) => seconds * 1000 + 500);
     const history = fc.record({
       ages: fc.array(
@@ -298,7 +299,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
         const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
         const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
         const countedIn = (length: number) => times.filter((time) => time > now - length);
-        const inMinute = countedIn(90_000); // The list also has expired points, which the script has to drop
+        const inMinute = countedIn(90_000); // the rate limit script must remove points that are older than 60 s
         if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
         if (inMinute.length > 0) await redis.rpush(`{${keyOf(subject)}}:burst`, ...inMinute);
         const room = (at: number) =>
@@ -323,7 +324,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     );
   });
 
-  test('the rate limiter repeats a refusal without calling Redis until the rate limits of the key change', async () => {
+  test('the rate limiter repeats a refusal without calling Redis until the rate limits of the API key change', async () => {
     const redis = await newRedisClientReady();
     const limiter = createRateLimiter({ ...hourOf(), redis, log });
     const subject = newSubject(1, 10);
@@ -337,7 +338,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(await limiter.consume({ ...subject, hourlyLimit: 2 })).toMatchObject({ allowed: true });
   });
 
-  test('while Redis is unreachable, no request fails, and each process counts the rate limits on its own', async () => {
+  test('while Redis is unreachable, no request fails, and each process counts the used points in its own memory', async () => {
     const server = await startRedis();
     const redis = newRedisClient(server.url, { commandTimeout: 150 });
     await once(redis, 'ready');
@@ -348,18 +349,18 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(await limiter.consume(subject)).toMatchObject({ allowed: true, hour: { remaining: 999 } });
     expect(limiter.backend).toBe('redis');
 
-    server.process.kill('SIGSTOP'); // Redis hangs: the connection is open, and Redis is silent
+    server.process.kill('SIGSTOP'); // Redis hangs: the connection stays open, but Redis sends nothing
     const decisions = await Promise.all(Array.from({ length: 8 }, () => limiter.consume(subject)));
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(5);
     expect(limiter.backend).toBe('fallback');
     const other = newSubject(1000, 1000);
     for (let request = 0; request < 20; request += 1) await limiter.consume(other);
 
-    server.process.kill('SIGCONT'); // The process switches to its own budget before a request arrives
+    server.process.kill('SIGCONT'); // Redis works again, and the rate limiter detects this without a request
     await expect.poll(() => limiter.backend).toBe('redis');
-    expect(await redis.exists(keyOf(other))).toBe(0); // The limiter sent no request to the Redis that hangs
+    expect(await redis.exists(keyOf(other))).toBe(0); // The rate limiter sent no commands to Redis while Redis hung
 
-    server.process.kill('SIGKILL'); // The connection to Redis is lost
+    server.process.kill('SIGKILL'); // The killed Redis server closes its connection to the rate limiter
     await expect.poll(() => limiter.backend).toBe('fallback');
     expect(await limiter.consume(newSubject(10, 10))).toMatchObject({
       allowed: true,
@@ -398,7 +399,7 @@ async function newRedisClientReady(): Promise<Redis> {
   return redis;
 }
 
-/** Starts a Redis server for this test alone, which the test may stop and kill. */
+/** Starts a Redis server that only this test uses, so that the test may stop and kill the server. */
 async function startRedis(
   onPort?: number,
   ...settings: string[]

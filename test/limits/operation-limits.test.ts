@@ -9,7 +9,7 @@ const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
 /**
- * Returns a GraphQL operation with a chain of fragments. Each fragment spreads the next fragment twice, so the
+ * Returns a GraphQL operation with a chain of `depth` fragments. Each fragment spreads the next fragment twice, so the
  * operation has 2 to the power of `depth` fields.
  */
 const bomb = (depth: number) =>
@@ -18,14 +18,14 @@ const bomb = (depth: number) =>
 
 const rename = (index: number) => `m${index}: updateLocation(id: "x", input: { name: "n" }) { id }`;
 
-describe('operations over the limits of the graph', () => {
+describe('GraphQL operations that are too large, too deep or too expensive', () => {
   test.each([
     [
       '101 aliases of __typename',
       `{ companies { nodes { id } } ${times(101, (index) => `a${index}: __typename`)} }`,
     ],
     ['500 duplicate fields', `{ companies { nodes { ${'name '.repeat(500)} } } }`],
-    ['a document of megabytes', `{ company(id: "${'x'.repeat(2_000_000)}") { id } }`],
+    ['a document of 2 MB', `{ company(id: "${'x'.repeat(2_000_000)}") { id } }`],
     ['2,000 fields', `{ companies { nodes { ${'name '.repeat(2000)} } } }`],
     [
       'circular fragments',
@@ -37,7 +37,7 @@ describe('operations over the limits of the graph', () => {
       'duplicate fields in an unused fragment',
       `{ health { status } } fragment F on Company { ${'name '.repeat(1400)} }`,
     ],
-    ['tokens', `{ company(id: [${'1 '.repeat(1500)}]) { id } }`],
+    ['too many tokens', `{ company(id: [${'1 '.repeat(1500)}]) { id } }`],
     [
       'a negative page size that would reduce the cost',
       '{ a: companies(first: 100) { nodes { locations(first: 100) { nodes { whitelist(first: 100) { nodes { id } } } } } } b: companies(first: -2000000) { nodes { id } } }',
@@ -50,13 +50,13 @@ describe('operations over the limits of the graph', () => {
       `{ companies { nodes { ${'locations { nodes { company { '.repeat(8)} id ${'} } } '.repeat(8)} } } }`,
     ],
     [
-      'pages of pages of pages',
+      'nested pages on three levels',
       '{ companies(first: 100) { nodes { locations(first: 100) { nodes { whitelist(first: 100) { nodes { id } } } } } } }',
     ],
     ['a page over 100', '{ companies(first: 101) { totalCount } }'],
     ['a page of 0', '{ companies(last: 0) { totalCount } }'],
     ['several operations in one request', '[{"query":"{ companies { totalCount } }"}]'],
-  ])('the graph refuses an operation before any SQL statement: %s', async (_, query) => {
+  ])('GraphQL refuses an operation before the gateway sends any database query: %s', async (_, query) => {
     const key = await gateway.newKey();
     await gateway.rest('GET', '/health', { key });
     const body = query.startsWith('[') ? query : JSON.stringify({ query });
@@ -75,7 +75,7 @@ describe('operations over the limits of the graph', () => {
     expect(statements).toEqual([]);
   });
 
-  test('the graph refuses an operation when the page size in its variables makes the operation too expensive', async () => {
+  test('GraphQL refuses an operation when the page size in its variables makes the operation too expensive', async () => {
     const query = `query ($n: Int) { companies(first: $n) { nodes { locations(first: $n) { nodes {
       whitelist(first: $n) { nodes { id } } } } } } }`;
     const { key } = await gateway.newTenant();
@@ -84,7 +84,7 @@ describe('operations over the limits of the graph', () => {
     expect((await gateway.graph(query, { key, variables: { n: 5 } })).body.errors).toBeUndefined();
   });
 
-  test('the graph refuses an import whose selection reads nested pages for each row', async () => {
+  test('GraphQL refuses an import when its result would contain a whole page of whitelist entries for each imported row', async () => {
     const { key, locationId } = await gateway.newTenant();
     const importing = (selection: string) =>
       gateway.graph(
@@ -100,30 +100,30 @@ describe('operations over the limits of the graph', () => {
   });
 });
 
-describe('operations that clients need', () => {
+describe('GraphQL operations that clients need', () => {
   test.each([
     [
       "GraphiQL's introspection",
       getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true }),
     ],
-    ['a list of the fullest pages', '{ locations(first: 100) { nodes { id name status { occupied } } } }'],
+    ['a page of 100 locations', '{ locations(first: 100) { nodes { id name status { occupied } } } }'],
     [
-      'a page of pages',
+      'nested pages of 20 items',
       '{ locations(first: 20) { nodes { company { name } whitelist(first: 20) { nodes { plateNumber } } } } }',
     ],
-    ['10 changes', `mutation { ${times(10, rename)} }`],
-  ])('the graph accepts an operation that clients need: %s', async (_, query) => {
+    ['a mutation with 10 changes', `mutation { ${times(10, rename)} }`],
+  ])('GraphQL accepts an operation that clients need: %s', async (_, query) => {
     const { key } = await gateway.newTenant();
     const { body } = await gateway.graph(query, { key });
     expect(body.errors?.[0].extensions.code ?? 'NOT_FOUND').toBe('NOT_FOUND');
   });
 });
 
-describe('requests to the graph', () => {
+describe('HTTP requests to the GraphQL endpoint', () => {
   const post = (init: RequestInit, path = '/graphql') =>
     gateway.app.request(path, { method: 'POST', ...init });
 
-  test('a GraphQL client without a key gets no data, not even the schema', async () => {
+  test('a GraphQL client without an API key gets no data, not even the schema', async () => {
     for (const query of ['{ __schema { types { name } } }', '{ helth { status } }', '{']) {
       const { status, body, headers } = await gateway.graph(query);
       const requestId = headers.get('X-Request-Id');
@@ -134,7 +134,7 @@ describe('requests to the graph', () => {
     }
   });
 
-  test('the graph refuses a mutation by GET, a mutation by form, and requests from other origins', async () => {
+  test('GraphQL refuses a mutation in a GET request, in an HTML form of another origin, and in a multipart form', async () => {
     const { key } = await gateway.newTenant();
     const mutation = 'mutation { registerCompany(input: { name: "a", slug: "b", address: "c" }) { id } }';
     const get = await gateway.app.request(`/graphql?query=${encodeURIComponent(mutation)}`, {

@@ -22,7 +22,7 @@ async function pointsOf(send: (key: string) => Promise<{ headers: Headers }>, co
 const importOf = `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
   importWhitelistEntries(locationId: $locationId, entries: $entries, dryRun: true) { total } }`;
 
-describe('charges of GraphQL requests', () => {
+describe('rate limit points that GraphQL requests cost', () => {
   test.each([
     ['one point for a query', 1, '{ viewer { name } }'],
     [
@@ -37,30 +37,30 @@ describe('charges of GraphQL requests', () => {
       `mutation { ${times(4, (index) => `a${index}: revokeApiKey(id: "x") { id }`)} }`,
     ],
     [
-      'one point for each started 2,000 of cost',
+      'one point for each 2,000 units of cost, rounded up',
       2,
       '{ companies(first: 100) { nodes { id name slug locations(first: 20) { nodes { id } } } } }',
     ],
     [
-      'one point for each started 2,000 of counts',
+      'one point for each 2,000 units of cost when the query counts lists, rounded up',
       2,
       '{ a: companies { nodes { locations { totalCount } } } b: companies { nodes { locations { totalCount } } } }',
     ],
-  ])('a GraphQL request is charged %s', async (_, points, query) => {
+  ])('the rate limit points that the gateway charges for a GraphQL request: %s', async (_, points, query) => {
     const { companyId } = await gateway.newTenant();
     expect(await pointsOf((key) => gateway.graph(query, { key }), [companyId])).toBe(points);
   });
 
   test.each([
     ['one point for a new name', 1, '{ name: "Renamed" }', undefined],
-    ['five points for a longest stay in the document', 5, '{ longestStayHours: 5 }', undefined],
+    ['five points for longestStayHours in the document', 5, '{ longestStayHours: 5 }', undefined],
     [
-      'five points for a longest stay in a variable',
+      'five points for longestStayHours in a variable',
       5,
       undefined,
       { name: 'Renamed', longestStayHours: null },
     ],
-  ])('a mutation that updates a location is charged %s', async (_, points, literal, input) => {
+  ])('when a mutation updates a location, the gateway charges %s', async (_, points, literal, input) => {
     const { companyId, locationId } = await gateway.newTenant();
     const query = literal
       ? `mutation { updateLocation(id: "${locationId}", input: ${literal}) { id } }`
@@ -72,21 +72,28 @@ describe('charges of GraphQL requests', () => {
   test.each([
     [1, 250],
     [2, 251],
-  ])('a setInside request costs %i points for a count of %i vehicles', async (points, vehicles) => {
-    const { companyId, locationId } = await gateway.newTenant();
-    const plates = Array.from({ length: vehicles }, (_, index) => ({
-      ...{ plateType: 'DXB', plateCode: 'A', plateNumber: String(index) },
-    }));
-    const query = `mutation ($locationId: ID!, $plates: [PlateInput!]!) {
+  ])(
+    'a request with the mutation setInside costs %i rate limit points when the mutation lists %i vehicles',
+    async (points, vehicles) => {
+      const { companyId, locationId } = await gateway.newTenant();
+      const plates = Array.from({ length: vehicles }, (_, index) => ({
+        ...{ plateType: 'DXB', plateCode: 'A', plateNumber: String(index) },
+      }));
+      const query = `mutation ($locationId: ID!, $plates: [PlateInput!]!) {
       setInside(locationId: $locationId, plates: $plates) { occupied } }`;
-    const count = (key: string) => gateway.graph(query, { key, variables: { locationId, plates } });
-    expect(await pointsOf(count, [companyId])).toBe(points);
-  });
+      const count = (key: string) => gateway.graph(query, { key, variables: { locationId, plates } });
+      expect(await pointsOf(count, [companyId])).toBe(points);
+    },
+  );
 
   test.each([
-    ['one point for 30 counts of entries', 1, ''],
-    ['four points for 30 counts of entries that are valid at a time', 4, ', validAt: "2026-01-05T08:00:00Z"'],
-  ])('a GraphQL query is charged %s', async (_, points, filter) => {
+    ['one point', 1, ''],
+    [
+      'four points when it counts only the entries that are valid at a given time',
+      4,
+      ', validAt: "2026-01-05T08:00:00Z"',
+    ],
+  ])('a GraphQL query that counts whitelist entries under 30 aliases costs %s', async (_, points, filter) => {
     const { companyId, locationId } = await gateway.newTenant();
     const query = `{ ${times(30, (index) => `a${index}: whitelist(locationId: "${locationId}", plateNumber: "${index}"${filter}) { totalCount }`)} }`;
     expect(await pointsOf((key) => gateway.graph(query, { key }), [companyId])).toBe(points);
@@ -95,14 +102,14 @@ describe('charges of GraphQL requests', () => {
   test.each([
     [1, 1000],
     [2, 1001],
-  ])('a request costs %i points for an import of %i rows', async (points, rows) => {
+  ])('a GraphQL request costs %i rate limit points when it imports %i rows', async (points, rows) => {
     const { companyId, locationId } = await gateway.newTenant();
     const entries = Array.from({ length: rows }, () => newEntry());
     const variables = { locationId, entries };
     expect(await pointsOf((key) => gateway.graph(importOf, { key, variables }), [companyId])).toBe(points);
   });
 
-  test('a REST request is charged one point, even for a whole list', async () => {
+  test('a REST request costs one rate limit point, even when it reads a list without pages', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     for (const path of [
       '/companies',
@@ -114,7 +121,7 @@ describe('charges of GraphQL requests', () => {
     }
   });
 
-  test('a GraphQL response shows the cost of the request when the client asks for the cost', async () => {
+  test('a GraphQL response shows the cost of the request when the client sends the header X-Query-Cost', async () => {
     const { key } = await gateway.newTenant();
     const headers = { 'X-Query-Cost': 'true' };
     for (let time = 0; time < 4; time += 1) {
@@ -147,7 +154,7 @@ test('an error message shortens an invalid name that is too long', async () => {
   expect(JSON.stringify(body).length).toBeLessThan(15_000);
 });
 
-test('the gateway detects a value that is too long for an error message without serializing the value', () => {
+test('when a value is too long for an error message, the gateway does not serialize the whole value', () => {
   let written = 0;
   const part = {
     toJSON() {
@@ -163,10 +170,10 @@ test('the gateway detects a value that is too long for an error message without 
   }
 });
 
-test('the gateway stops reading a text of escaped quotes at the maximum length of a text', () => {
+test('when a JSON string is too long, the gateway stops reading the string at the maximum length', () => {
   const millisecondsOf = (quotes: number) => {
     const text = `{"a":"${'\\"'.repeat(quotes)}"}`;
-    text.charCodeAt(0); // The call of charCodeAt turns the concatenated text into one flat text
+    text.charCodeAt(0); // makes JavaScript join the pieces of this text before the measurement starts
     const startedAt = performance.now();
     expect(structureFault(text)).toMatch(/text of more than/);
     return performance.now() - startedAt;
@@ -175,7 +182,7 @@ test('the gateway stops reading a text of escaped quotes at the maximum length o
   expect(least(4_000_000)).toBeLessThan(20 * Math.max(least(20_000), 0.1));
 });
 
-test('a page of the whitelist feed costs one point, and nested fields of its entries cost more', async () => {
+test('a page of the whitelist feed costs one rate limit point, and nested fields of its whitelist entries cost more', async () => {
   const { companyId, locationId } = await gateway.newTenant();
   const feed = (first: number, fields: string) =>
     `{ whitelistChanges(locationId: "${locationId}", first: ${first}) { upserts { ${fields} } removals { id plateType plateCode plateNumber } } }`;
@@ -196,7 +203,7 @@ describe('cost of fields that read the database for each row or item', () => {
       `{ total rows { index outcome error { code message field value } ${selection} } }`,
     );
 
-  test('the cost of a nested field in the result of an import is multiplied by the imported rows', async () => {
+  test('the cost of a nested field in the result of an import is multiplied by the number of imported rows', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const entries = Array.from({ length: 1000 }, () => newEntry());
     const points = (selection: string, rows: number) => {
@@ -209,7 +216,7 @@ describe('cost of fields that read the database for each row or item', () => {
     expect(await points('entry { id location { name } }', 1000)).toBe(3);
   });
 
-  test('the gateway refuses an import that costs too much before it stores any row', async () => {
+  test('when an import costs too much, the gateway refuses the import and stores no row', async () => {
     const { key, locationId } = await gateway.newTenant();
     const entries = Array.from({ length: 5000 }, () => newEntry());
     const query = importing('entry { location { name } }').replace(', dryRun: true', '');
@@ -218,7 +225,7 @@ describe('cost of fields that read the database for each row or item', () => {
     expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
   });
 
-  test('the cost of a nested field is multiplied by the page size, or by the number of set quotas', async () => {
+  test('the cost of a nested field grows with the page size, or with the number of quotas that a mutation sets', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const quotas = Array.from({ length: 1000 }, (_, index) => ({ referenceId: `unit-${index}`, inside: 1 }));
     const setting = (selection: string) =>
@@ -241,7 +248,7 @@ describe('cost of fields that read the database for each row or item', () => {
 });
 
 describe('equal selections in one GraphQL request', () => {
-  test("the database counts a list once when a query selects the list's total under 28 aliases", async () => {
+  test('when a query selects `totalCount` of the same list under 28 aliases, the database counts the list only once', async () => {
     const { key } = await gateway.newTenant();
     const query = `{ ${times(28, (index) => `a${index}: locations { totalCount }`)} }`;
     // The gateway compiles an operation at its third execution.
@@ -256,7 +263,7 @@ describe('equal selections in one GraphQL request', () => {
     }
   });
 
-  test('the database reads and counts a page once when a query selects the page under 28 aliases', async () => {
+  test('when a query selects the same page under 28 aliases, the database reads and counts the page only once', async () => {
     const { key, locationId } = await gateway.newTenant();
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
     const selection = '{ totalCount nodes { action } }';
@@ -331,7 +338,7 @@ describe('request bodies that are refused before parsing', () => {
     expect(errors[0]!.message).toMatch(message);
   });
 
-  test('a request body over 1 MiB is refused for a key that may not import', async () => {
+  test('a request body over 1 MiB is refused for an API key that may not import', async () => {
     const body = inVariables(JSON.stringify(Array(64).fill('x'.repeat(16 * 1024))));
     const send = async (key: string) =>
       gateway.app.request('/graphql', {
@@ -368,7 +375,7 @@ test('a GraphQL variable is refused when its name has a special meaning in JavaS
   }
 });
 
-test('a GraphQL variable with a default may not be null where a value is required', async () => {
+test('null is refused for a GraphQL variable with a default value when the field requires a value', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($id: ID = "x") { location(id: $id) { id } }`;
   for (let time = 0; time < 4; time += 1) {
@@ -379,7 +386,7 @@ test('a GraphQL variable with a default may not be null where a value is require
 });
 
 test.each(['0000-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999-00:01', 'soon'])(
-  'an instant outside the years 1970 to 9999 is refused: %s',
+  'a time outside the years 1970 to 9999 is refused: %s',
   async (at) => {
     const { key, locationId } = await gateway.newTenant();
     const entry = newEntry({ validUntil: at });
@@ -392,7 +399,7 @@ test.each(['0000-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59
   },
 );
 
-/** A request body that ends after the given bytes, or stays open. */
+/** Creates a request body that contains the given bytes. If `ends` is false, the request body never ends. */
 const bodyOf = (bytes: () => Promise<Uint8Array>, { ends = true } = {}) =>
   new ReadableStream<Uint8Array>(
     {
@@ -404,7 +411,7 @@ const bodyOf = (bytes: () => Promise<Uint8Array>, { ends = true } = {}) =>
     { highWaterMark: 0 },
   );
 
-/** A request whose body arrives when the test provides a text. */
+/** Creates a request whose body is the text that the given function returns. */
 const newRequest = (headers: Record<string, string>, text: () => Promise<string>) =>
   ({
     headers: new Headers(headers),
@@ -412,7 +419,7 @@ const newRequest = (headers: Record<string, string>, text: () => Promise<string>
     body: bodyOf(async () => new TextEncoder().encode(await text())),
   }) as Partial<Request> as Request;
 
-test('a large request body that does not arrive within 30 s is refused, and the next waiting body is read', async () => {
+test('when a large request body does not arrive within 30 s, the gateway refuses the body and reads the next waiting body', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const answerBody = createBodyAnswerer();
@@ -429,7 +436,7 @@ test('a large request body that does not arrive within 30 s is refused, and the 
   expect(await next).toEqual({});
 });
 
-test('two API keys that send large bodies slowly delay the bodies of other keys by at most 2 s', async () => {
+test('when two API keys send large bodies slowly, the bodies of other API keys wait at most 2 s', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const answerBody = createBodyAnswerer();
@@ -502,7 +509,7 @@ test('a large request body that is not UTF-8 is refused before the whole body ha
   });
 });
 
-test('large request bodies of one API key are processed one at a time, and only a few may wait', async () => {
+test('the gateway processes large bodies of one API key one at a time, and refuses a body when too many bodies wait', async () => {
   const answerBody = createBodyAnswerer();
   let arrive = () => {};
   const arrived = new Promise<void>((resolve) => {

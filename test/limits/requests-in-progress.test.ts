@@ -9,7 +9,7 @@ import {
 } from '../../src/http/guard/requests-in-progress.ts';
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 
-/** A server whose responses the test writes, with the queue of the server's requests. */
+/** Starts a server that limits its concurrent requests. The test ends the responses of this server. */
 async function startServer(limits: Partial<RequestLimits>) {
   const requests = createRequestsInProgress({ ...requestLimits, ...limits });
   const running: { path: string; answer: ServerResponse }[] = [];
@@ -46,8 +46,8 @@ async function startServer(limits: Partial<RequestLimits>) {
   return { send, paths, answerOf, refused };
 }
 
-describe('concurrent requests of one key in a process', () => {
-  test('requests of a key over its concurrency limit wait in order, and requests of other keys do not wait', async () => {
+describe('concurrent requests of one API key in a gateway process', () => {
+  test('requests over the concurrency limit of their API key wait in order, without delaying other API keys', async () => {
     const { send, paths, answerOf } = await startServer({ maxRunningPerKey: 2 });
     for (const [index, path] of ['/a/1', '/a/2'].entries()) {
       send(path);
@@ -64,7 +64,7 @@ describe('concurrent requests of one key in a process', () => {
     expect(paths()).not.toContain('/a/4');
   });
 
-  test('the gateway refuses a request when the queue is full, and a disconnected client leaves the queue', async () => {
+  test('the gateway refuses a request when the queue is full, and removes the request of a disconnected client from the queue', async () => {
     const { send, paths, answerOf, refused } = await startServer({
       maxRunningPerKey: 1,
       maxWaitingPerKey: 1,
@@ -84,7 +84,7 @@ describe('concurrent requests of one key in a process', () => {
     await expect.poll(paths).toContain('/a/4');
   });
 
-  test('a waiting request whose client disconnects no longer counts towards the concurrency limit', async () => {
+  test('a waiting request does not count towards the concurrency limit after its client has disconnected', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, maxRunningPerKey: 1 });
     const server = createServer(async (_incoming, answer) => {
       await once(answer, 'close');
@@ -104,7 +104,7 @@ describe('concurrent requests of one key in a process', () => {
     expect(requests.begin('key', undefined)).toBeTypeOf('function');
   });
 
-  test('requests of a key wait while a client of the key does not read its responses', async () => {
+  test('requests of an API key wait while a client of the API key does not read its responses', async () => {
     const { send, paths, answerOf } = await startServer({
       maxUnreadBytesPerKey: 1_000_000,
       checkIntervalMs: 5,
@@ -120,7 +120,7 @@ describe('concurrent requests of one key in a process', () => {
     await expect.poll(paths).toContain('/a/2');
   });
 
-  test('requests of a key wait while the process holds too much unsent data in responses to the key', async () => {
+  test('new requests of an API key wait while clients of this key have too many unread response bytes', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, checkIntervalMs: 5 });
     let held = requestLimits.maxUnreadBytesPerKey + 1;
     const end = await requests.begin('a', undefined, () => held);
@@ -136,7 +136,7 @@ describe('concurrent requests of one key in a process', () => {
     end();
   });
 
-  test('a process with too much unread response data closes one connection of the key with the most unread data', async () => {
+  test('when clients have too many unread response bytes, the gateway closes a connection of the API key with the most unread bytes', async () => {
     const { send, paths, answerOf } = await startServer({
       maxUnreadBytes: 50_000_000,
       maxUnreadBytesPerKey: 1_000_000_000,
@@ -154,10 +154,10 @@ describe('concurrent requests of one key in a process', () => {
 describe('the concurrency limit over HTTP', async () => {
   const gateway = await openTestGateway();
 
-  test('a request gets status 429 with Retry-After when the queue of its key is full', async () => {
+  test('a request gets status 429 with Retry-After when the queue of its API key is full', async () => {
     const { key, locationId } = await gateway.newTenant();
     const ask = () => gateway.rest('GET', '/health', { key });
-    await ask(); // From now on the key is cached, so requests of the key begin as soon as the requests arrive
+    await ask(); // the gateway caches the API key for the requests below
     let end = () => {};
     const ended = new Promise<void>((resolve) => (end = resolve));
     const running = Array.from({ length: requestLimits.maxRunningPerKey }, () =>
@@ -185,11 +185,11 @@ describe('concurrent requests whose bodies are only half sent', async () => {
   const gateway = await openTestGateway();
   const url = await serve(gateway);
 
-  test('half-sent requests of one API key do not delay the requests of another key', async () => {
+  test('half-sent requests of one API key do not delay the requests of another API key', async () => {
     const [busy, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
     const readWith = (key: string) =>
       fetch(`${url}/api/locations`, { headers: { 'X-API-Key': key } }).then(({ status }) => status);
-    await readWith(busy.key); // From now on the key is cached, so requests of the key begin as soon as the requests arrive
+    await readWith(busy.key); // the gateway caches the API key for the requests below
     const text = JSON.stringify(newEntry());
     const bodies = Array.from({ length: requestLimits.maxRunningPerKey }, () => {
       const sent = request(`${url}/api/locations/${busy.locationId}/whitelist`, {
@@ -207,7 +207,8 @@ describe('concurrent requests whose bodies are only half sent', async () => {
     await Promise.all(
       bodies.map((sent) => new Promise<void>((resolve) => sent.write(text.slice(0, 10), () => resolve()))),
     );
-    // The connection delivers bytes in order, so the last bytes arrive after all earlier bytes.
+    // All requests of one API key wait for the rest of their bodies. A request of another API key must still succeed at
+    // once.
     expect(await readWith(other.key)).toBe(200);
     let waited: number | undefined;
     void readWith(busy.key).then((status) => (waited = status));

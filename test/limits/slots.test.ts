@@ -5,7 +5,9 @@ import { createSlots } from '../../src/scheduling/slots.ts';
 
 const described = { task: 'tests', owner: 'key', reason: '' } as const;
 
-/** Limits like the limits of the gateway for tasks that use the processor. */
+/**
+ * The limits for concurrent tasks in this file. The gateway has similar limits for tasks that keep the processor busy.
+ */
 const shortLimits = {
   ...described,
   runningPerOwner: 1,
@@ -13,7 +15,7 @@ const shortLimits = {
   yields: true,
 } satisfies Partial<SlotLimits>;
 
-/** Limits like the limits of the gateway for tasks that use the database. */
+/** Limits for concurrent tasks in these tests, similar to the limits of the gateway for tasks that use the database. */
 const ownerLimits = {
   ...described,
   runningPerOwner: 1,
@@ -22,7 +24,7 @@ const ownerLimits = {
   yields: false,
 } satisfies SlotLimits;
 
-/** Starts tasks that end when the test ends them, and records the order in which the tasks begin. */
+/** Returns functions that start and end tasks, and a list of the tasks in the order in which they began. */
 function startTasks(running: number) {
   const slots = createSlots({ ...shortLimits, running });
   const begun: string[] = [];
@@ -39,7 +41,7 @@ function startTasks(running: number) {
   return { slots, begun, run, end: (task: string) => ends.get(task)!() };
 }
 
-test('when only one task may run, tasks of different owners run alternately', async () => {
+test('when only one task may run at a time, each owner (such as an API key) in turn runs one of its waiting tasks', async () => {
   const { begun, run, end } = startTasks(1);
   const tasks = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(run);
   const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2'];
@@ -50,7 +52,7 @@ test('when only one task may run, tasks of different owners run alternately', as
   await Promise.all(tasks);
 });
 
-test('when two tasks may run, tasks of two different owners run at the same time', async () => {
+test('with two slots, tasks of two owners (such as API keys) start before a second task of the first owner', async () => {
   const { begun, run, end } = startTasks(2);
   const tasks = ['a1', 'a2', 'b1', 'c1'].map(run);
   expect(begun).toEqual(['a1', 'b1']);
@@ -68,7 +70,7 @@ test('a failed task frees its slot, so that the next waiting task starts', async
   expect(await slots.run('a', () => Promise.resolve('done'))).toBe('done');
 });
 
-test('a slow task frees its slot for tasks of other owners, but not for tasks of the same owner', async () => {
+test('after 2 s, a slow task frees its slot for tasks of other owners (such as API keys), but not of its own owner', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { begun, run, end } = startTasks(1);
@@ -77,7 +79,7 @@ test('a slow task frees its slot for tasks of other owners, but not for tasks of
   expect(begun).toEqual(['a1']);
   await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(['a1', 'b1']);
-  // A task that freed its slot early does not free a second slot when the task ends.
+  // The slow task `a1` freed its slot after 2 s, so the end of `a1` does not free another slot.
   end('a1');
   await vi.advanceTimersByTimeAsync(1_999);
   expect(begun).toEqual(['a1', 'b1']);
@@ -90,7 +92,7 @@ test('a slow task frees its slot for tasks of other owners, but not for tasks of
   await Promise.all(tasks);
 });
 
-test("a task that waited for a slot runs in its caller's asynchronous context, and therefore in its trace", async () => {
+test('a task that waited for a slot runs in the asynchronous context, and therefore in the trace, of the request that started it', async () => {
   const request = new AsyncLocalStorage<string>();
   const { slots, run, end } = startTasks(1);
   const first = request.run('first', () => run('a1'));
@@ -100,15 +102,15 @@ test("a task that waited for a slot runs in its caller's asynchronous context, a
   expect(await second).toBe('second');
 });
 
-/** Creates a promise with the function that resolves the promise. */
+/** Returns a new promise, and the function that resolves it. */
 function deferred() {
   let resolve = () => {};
   const promise = new Promise<void>((settle) => (resolve = settle));
   return { promise, resolve };
 }
 
-describe('slots of an owner when all owners together have no limit', () => {
-  test('tasks of one owner run in order, and tasks of other owners run at the same time', async () => {
+describe('tasks with a concurrency limit for each owner (such as an API key), and without a limit for all owners together', () => {
+  test('tasks of one owner (such as an API key) run one after the other, and tasks of other owners run at the same time', async () => {
     const slots = createSlots({ ...ownerLimits, waiting: { perOwner: 10, refusal: 'Too many' } });
     const started: string[] = [];
     const first = deferred();

@@ -8,7 +8,7 @@ function work(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-/** Keeps the event loop busy for a number of turns. */
+/** Keeps the event loop busy for a number of iterations. */
 async function workInTurns(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     work(8);
@@ -16,7 +16,10 @@ async function workInTurns(turns: number): Promise<void> {
   }
 }
 
-/** Runs a long task beside other work of ten event loop turns, and returns the order in which both end. */
+/**
+ * Runs a long task that yields to the event loop, and at the same time other work of ten iterations of the event loop.
+ * Returns the names of both tasks in the order in which they end.
+ */
 async function orderOfEnds(): Promise<string[]> {
   const order: string[] = [];
   await Promise.all([
@@ -26,22 +29,25 @@ async function orderOfEnds(): Promise<string[]> {
   return order;
 }
 
-/** Counts the long task itself and other requests as requests in progress, until the test ends. */
+/**
+ * Begins requests that stay in progress until the test ends: the request of the long task, and as many other requests
+ * as `others` says.
+ */
 function beginRequests(others: number): void {
   for (let request = 0; request <= others; request += 1) onTestFinished(beginRequest());
 }
 
-test('a long task that yields waits for another request, even over several turns of the event loop', async () => {
+test('when a long task yields to the event loop, another request gets several iterations of the loop before the long task continues', async () => {
   beginRequests(1);
   expect(await orderOfEnds()).toEqual(['others', 'long work']);
 });
 
-test('a long task that yields waits for one turn of the event loop when no other request is in progress', async () => {
+test('when no other request is in progress, a long task that yields to the event loop continues almost at once', async () => {
   beginRequests(0);
   expect(await orderOfEnds()).toEqual(['long work', 'others']);
 });
 
-test('when two long tasks yield at the same time, the first task continues without waiting for the second', async () => {
+test('when two long tasks yield at the same time, the first task does not wait for the second task', async () => {
   beginRequests(1);
   const order: string[] = [];
   await Promise.all([
@@ -52,7 +58,7 @@ test('when two long tasks yield at the same time, the first task continues witho
   expect(order).toEqual(['first', 'others', 'second']);
 });
 
-test('a long task that yields continues eventually, even when the process stays busy', async () => {
+test('a long task that yields to the event loop continues after some time, even when other work keeps the process busy', async () => {
   beginRequests(1);
   let isOver = false;
   const busy = (async () => {
@@ -63,7 +69,7 @@ test('a long task that yields continues eventually, even when the process stays 
   await busy;
 });
 
-test('a long task that yields continues after fewer than ten slow turns of the event loop', async () => {
+test('when each iteration of the event loop takes 100 ms, a yielding long task continues after fewer than ten iterations', async () => {
   beginRequests(1);
   let isOver = false;
   let turns = 0;

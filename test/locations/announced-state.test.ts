@@ -6,7 +6,7 @@ import { surfaceNames, surfaces } from '../support/surfaces.ts';
 
 const gateway = await openTestGateway();
 
-/** The states that a location announced, in their order. */
+/** Returns the states (such as full or available) that a location has announced, in order. */
 const announced = async (locationId: string) =>
   (await actionsAt(gateway, locationId)).filter((action) => /^location\.(full|available)$/.test(action));
 
@@ -23,7 +23,7 @@ describe.each(surfaceNames)('capacity changes over %s', (name) => {
     { capacities: [null, 0, null, 0], states: ['location.full'] },
     { capacities: [null, 5, null, 5], states: [] },
   ])(
-    'a location whose capacity changes to $capacities one after the other announces the states $states',
+    'when the capacity of a location changes to the values $capacities in turn, the gateway announces the states $states',
     async ({ capacities, states }) => {
       const { key, locationId } = await gateway.newTenant();
       for (const capacity of capacities) {
@@ -48,7 +48,7 @@ describe.each(surfaceNames)('capacity changes over %s', (name) => {
 });
 
 describe('a location without a capacity', () => {
-  test('a location without a capacity keeps its last announced state while vehicles enter and leave', async () => {
+  test('a location without a capacity announces no new state (such as full or available) when a vehicle leaves', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 1, slug: newSlug() });
     const { see, change } = openActivity(gateway, key);

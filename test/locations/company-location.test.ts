@@ -49,7 +49,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
   const companyIdOf = (body: { data: { companyId: string; registerCompany: { id: string } } }) =>
     surface === 'rest' ? body.data.companyId : body.data.registerCompany.id;
 
-  test('a key gets access to the company that the key registered', async () => {
+  test('an API key gets access to the company that it registered', async () => {
     const key = await gateway.newKey();
     const answer = await call(gateway, register(company({ settings: { theme: { dark: true } } })), key);
     const listed = await gateway.rest('GET', '/companies', { key });
@@ -101,7 +101,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
     { email: '', website: '', logo: '' },
     { description: null, phone: null },
     { website: 'https://example.com/a?b=c' },
-  ])('a company may have the name %j', async (fields) => {
+  ])('a company can be registered with the fields %j', async (fields) => {
     const answer = await call(
       gateway,
       register({ ...company(fields), slug: newSlug() }),
@@ -110,7 +110,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
     expect(answer.code).toBeUndefined();
   });
 
-  test('exactly one of 50 concurrent registrations with the same slug succeeds', async () => {
+  test('when 50 concurrent requests register a company with the same slug, exactly one request succeeds', async () => {
     const key = await gateway.newKey();
     const operation = register(company());
     const answers = await Promise.all(Array.from({ length: 50 }, () => call(gateway, operation, key)));
@@ -128,7 +128,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
 describe.each(surfaceNames)('creating and changing a location over %s', (surface) => {
   const call = surfaces[surface];
 
-  test('a new location needs companyId only when the key has several companies', async () => {
+  test('creating a location requires companyId only when the API key has several companies', async () => {
     const [first, second] = [await gateway.newCompany(), await gateway.newCompany()];
     const input = () => ({ name: 'Gate', slug: newSlug() });
     const one = await gateway.newKey({ companyIds: [first] });
@@ -141,7 +141,7 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     });
   });
 
-  test('a key that is limited to locations or belongs to another company cannot create a location', async () => {
+  test('an API key that is limited to locations or belongs to another company cannot create a location', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const input = { name: 'Gate', slug: newSlug(), companyId };
     const guest = await gateway.newKey({ locationIds: [locationId] });
@@ -197,7 +197,7 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     expect(location).toMatchObject({ name: 'Test Location', capacity: null });
   });
 
-  test('an update of a location without any field is refused', async () => {
+  test('a request to update a location is refused if it contains no field to change', async () => {
     const { locationId, key } = await gateway.newTenant();
     expect(await call(gateway, updateLocation(locationId, {}), key)).toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -209,8 +209,8 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
   });
 });
 
-describe('companies and locations that a key can see', () => {
-  test('an API key sees only the companies and locations in its scope, even in nested fields', async () => {
+describe('companies and locations that an API key can see', () => {
+  test('responses contain only companies and locations in the scope of the API key, even in nested GraphQL fields', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const sibling = await gateway.newLocation(companyId);
     const outsider = await gateway.newTenant();
@@ -298,7 +298,7 @@ describe('companies and locations that a key can see', () => {
     );
   });
 
-  test('a mutation changes nothing when the key lacks the permission for a selected field', async () => {
+  test('a mutation changes nothing when the API key lacks the permission for a selected field', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({
       companyIds: [companyId],
@@ -313,7 +313,7 @@ describe('companies and locations that a key can see', () => {
     expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
   });
 
-  test('keys that administer a location find every change of the location in the audit log', async () => {
+  test('an API key that administers a location finds the changes of only this location in the audit log', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await gateway.rest('PUT', `/locations/${locationId}`, { key, body: { name: 'Renamed' } });
     await gateway

@@ -8,7 +8,7 @@ const { prisma } = gateway.database;
 const fields =
   'id name slug address externalCompanyId description phone email website logo settings createdAt updatedAt';
 
-/** Changes a company and returns the company, or the extensions of the error. */
+/** Sends the mutation updateCompany, and returns the changed company, or the `extensions` of the GraphQL error. */
 async function update(key: string, id: string, input: Record<string, unknown>) {
   const { body } = await gateway.graph(
     `mutation ($id: ID!, $input: UpdateCompanyInput!) { updateCompany(id: $id, input: $input) { ${fields} } }`,
@@ -20,8 +20,8 @@ async function update(key: string, id: string, input: Record<string, unknown>) {
 const recordsOf = (companyId: string) =>
   prisma.auditRecord.findMany({ where: { companyId, action: 'company.updated' } });
 
-describe('updateCompany', () => {
-  test('updateCompany changes only the given fields, and the audit record has the values before and after', async () => {
+describe('the mutation updateCompany', () => {
+  test('updateCompany changes only the given fields, and the audit record contains the values before and after the change', async () => {
     const { key, companyId } = await gateway.newTenant();
     const first = await update(key, companyId, { phone: '+971 4 1', settings: { currency: 'AED' } });
     expect(first).toMatchObject({ name: 'Test Company', phone: '+971 4 1', settings: { currency: 'AED' } });
@@ -47,7 +47,7 @@ describe('updateCompany', () => {
     ]);
   });
 
-  test('updateCompany and registerCompany refuse the same invalid fields, and updateCompany refuses an update without fields', async () => {
+  test('updateCompany and registerCompany refuse the same invalid fields, and updateCompany refuses a request that contains no field to change', async () => {
     const { key, companyId } = await gateway.newTenant();
     const tooDeep = Array.from({ length: 11 }).reduce<object>((inner) => ({ inner }), {});
     for (const [input, field] of [
@@ -70,7 +70,7 @@ describe('updateCompany', () => {
     expect(await recordsOf(companyId)).toEqual([]);
   });
 
-  test("updateCompany refuses a company outside the key's scope exactly like an unknown company", async () => {
+  test("updateCompany refuses a company outside the API key's scope exactly like an unknown company", async () => {
     const { key } = await gateway.newTenant();
     const { companyId, locationId } = await gateway.newTenant();
     const ofLocation = await gateway.newKey({ locationIds: [locationId] });
@@ -95,7 +95,7 @@ describe('updateCompany', () => {
     expect(await update(only, companyId, { name: 'Renamed' })).toMatchObject({ name: 'Renamed' });
   });
 
-  test('concurrent calls of updateCompany that change different fields keep all changes', async () => {
+  test('no change is lost when concurrent calls of updateCompany change different fields', async () => {
     const { key, companyId } = await gateway.newTenant();
     const changes = [{ phone: '1' }, { description: '2' }, { externalCompanyId: '3' }, { logo: '' }];
     await Promise.all(changes.map((change) => update(key, companyId, change)));

@@ -7,7 +7,7 @@ import { testServerUrl } from '../support/scratch-database.ts';
 
 const maxWaitingPerLocation = slotLimits.locationChanges.waiting.perOwner;
 
-describe.runIf(testServerUrl)('a location that is locked by a stopped process', async () => {
+describe.runIf(testServerUrl)('a location that another database connection has locked', async () => {
   const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '4' });
   const { lock, waitingConnections } = locksOf(gateway);
 
@@ -43,7 +43,7 @@ describe.runIf(testServerUrl)('a location that is locked by a stopped process', 
     return body.errors?.[0].extensions.code ?? body.data.plateAccess.reason;
   };
 
-  test('40 events of a locked location hold one database connection, and requests of another company succeed', async () => {
+  test('parking events that wait for a locked location use only one database connection, and do not block requests of another company', async () => {
     const tenant = await gateway.newTenant();
     const other = await gateway.newTenant();
     const unlock = await lock([tenant.locationId]);
@@ -60,7 +60,7 @@ describe.runIf(testServerUrl)('a location that is locked by a stopped process', 
     expect(new Set(await events)).toEqual(new Set(['recorded']));
   });
 
-  test('imports of one key into many locked locations hold one database connection, so another company can import', async () => {
+  test('when one API key imports into many locked locations, the imports use only one database connection', async () => {
     const tenant = await gateway.newTenant();
     const other = await gateway.newTenant();
     const locationIds = await Promise.all(
@@ -76,7 +76,7 @@ describe.runIf(testServerUrl)('a location that is locked by a stopped process', 
     expect(await imports).toEqual(locationIds.map(() => 1));
   });
 
-  test('60 concurrent imports of one key succeed or get RATE_LIMIT_EXCEEDED, and all imports of another key succeed', async () => {
+  test('60 concurrent imports of one API key succeed or get RATE_LIMIT_EXCEEDED, and all imports of another API key succeed', async () => {
     const tenant = await gateway.newTenant();
     const other = await gateway.newTenant();
     const [results, others] = await Promise.all([
@@ -90,7 +90,7 @@ describe.runIf(testServerUrl)('a location that is locked by a stopped process', 
   test('REST and GraphQL refuse a change of a location when too many changes of the location wait', async () => {
     const tenant = await gateway.newTenant();
     const { locationId, companyId, key } = tenant;
-    // One key cannot run so many requests at once, so the test uses several keys.
+    // The gateway limits the concurrent requests of one API key, so the test uses several API keys.
     const keys = await Promise.all(
       Array.from({ length: 4 }, () => gateway.newKey({ companyIds: [companyId] })),
     );
@@ -115,7 +115,7 @@ describe.runIf(testServerUrl)('a location that is locked by a stopped process', 
     expect(outcomes.filter((outcome) => outcome === 'recorded')).toHaveLength(1 + maxWaitingPerLocation);
   });
 
-  test('a key that does not have a location in its scope cannot delay changes of that location', async () => {
+  test('an API key cannot delay changes of a location outside its scope', async () => {
     const tenant = await gateway.newTenant();
     const outsider = await gateway.newTenant();
     const unlock = await lock([tenant.locationId]);

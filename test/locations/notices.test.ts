@@ -2,7 +2,10 @@ import { expect, test, vi } from 'vitest';
 import { createLocationNotices } from '../../src/location-access/notices.ts';
 import { anyChange, createLocalPubSub } from '../../src/redis/pub-sub.ts';
 
-/** Creates an object that publishes whitelist notices, with spies on its Redis channel. */
+/**
+ * Creates an object that publishes and receives notices of whitelist changes. The spies `publish` and `subscribe`
+ * record all calls.
+ */
 function newNotices() {
   const pubSub = createLocalPubSub();
   const publish = vi.spyOn(pubSub, 'publish');
@@ -10,14 +13,14 @@ function newNotices() {
   return { pubSub, publish, subscribe, notices: createLocationNotices(pubSub, 'whitelist') };
 }
 
-/** Whether a notice arrives within the given number of milliseconds. */
+/** Returns whether a notice of a changed location arrives within the given number of milliseconds. */
 const comes = (watched: AsyncIterator<string>, withinMs = 100) =>
   Promise.race([
     watched.next().then(() => true),
     new Promise<boolean>((resolve) => setTimeout(() => resolve(false), withinMs)),
   ]);
 
-test('the gateway publishes rapid changes of one or several locations in one message', async () => {
+test('when locations change several times within a short time, the gateway publishes one message with all changed locations', async () => {
   const { notices, publish } = newNotices();
   for (const id of ['a', 'b', 'a', 'a', 'c']) notices.publish(id);
   await expect.poll(() => publish.mock.calls).toEqual([['whitelist', 'a,b,c']]);
@@ -33,14 +36,14 @@ test('a subscriber receives notices only about the location of its subscription'
   expect(await comes(other)).toBe(false);
 });
 
-test('a notice that any location may have changed reaches every subscriber', async () => {
+test('when a notice says that any location may have changed, the subscribers of all locations get a notice', async () => {
   const { notices, pubSub } = newNotices();
   const watched = [await notices.watch(['one']), await notices.watch(['other'])];
   await pubSub.publish('whitelist', anyChange);
   expect(await Promise.all(watched.map((each) => comes(each)))).toEqual([true, true]);
 });
 
-test('a process stays subscribed to the Redis channel while the process has a client that watches a location', async () => {
+test('a process stays subscribed to notices of changed locations as long as one of its clients watches a location', async () => {
   const { notices, subscribe, publish } = newNotices();
   const [one, other] = [await notices.watch(['one']), await notices.watch(['other'])];
   expect(subscribe).toHaveBeenCalledTimes(1);

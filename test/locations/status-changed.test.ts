@@ -14,8 +14,9 @@ const statusSubscription = `subscription ($id: ID!) {
 type StatusStream = EventStream<{ locationStatusChanged: { occupied: number } }>;
 
 /**
- * Waits for a status with the given number of vehicles. When notices may have been lost, the gateway may send the
- * previous status again.
+ * Waits until the stream sends a status with the given number of vehicles. If the gateway may have missed a change, it
+ * sends the current status again, which may be unchanged. Therefore, this function skips each status with a different
+ * number of vehicles.
  */
 async function heard(stream: StatusStream, occupied: number): Promise<void> {
   for (;;) {
@@ -25,7 +26,7 @@ async function heard(stream: StatusStream, occupied: number): Promise<void> {
   }
 }
 
-/** Subscribes to the status of a location on one of the two gateways. */
+/** Subscribes to the status of a location on the given gateway. */
 const watch = (key: string, id: string, app: TestGateway['app'] = gateway.app): Promise<StatusStream> =>
   openEventStream(app, { key, query: statusSubscription, variables: { id } });
 
@@ -52,8 +53,8 @@ async function drive(key: string, locationId: string, kind: 'ENTRY' | 'EXIT' = '
   expect(body.errors).toBeUndefined();
 }
 
-describe('locationStatusChanged', () => {
-  test('locationStatusChanged sends the current status, and a new status after each event or change of the location', async () => {
+describe('the subscription locationStatusChanged', () => {
+  test('the subscription locationStatusChanged sends the current status, and a new status after each event or change of the location', async () => {
     const { key, locationId } = await gateway.newTenant();
     const stream = await watch(key, locationId);
     expect(await stream.next()).toMatchObject({
@@ -74,7 +75,7 @@ describe('locationStatusChanged', () => {
     await stream.cancel();
   });
 
-  test('locationStatusChanged sends nothing when another location changes', async () => {
+  test('the subscription locationStatusChanged sends nothing when another location changes', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const other = await gateway.newLocation(companyId);
     const stream = await watchFromNow(key, locationId);
@@ -86,7 +87,7 @@ describe('locationStatusChanged', () => {
     await stream.cancel();
   });
 
-  test("locationStatusChanged needs READ_STATUS, and treats a location outside the key's scope like an unknown location", async () => {
+  test("locationStatusChanged needs READ_STATUS, and treats a location outside the API key's scope like an unknown location", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const refusal = async (key: string, id: string) => (await (await watch(key, id)).next())?.errors?.[0];
     const without = everyPermission.filter((permission) => permission !== 'READ_STATUS');
@@ -101,7 +102,7 @@ describe('locationStatusChanged', () => {
     }
   });
 
-  test('locationStatusChanged ends with the reason when its key is revoked', async () => {
+  test('the subscription locationStatusChanged ends with the error UNAUTHORIZED when its API key is revoked', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId] });
     const stream = await watchFromNow(key, locationId);
@@ -114,7 +115,7 @@ describe('locationStatusChanged', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test('locationStatusChanged sends nothing to an expired key', async () => {
+  test('the subscription locationStatusChanged sends no status to a client whose API key has expired', async () => {
     const { companyId, locationId, key: other } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], expiresAt: new Date(Date.now() + 1000) });
     const stream = await watchFromNow(key, locationId);
@@ -124,7 +125,7 @@ describe('locationStatusChanged', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test('a key may have at most 100 open subscriptions', async () => {
+  test('an API key may have at most 100 open subscriptions', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const streams = await Promise.all(Array.from({ length: 100 }, () => watchFromNow(key, locationId)));
     expect(await (await watch(key, locationId)).next()).toMatchObject({
@@ -132,7 +133,7 @@ describe('locationStatusChanged', () => {
     });
     streams.push(await watchFromNow(await gateway.newKey({ companyIds: [companyId] }), locationId));
     await streams.shift()!.cancel();
-    // The gateway needs a moment to detect the end of the subscription.
+    // It takes a short time until the gateway detects that the client has ended its subscription.
     streams.push(await vi.waitFor(() => watchFromNow(key, locationId)));
     await drive(key, locationId);
     for (const stream of streams)
@@ -140,7 +141,7 @@ describe('locationStatusChanged', () => {
     await Promise.all(streams.map((stream) => stream.cancel()));
   });
 
-  test('locationStatusChanged ends when the gateway process stops', async () => {
+  test('the subscription locationStatusChanged ends when the gateway process stops', async () => {
     const scratch = await openTestGateway();
     const { key, locationId } = await scratch.newTenant();
     const stream = await watchFromNow(key, locationId, scratch.app);
@@ -148,8 +149,8 @@ describe('locationStatusChanged', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  describe.runIf(testServerUrl && process.env.REDIS_URL)('subscriptions on two processes', () => {
-    test('a subscription on one process receives events from another process, even after a Redis failure', async () => {
+  describe.runIf(testServerUrl && process.env.REDIS_URL)('subscriptions on two gateway processes', () => {
+    test('a subscriber on one gateway process gets the new status after parking events on another process, even after a Redis failure', async () => {
       const proxy = await startProxy(process.env.REDIS_URL!);
       afterAll(() => proxy.close());
       const second = await openTestGateway({
@@ -172,10 +173,10 @@ describe('locationStatusChanged', () => {
   });
 });
 
-describe('locationStatusesChanged', () => {
+describe('the subscription locationStatusesChanged', () => {
   const query = `subscription ($ids: [ID!]!) { locationStatusesChanged(locationIds: $ids) { locationId occupied } }`;
 
-  test('locationStatusesChanged sends the current status of each location, and then each change', async () => {
+  test('the subscription locationStatusesChanged sends the current status of each location, and then each change', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     const ids = [locationId, await gateway.newLocation(companyId)];
     const stream = await openEventStream(gateway.app, { key, query, variables: { ids } });

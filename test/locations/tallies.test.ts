@@ -11,8 +11,9 @@ const { sql } = gateway.database;
 const run = <Row>(text: string, values: unknown[] = []) => sql.query<Row>({ name: '', text }, values);
 
 /**
- * Returns the numbers that the gateway stores for a location, and the numbers of actual rows, from one database
- * snapshot.
+ * Returns the numbers of whitelist entries and open parking sessions of a location, as the table `LocationTally`
+ * contains them and as a count of the rows returns them. One SQL statement reads all these numbers from the same
+ * database snapshot.
  */
 async function numbersOf(locationId: string) {
   const [numbers] = await run<Record<'entries' | 'countedEntries' | 'open' | 'countedOpen', number>>(
@@ -33,7 +34,7 @@ async function expectExact(locationId: string): Promise<void> {
 const status = async (locationId: string, key: string) =>
   (await gateway.rest('GET', `/locations/${locationId}/status`, { key })).body.data;
 
-/** The test uses only few plates, so that concurrent writers often use the same plate. */
+/** The test uses only a few plates, so that concurrent writers often use the same plate. */
 const plates = Array.from({ length: 12 }, (_, index) => ({
   plateType: 'DXB',
   plateCode: 'A',
@@ -41,7 +42,7 @@ const plates = Array.from({ length: 12 }, (_, index) => ({
 }));
 const plate = fc.integer({ min: 0, max: plates.length - 1 });
 
-/** A step of one writer. */
+/** Generates one change of a location, such as a new whitelist entry or a parking event. */
 const steps = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('create'), plate }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), plate }) },
@@ -137,7 +138,7 @@ test("the numbers in a location's status stay unchanged when a transaction is ro
   expect((await status(locationId, key)).whitelistedVehicles).toBe(1);
 });
 
-test("the gateway merges the rows that count a location's vehicles from time to time", async () => {
+test('when a location has many rows in the table LocationTally, the gateway merges the rows', async () => {
   const { locationId, key } = await gateway.newTenant();
   await run(
     `INSERT INTO "LocationTally" ("locationId", entries, "openSessions")
@@ -157,7 +158,7 @@ test("the gateway merges the rows that count a location's vehicles from time to 
 });
 
 test.runIf(testServerUrl)(
-  'a transaction does not wait while another transaction merges tally rows, and no tally row is lost',
+  'when two transactions merge the LocationTally rows of a location at the same time, neither transaction waits, and the totals stay exact',
   async () => {
     const { locationId, key } = await gateway.newTenant();
     const fold = 'SELECT 1 FROM fold_location_tally($1)';

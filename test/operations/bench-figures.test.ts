@@ -16,7 +16,8 @@ import { record, recordedCase, worseThanRecorded } from '../../bench/recorded.ts
 import type { CaseResult } from '../../bench/report.ts';
 
 describe('spread of a benchmark figure', () => {
-  // The expected ranks are the bounds of the sign test at 95%: https://en.wikipedia.org/wiki/Sign_test
+  // The expected positions are the bounds of the 95% confidence interval of the sign test:
+  // https://en.wikipedia.org/wiki/Sign_test
   test.each([
     [3, 1, 3],
     [6, 1, 6],
@@ -25,14 +26,14 @@ describe('spread of a benchmark figure', () => {
     [12, 3, 10],
     [20, 6, 15],
   ])(
-    'the spread of %i sorted values goes from the value at rank %i to the value at rank %i',
+    'for %i sorted benchmark results, the spread extends from the value at position %i to the value at position %i',
     (count, low, high) => {
       const values = Array.from({ length: count }, (_, place) => place + 1);
       expect(spreadOf(inRandomOrder(values))).toMatchObject({ low, high });
     },
   );
 
-  test('the spread of a benchmark uses the ratio of each pair, so a slowdown of both sides changes nothing', () => {
+  test('the ratio of a benchmark stays the same when both runs of each pair become slower by the same factor', () => {
     expect(ratioOfPairs([100, 50, 10], [50, 25, 5])).toEqual({ value: 2, low: 2, high: 2 });
   });
 });
@@ -52,10 +53,10 @@ describe('goals of a benchmark', () => {
   });
 });
 
-describe('number of pairs that a benchmark measures', () => {
+describe('number of pairs of runs that a benchmark measures', () => {
   /**
-   * Runs a benchmark whose goals are decided after the given numbers of pairs of runs, and returns the number of
-   * measured pairs.
+   * Runs a benchmark, and returns how many pairs of runs the benchmark measured. For each goal of the benchmark,
+   * `decidedAt` contains the number of pairs after which the verdict (met or missed) is clear.
    */
   async function pairsOf(range: { least: number; most: number }, ...decidedAt: number[]): Promise<number> {
     let pairs = 0;
@@ -79,17 +80,20 @@ describe('number of pairs that a benchmark measures', () => {
     ['the number doubles until the last goal is decided', [1, 10], 18],
     ['the number doubles again', [25], 36],
     ['the number stops at the maximum when a goal stays undecided', [Infinity], maxPairs],
-  ])('a benchmark measures pairs of runs until its goals are decided: %s', async (_, decidedAt, pairs) => {
-    expect(await pairsOf({ least: 9, most: maxPairs }, ...decidedAt)).toBe(pairs);
-  });
+  ])(
+    'a benchmark repeats pairs of runs until each of its goals is clearly met or missed: %s',
+    async (_, decidedAt, pairs) => {
+      expect(await pairsOf({ least: 9, most: maxPairs }, ...decidedAt)).toBe(pairs);
+    },
+  );
 
   test('a benchmark measures at most 40 pairs of runs', () => expect(maxPairs).toBe(40));
 
-  test('a benchmark measures one pair of runs when its settings ask for one pair', async () => {
+  test('when the settings of a benchmark allow only one pair of runs, the benchmark measures one pair', async () => {
     expect(await pairsOf({ least: 1, most: 1 }, Infinity)).toBe(1);
   });
 
-  test('a benchmark confirms a missed goal with twice as many pairs of runs', async () => {
+  test('a benchmark measures twice as many pairs of runs as before while the pairs do not show whether a goal is met', async () => {
     const ratios: number[] = [];
     const figures = (): Figure[] => [{ text: 'ratio', ...spreadOf(ratios), least: 1 }];
     await measureUntilDecided(
@@ -99,7 +103,9 @@ describe('number of pairs that a benchmark measures', () => {
       },
       figures,
     );
-    // With nine values the sign test ignores the largest value; with six values the test uses all values.
+    // The goal of this benchmark is a ratio of at least 1, but only one measured ratio is 1.1, and all others are 0.9.
+    // The spread of the first six measured ratios includes 1.1, so it is still unclear whether the benchmark meets its
+    // goal. The spread of all 12 measured ratios no longer includes the ratio 1.1, so the benchmark misses its goal.
     expect([ratios.length, verdictOf(figures()[0]!)]).toEqual([12, 'missed']);
   });
 });
@@ -123,7 +129,7 @@ describe('benchmarks that became slower', () => {
     [1.05, 0.8, ['gate: requests/s to peer 0.95 to 1.15, recorded 1.2 to 1.4']],
     [1.3, 1.1, ['gate: p99 to peer 1 to 1.2, recorded 0.7 to 0.9']],
   ])(
-    'a benchmark is reported as slower only when its whole spread is worse than the recorded spread: %d, %d',
+    'a benchmark figure is worse only if its spread is outside the recorded spread: ratio %d, p99 %d',
     (ratio, p99, lines) => {
       expect(worseThanRecorded(resultOf(ratio, p99), recordedCase(resultOf(1.3, 0.8)))).toEqual(lines);
     },
@@ -137,7 +143,7 @@ describe('benchmarks that became slower', () => {
 describe('recorded benchmark figures', () => {
   const measured = { at: '2026-11-22', machine: 'two cores', database: 'PostgreSQL' };
 
-  test('the recorded figures of a benchmark have three digits, and the record has the goals and their verdicts', () => {
+  test('the record of a benchmark contains figures with three digits, the goals, and the verdict for each goal', () => {
     const figure = { text: 'requests/s to peer', value: 1.23456, low: 0.98765, high: 12.3456, least: 0.9 };
     expect(recordedCase({ ...resultOf(1, 1), figures: [figure] })).toEqual({
       title: 'Gate',
@@ -149,7 +155,7 @@ describe('recorded benchmark figures', () => {
     expect(recordedCase({ ...resultOf(1, 1), figures: [] })).toBeUndefined();
   });
 
-  test('recording a benchmark keeps the figures of other benchmarks, and removes the figures of unknown benchmarks', async () => {
+  test('when a benchmark records its figures, the figures of other benchmarks stay, but those of unknown benchmarks are removed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bench-figures-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = pathToFileURL(join(folder, 'recorded.json'));

@@ -9,7 +9,7 @@ import { plateOf } from '../support/activity.ts';
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
-// The test pretends that the gateway was started at this time, because the demo data must be right at any time of day.
+// The demo data depends on the time of its creation, and must be correct at any time of day.
 const startedAt = Date.now();
 const key = await seedDemo(gateway);
 
@@ -39,13 +39,13 @@ describe('demo data', () => {
     expect(locationOf('creek-harbour').status).toMatchObject({ state: 'AVAILABLE', available: 1 });
   });
 
-  test('the demo data contains completed stays, with their events, for each of the last days', async () => {
+  test('the demo data contains completed stays of vehicles, with their parking events, for each of the last seven days', async () => {
     const sessions = await prisma.parkingSession.findMany();
     const daysAgo = new Set(
       sessions.map(({ enteredAt }) => Math.floor((startedAt - enteredAt!.getTime()) / 86_400_000)),
     );
-    // The oldest vehicles came seven calendar days before the start. Soon after midnight that is less than seven times
-    // 24 hours.
+    // The oldest stays in the demo data began seven calendar days before the start of the gateway. Soon after midnight,
+    // these stays may have begun less than seven times 24 hours ago. The test therefore does not expect 7 days.
     expect([...daysAgo]).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]));
     expect(sessions.every(({ open, exitedAt }) => open === (exitedAt === null))).toBe(true);
     const ended = sessions.filter(({ open }) => !open).length;
@@ -66,7 +66,7 @@ describe('demo data', () => {
     }
   });
 
-  test('the demo data contains a unit at its quota, a half-used pass and an expired whitelist entry', async () => {
+  test('the demo data contains a quota that is used up, a half-used pass (a whitelist entry with a limited number of entries) and an expired whitelist entry', async () => {
     expect(locationOf('marina-gate').quotas.nodes).toEqual([
       { referenceId: 'unit-0510', inside: 2, used: 2 },
     ]);
@@ -83,7 +83,7 @@ describe('demo data', () => {
     ).toBe(3);
   });
 
-  test('the entry count of each vehicle in the demo data equals the number of its recorded events', async () => {
+  test('in the demo data, the stored number of uses of each whitelist entry equals the number of its entry events', async () => {
     const entries = await prisma.parkingEvent.groupBy({
       by: ['whitelistEntryId'],
       where: { kind: 'ENTRY', whitelistEntryId: { not: null } },
@@ -109,7 +109,7 @@ describe('demo data', () => {
     expect(deliveries.nodes[0].attempts.length).toBeGreaterThan(1);
   });
 
-  test('two keys of the demo data have usage, and one of the keys calls a deprecated route', async () => {
+  test('two API keys of the demo data have usage, and one of them calls a deprecated route', async () => {
     const { viewer } = await ask('{ viewer { name deprecations { operation } } }');
     expect(viewer.deprecations).toEqual([]);
     const keys = await prisma.apiKey.findMany({ where: { lastUsedAt: { not: null } } });

@@ -13,8 +13,8 @@ let files = 0;
 const newFile = () => join(folder, `${files++}.log`);
 const textOf = (file: string) => readFile(file, 'utf8').catch(() => '');
 
-describe('log lines', () => {
-  test('the log writes several lines soon, in order and in one write', async () => {
+describe('writing of log lines', () => {
+  test('the log collects several lines for a short time, and then writes them together in order', async () => {
     const file = newFile();
     const output = createLogOutput(file);
     for (const line of ['one\n', 'two\n', 'three\n']) output.write(line);
@@ -28,12 +28,12 @@ describe('log lines', () => {
     const lines = Array.from({ length: 2_000 }, (_, n) => `line ${n} of many\n`);
     for (const line of lines) output.write(line);
     const written = () => textOf(file).then(({ length }) => length);
-    // The output contains all log lines except the last lines, which are written later.
+    // The log writes its buffer when it contains 16 KiB, and writes the remaining lines after a delay.
     await expect.poll(written).toBeGreaterThan(lines.join('').length - 17_000);
     await expect.poll(() => textOf(file)).toBe(lines.join(''));
   });
 
-  test('the callback of a flush runs after all log lines are written', async () => {
+  test('the log calls the callback of flush after it has written all lines', async () => {
     const file = newFile();
     const output = createLogOutput(file);
     const lines = 'a line that is longer than others\n'.repeat(10_000);

@@ -7,11 +7,11 @@ import { sharedTestGateway } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const { prisma, sql } = gateway.database;
 
-/** A value that a client sends and that must not appear in the log. */
+/** A value that a client sends and that the log must not contain. */
 const secretText = 'pms_live_secret-of-a-client';
 const plateNumber = '7654321';
 
-/** A log whose text the test can read. */
+/** Creates a log whose text the test can read. */
 function readableLog() {
   let text = '';
   const destination = new Writable({
@@ -27,7 +27,7 @@ function readableLog() {
 const plate = { plateType: 'DXB', plateCode: secretText, plateNumber };
 const entry = (locationId: string) => ({ id: newId(), locationId, referenceId: secretText, ...plate });
 
-/** Requests with values that the database refuses. */
+/** Database calls that fail, because the database or Prisma refuses their values. */
 const refusals: [string, (locationId: string) => Promise<unknown>][] = [
   [
     'a statement with a wrong value',
@@ -94,7 +94,7 @@ describe('log lines of database errors', () => {
   );
 });
 
-describe('request lines on a terminal', () => {
+describe('log lines about requests on a terminal', () => {
   const line = {
     msg: 'request',
     requestId: 'id',
@@ -105,13 +105,16 @@ describe('request lines on a terminal', () => {
     durationMs: 12.34,
   };
 
-  test.each([60, 80, 100, 120])('a request line of the log fits a terminal of %i columns', (columns) => {
-    const text = `[12:00:00] INFO: ${terminalMessage(line, columns)}`;
-    expect(text.length).toBeLessThanOrEqual(columns);
-    expect(text).toContain('429 RATE_LIMIT_EXCEEDED 12.34 ms');
-  });
+  test.each([60, 80, 100, 120])(
+    'a log line about a request fits a terminal that is %i columns wide',
+    (columns) => {
+      const text = `[12:00:00] INFO: ${terminalMessage(line, columns)}`;
+      expect(text.length).toBeLessThanOrEqual(columns);
+      expect(text).toContain('429 RATE_LIMIT_EXCEEDED 12.34 ms');
+    },
+  );
 
-  test('the log names a request without an operation by its path', () => {
+  test('a log line contains the path of a request when the operation of the request is unknown', () => {
     const unknown = {
       ...line,
       operation: 'unknown',

@@ -13,13 +13,13 @@ const { newSubscriber, addEntry } = webhookTools(gateway);
 const metricsOf = async ({ metrics }: Pick<typeof gateway, 'metrics'>) =>
   (await metrics.app.request('/metrics')).text();
 
-/** The value of a metric series, or 0 when the series does not exist. */
+/** Returns the value of a metric series, or 0 when the series does not exist. */
 async function valueOf(series: string, of: Pick<typeof gateway, 'metrics'> = gateway): Promise<number> {
   const line = (await metricsOf(of)).split('\n').find((text) => text.startsWith(`${series} `));
   return line ? Number(line.slice(series.length + 1)) : 0;
 }
 
-/** The increase of a metric series during an action. */
+/** Returns by how much the value of a metric series grows during an action. */
 async function growthOf(series: string, act: () => Promise<unknown>): Promise<number> {
   const before = await valueOf(series);
   await act();
@@ -56,16 +56,16 @@ describe.each(['rest', 'graphql'])(
     const refused = (reason: string, act: () => Promise<unknown>) =>
       growthOf(`gateway_refusals_total{surface="${surface}",reason="${reason}"}`, act);
 
-    test('the metrics count requests that are refused because they have no valid key', async () => {
+    test('the metrics count requests that are refused because they have no valid API key', async () => {
       expect(await refused('no_valid_key', () => askHealth[surface]!('no key'))).toBe(1);
     });
 
-    test('the metrics count requests that are refused because the key lacks a permission', async () => {
+    test('the metrics count requests that are refused because the API key lacks a permission', async () => {
       const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
       expect(await refused('no_permission', () => askCompanies[surface]!(key))).toBe(1);
     });
 
-    test('the metrics count requests that are refused because of the rate limit of the key', async () => {
+    test('the metrics count requests that are refused because of the rate limit of the API key', async () => {
       const key = await gateway.newKey({ burstLimit: 1 });
       await askHealth[surface]!(key);
       expect(await refused('limit_of_key', () => askHealth[surface]!(key))).toBe(1);
@@ -81,7 +81,7 @@ test('the metrics count requests that are refused because of the rate limit of t
   expect(await growthOf(series, ask)).toBe(1);
 });
 
-test('the metrics show whether Redis or the process itself counts the rate limits', async () => {
+test('the metrics show whether Redis or the process itself counts the used rate limit points', async () => {
   const own = process.env.REDIS_URL ? 'redis' : 'memory';
   expect(await valueOf(`gateway_rate_limiter_backend{backend="${own}"}`)).toBe(1);
   expect(await valueOf('gateway_rate_limiter_backend{backend="fallback"}')).toBe(0);
@@ -103,7 +103,7 @@ test.each([
   ],
   ['graphql', 'unknown', 'UNAUTHORIZED', () => gateway.graph('{ health { status } }')],
 ])(
-  'the metrics count an error by surface, operation and code: %s, %s, %s',
+  'the metrics count an error by surface (REST or GraphQL), operation and code: %s, %s, %s',
   async (surface, operation, code, ask) => {
     const { key } = await gateway.newTenant();
     const series = `gateway_errors_total{surface="${surface}",operation="${operation}",code="${code}"}`;
@@ -140,7 +140,7 @@ test.runIf(testServerUrl)('the metrics show the size and the usage of each Postg
       sql.query({ name: '', text: 'SELECT pg_advisory_xact_lock(1234567)::text' }, []),
     );
     await expect.poll(() => valueOf('gateway_database_pool_in_use{pool="general"}')).toBe(size);
-    // Queries of background jobs in the gateway may also wait for a database connection.
+    // Two queries of this test wait. Background jobs of the gateway also use the database, so more queries may wait.
     expect(await valueOf('gateway_database_pool_waiting{pool="general"}')).toBeGreaterThanOrEqual(2);
     void Promise.all(waiting);
   });
@@ -159,7 +159,7 @@ test('the metrics count the delivery attempts of webhooks by outcome', async () 
   await expect.poll(() => attempts('retry')).toBe(retried + 1);
 });
 
-test('the metrics show the webhook backlog, and many scrapes cause one database query for the backlog', async () => {
+test('the metrics show the waiting webhook messages, and five scrapes cause at most one database query for them', async () => {
   const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   await addEntry(key, locationId);
@@ -173,7 +173,7 @@ test('the metrics show the webhook backlog, and many scrapes cause one database 
   expect(asked.filter((text) => text.includes('"oldestSeconds"')).length).toBeLessThanOrEqual(1);
 });
 
-test('the metrics count waiting webhook deliveries only up to a limit', async () => {
+test('the metrics count the waiting webhook deliveries only up to a maximum number', async () => {
   const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   for (let count = 0; count < 3; count += 1) await addEntry(key, locationId);
@@ -181,7 +181,7 @@ test('the metrics count waiting webhook deliveries only up to a limit', async ()
   expect((await readBacklog(gateway.database, 2)).pending).toBe(2);
 });
 
-test('the metric of waiting webhook deliveries is 0 without deliveries, and NaN when the database is unreachable', async () => {
+test('the metric of waiting webhook deliveries is 0 when no delivery waits, and NaN when the database is unreachable', async () => {
   expect(await valueOf('gateway_webhook_backlog', withoutRedis)).toBe(0);
   expect(await valueOf('gateway_webhook_oldest_pending_age_seconds', withoutRedis)).toBe(0);
   const metrics = createMetrics({ limiter: { backend: 'memory' }, webhookBacklog: async () => undefined });

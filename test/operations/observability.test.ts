@@ -15,19 +15,22 @@ const dashboard = JSON.parse(read('docs/observability/grafana-dashboard.json')) 
   templating: { list: { type: string; query: string }[] };
 };
 
-/** Every series that `/metrics` can have. A histogram has three kinds of series. */
+/**
+ * The names of all series that `/metrics` can contain. Prometheus stores a histogram as three series, with the endings
+ * `_bucket`, `_sum` and `_count`.
+ */
 const existing = new Set(
   [...metrics.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name, type]) =>
     type === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => `${name}${part}`) : [name!],
   ),
 );
-/** Series that Prometheus itself records for each scrape. */
+/** Prometheus itself records the series `up` for each scrape. */
 existing.add('up');
 
-/** Keywords and functions of PromQL. */
+/** PromQL keywords, which the test must not mistake for metric names. */
 const keywords = new Set(['and', 'or', 'unless', 'bool']);
 
-/** The metric names in a PromQL expression. */
+/** Returns the names of the metrics in a PromQL expression. */
 function metricsIn(expression: string): string[] {
   const alone = expression
     .replace(/\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ')
@@ -47,8 +50,8 @@ const choices: [string, string][] = dashboard.templating.list
   .filter(({ type }) => type === 'query')
   .map(({ query }) => [query, /^label_values\((.+), \w+\)$/.exec(query)![1]!]);
 
-describe('the dashboard and the alert rules', () => {
-  test('the test of expressions reads every expression of the dashboard and of the alert rules', () => {
+describe('the Grafana dashboard and the alert rules', () => {
+  test('the tests of this file check more than ten expressions of the Grafana dashboard, and every alert rule', () => {
     expect(panels.length).toBeGreaterThan(10);
     expect(alerts).toHaveLength(read(alertsPath).match(/expr:/g)!.length);
   });
@@ -62,7 +65,7 @@ describe('the dashboard and the alert rules', () => {
     },
   );
 
-  test('a dashboard expression with a renamed metric is reported as an error', () => {
+  test('the function metricsIn finds all metric names in a PromQL expression, even of metrics that the gateway no longer has', () => {
     expect(metricsIn('sum by (le) (rate(gateway_old_total{code="X"}[5m])) / up > 0.01')).toEqual([
       'gateway_old_total',
       'up',
@@ -70,7 +73,7 @@ describe('the dashboard and the alert rules', () => {
   });
 });
 
-describe.runIf(hasPromtool)('checks by Prometheus', () => {
+describe.runIf(hasPromtool)('checks with promtool, a program of Prometheus', () => {
   test('promtool accepts the names and types of the metrics', () => {
     expect(complaints(['check', 'metrics'], metrics)).toBe('');
   });

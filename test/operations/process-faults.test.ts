@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { createScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
+import { databaseVariables, type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { createScratchDatabase } from '../support/scratch-database.ts';
 
 const operatorKey = 'operator-key-of-the-tests-0123456789';
 const cleanUps: (() => unknown)[] = [];
@@ -11,12 +11,12 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
 });
 
-/** Starts a gateway that runs a JavaScript statement when the process gets the signal SIGUSR2. */
+/** Starts a gateway process that runs the given JavaScript statement when it receives the signal SIGUSR2. */
 async function startGateway(statement: string): Promise<GatewayProcess> {
   const scratch = await createScratchDatabase();
   const module = `process.on("SIGUSR2", () => { ${statement} })`;
   const gateway = startGatewayProcess({
-    ...(testServerUrl ? { DATABASE_URL: scratch.databaseUrl! } : { DATA_DIR: 'memory://' }),
+    ...databaseVariables(scratch),
     OPERATOR_API_KEY: operatorKey,
     NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(module)}`,
   });
@@ -45,7 +45,7 @@ describe('a gateway process with an uncaught error', () => {
       const closed = once(socket, 'close');
       const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nX-API-Key: ${operatorKey}\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
       socket.write(head);
-      await expect.poll(() => received).toContain('100 Continue'); // The gateway has begun to handle the request
+      await expect.poll(() => received).toContain('100 Continue'); // after the status 100, the gateway waits for the request body
       const exited = once(gateway.child, 'exit');
       gateway.child.kill('SIGUSR2');
       await expect.poll(gateway.output).toContain('"level":60');

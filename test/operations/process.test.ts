@@ -22,14 +22,14 @@ afterAll(async () => {
 interface RunningGateway {
   process: ChildProcess;
   url: string;
-  /** The output of the process so far. */
+  /** Returns everything that the process has printed so far. */
   output(): string;
   call(path: string, init?: RequestInit & { key?: string }): Promise<Response>;
   /** Stops the gateway process and returns its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts a gateway. The end of the last test kills a gateway that still runs. */
+/** Starts a gateway process. If the gateway process still runs after the last test, the test file kills it. */
 function run(env: Record<string, string>): GatewayProcess {
   const gateway = startGatewayProcess(env);
   cleanUps.push(() => gateway.child.kill('SIGKILL'));
@@ -52,7 +52,7 @@ async function start(env: Record<string, string>): Promise<RunningGateway> {
   };
 }
 
-/** The data folder of a migrated database without keys. */
+/** Creates an embedded database with all migrations and without API keys, and returns its data folder. */
 async function migratedFolder(): Promise<string> {
   const { dataDir, drop } = await createEmbeddedDatabase();
   cleanUps.push(drop);
@@ -65,7 +65,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** The log line that names the file with the keys of the first start. */
+/** Waits for the log line with the path of the file that contains the first API keys, and returns the parsed line. */
 async function keyFileOf({ output }: RunningGateway): Promise<{ file: string }> {
   await expect.poll(output).toContain('the keys of the first start');
   const line = output()
@@ -74,7 +74,7 @@ async function keyFileOf({ output }: RunningGateway): Promise<{ file: string }> 
   return JSON.parse(line) as { file: string };
 }
 
-describe('a gateway on its embedded database', () => {
+describe.runIf(!testServerUrl)('a gateway with its embedded database', () => {
   test('the first start of a gateway writes its API keys to a file, and never to the log', async () => {
     const dataDir = newFolder();
     const first = await start({ DATA_DIR: dataDir });
@@ -130,7 +130,7 @@ describe('a gateway on its embedded database', () => {
 });
 
 test.runIf(testServerUrl && process.env.REDIS_URL)(
-  'a new gateway in staging creates no API key, and says how to create an API key',
+  'a new gateway in staging creates no API key, and prints how to create an API key',
   async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
@@ -155,7 +155,7 @@ describe('invalid configuration', () => {
     [{ APP_ENV: 'staging' }, 'REDIS_URL'],
     [{ RATE_LIMIT_WINDOW_SECONDS: '-1' }, 'RATE_LIMIT_WINDOW_SECONDS'],
   ])(
-    'the gateway does not start with the value %j in a variable, and the message names the variable',
+    'the gateway does not start with the invalid configuration %j, and the message names the variable',
     async (env, variable) => {
       const { child, output } = run(env);
       const [code] = await once(child, 'exit');
@@ -178,20 +178,21 @@ test.each(['PORT', 'METRICS_PORT'])(
     const [code] = await once(child, 'exit');
     expect(code).toBe(1);
     expect(output()).toContain(` ${variable} ${port}`);
-    // The gateway does and logs nothing before this configuration error.
+    // The gateway checks its ports before it opens its data folder. It therefore logs only the error about the port,
+    // and writes nothing to the data folder.
     expect(output().trim().split('\n')).toHaveLength(1);
     expect(readdirSync(dataDir)).toEqual([]);
   },
 );
 
-/** Runs a GraphQL operation with the operator's key. */
+/** Runs a GraphQL operation with the operator's API key. */
 const graph = async (gateway: RunningGateway, query: string) =>
   (
     await gateway.call('/graphql', { method: 'POST', key: operatorKey, body: JSON.stringify({ query }) })
   ).json();
 
 describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one PostgreSQL and one Redis', () => {
-  test('two gateways that start together on an empty database share rate limits and revocations of keys', async () => {
+  test('two gateways that start at the same time on an empty database share rate limits and the revocation of API keys', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     cleanUps.push(() => scratch.drop());
     const env = {
@@ -220,8 +221,8 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     const { secret } = other.data.createApiKey;
     expect((await second.call('/api/locations', { key: secret })).status).toBe(200);
     await graph(first, `mutation { revokeApiKey(id: "${other.data.createApiKey.apiKey.id}") { id } }`);
-    // A process caches a key for 5 seconds. The key stops working sooner, so a notice from the other process has
-    // revoked the key.
+    // A gateway process caches each API key for 5 seconds. The test waits for less than 5 seconds, so it fails if a
+    // gateway process gets no notice about the revoked API key.
     await expect
       .poll(async () => (await second.call('/api/locations', { key: secret })).status, { timeout: 4000 })
       .toBe(401);
@@ -291,14 +292,15 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     await client.connect();
     cleanUps.push(() => client.end());
     const second = await start(env);
-    await client.query(`UPDATE "WebhookDelivery" SET "nextAttemptAt" = now()`); // The lease of the killed gateway ends with this change
+    // The killed gateway still has a lease on the webhook message. This SQL statement ends the lease.
+    await client.query(`UPDATE "WebhookDelivery" SET "nextAttemptAt" = now()`);
     await expect.poll(() => receiver.messages.length).toBe(2);
     expect(receiver.messages[1]!.id).toBe(receiver.messages[0]!.id);
     expect(receiver.messages[1]!.body).toBe(receiver.messages[0]!.body);
     expect(await second.stop()).toBe(0);
   });
 
-  test('a stopped gateway exits within 12 s while PostgreSQL hangs, and at once after a second signal', async () => {
+  test('a gateway that receives a stop signal exits within 12 s while PostgreSQL hangs, and at once after a second stop signal', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
     const proxy = await startProxy(scratch.databaseUrl!);
@@ -327,12 +329,13 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(await impatient.stop('SIGINT')).toBe(1);
     expect(patient.process.exitCode).toBeNull();
     await patientEnd;
-    // The documents promise 12 s. The test allows more time for a busy machine.
+    // The documentation promises that the gateway exits within 12 s. The test allows 15 s, because the machine may be
+    // busy.
     expect(performance.now() - startedAt).toBeLessThan(15_000);
     await Promise.all(hanging);
   });
 
-  test('gateways that are stopped finish the requests in progress', async () => {
+  test('a gateway that receives a stop signal finishes its requests in progress', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
     const gateway = await start({

@@ -8,7 +8,7 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 
 const run = promisify(execFile);
 
-/** The commands of docs/production.md that need only a gateway and its key. */
+/** Returns the commands of docs/production.md that need only a running gateway and an API key. */
 function commandsOfThePage(): string {
   const page = readPages().find(({ path }) => path === 'docs/production.md')!;
   const blocks = fencedBlocks(page).filter(({ words }) => words.includes('run'));
@@ -16,7 +16,7 @@ function commandsOfThePage(): string {
 }
 
 test.runIf(testServerUrl && process.env.REDIS_URL)(
-  'the commands of docs/production.md lead from an empty database to a decision for a gate',
+  'the commands of docs/production.md lead from an empty database to a first gate decision',
   { timeout: 300_000 },
   async () => {
     const scratch = await createScratchDatabase({ migrated: false });

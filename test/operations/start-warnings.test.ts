@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { newSecret } from '../../src/auth/key-secret.ts';
 import { configWarnings, loadConfig } from '../../src/config.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
+import { databaseVariables, startGatewayProcess } from '../support/gateway-process.ts';
+import { createScratchDatabase } from '../support/scratch-database.ts';
 
 describe('warnings about the configuration', () => {
   test.each([
@@ -40,7 +41,12 @@ describe('warnings about the configuration', () => {
 });
 
 test('the gateway logs the warnings about its configuration when it starts', async () => {
-  const gateway = startGatewayProcess({ DATA_DIR: 'memory://', CORS_ORIGINS: 'https://*.example.com' });
+  const scratch = await createScratchDatabase();
+  onTestFinished(() => scratch.drop());
+  const gateway = startGatewayProcess({
+    ...databaseVariables(scratch),
+    CORS_ORIGINS: 'https://*.example.com',
+  });
   await gateway.listening();
   expect(gateway.output()).toContain('CORS_ORIGINS has https://*.example.com');
   expect(await gateway.end()).toBe(0);

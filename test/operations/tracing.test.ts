@@ -10,7 +10,7 @@ const { newSubscriber } = webhookTools(gateway);
 
 const exporter = new InMemorySpanExporter();
 
-/** Adds the OpenTelemetry SDK to this process, as docs/observability.md describes. */
+/** Registers the OpenTelemetry SDK in this process, as docs/observability.md describes. */
 function addSdk() {
   new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
 }
@@ -30,7 +30,7 @@ const spansOf = (id: string) =>
   exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === id);
 
 describe('tracing with an OpenTelemetry SDK', () => {
-  test('one trace contains the REST request, the graph operation, the SQL statements and the webhook message', async () => {
+  test('one trace contains the REST request, the GraphQL operation, the SQL statements and the webhook message', async () => {
     addSdk();
     const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
     const { status } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
@@ -86,7 +86,7 @@ describe('tracing with an OpenTelemetry SDK', () => {
 });
 
 describe('tracing without an OpenTelemetry SDK', () => {
-  test('the gateway creates no span without an SDK, and stores changes without a trace', async () => {
+  test('without an OpenTelemetry SDK, the gateway creates no span, and stores changes without a trace', async () => {
     expect(activeTracer()).toBeUndefined();
     expect(activeTraceparent()).toBeNull();
     const { key, locationId } = await gateway.newTenant();
@@ -104,12 +104,12 @@ describe('traceparent headers', () => {
   test.each([
     ['version 00', traceparent, 1],
     ['a later version with additional fields', `cc-${traceId}-${spanId}-00-more`, 0],
-  ])('a traceparent header is accepted: %s', (_, header, traceFlags) => {
+  ])('the gateway accepts a traceparent header with %s', (_, header, traceFlags) => {
     expect(remoteContext({ traceparent: header })).toEqual({ traceId, spanId, traceFlags, isRemote: true });
   });
 
   test.each([
-    ['nothing', undefined],
+    ['a missing header', undefined],
     ['a forbidden version', `ff-${traceId}-${spanId}-01`],
     ['version 00 with more at its end', `${traceparent}-more`],
     ['a trace id of zeros', `00-${'0'.repeat(32)}-${spanId}-01`],
@@ -117,7 +117,7 @@ describe('traceparent headers', () => {
     ['capital letters', traceparent.toUpperCase()],
     ['too few digits', `00-${traceId.slice(1)}-${spanId}-01`],
     ['text', 'trace'],
-  ])('a traceparent header is refused: %s', (_, header) => {
+  ])('the gateway ignores the traceparent header: %s', (_, header) => {
     expect(remoteContext({ traceparent: header })).toBeUndefined();
   });
 });

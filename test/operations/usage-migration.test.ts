@@ -16,8 +16,8 @@ const firstOfTheDays = '20261121222000_usage_partitions';
 const hourMs = 3_600_000;
 
 /**
- * Usage records as version 1.5.0 and earlier versions wrote them. The test writes these records before and after the
- * migration.
+ * The SQL statement with which version 1.5.0 and earlier versions wrote usage records. The tests run this SQL statement
+ * of older versions before, during and after the migration to daily partitions.
  */
 const insertAsBefore: Statement = {
   name: 'usage-insert-of-before',
@@ -27,7 +27,10 @@ const insertAsBefore: Statement = {
     FROM unnest($1::text[], $2::text[], $3::timestamptz[]) AS u(k, r, t)`,
 };
 
-/** A database in the state of the previous version, and all migrations. */
+/**
+ * Opens a database whose usage tables have no daily partitions yet. Returns a function `migrate`, which applies the
+ * migration that creates the daily partitions, and all later migrations.
+ */
 async function openAsBefore() {
   const scratch = await createScratchDatabase({ migrated: false });
   const database = await openDatabase({ ...scratch, log });
@@ -45,7 +48,10 @@ async function openAsBefore() {
   return { ...database, insert, migrate: () => applyMigrations(database, log, migrationsFolder) };
 }
 
-/** Returns the numbers of a key's usage by hour, from the usage records and from the totals. Both must be equal. */
+/**
+ * Returns how many requests an API key sent in each hour, once from the usage records and once from the usage totals.
+ * The usage records and the usage totals must give the same numbers.
+ */
 async function hoursOf({ sql }: Awaited<ReturnType<typeof openAsBefore>>, apiKeyId: string) {
   const ask = (text: string) => sql.query<{ hour: Date; requests: number }>({ name: '', text }, [apiKeyId]);
   return {
@@ -88,7 +94,7 @@ test('the migration to daily partitions keeps and counts the existing usage reco
 });
 
 test.runIf(testServerUrl)(
-  'the previous version of the gateway can record usage after the migration to daily partitions',
+  'the previous version of the gateway can record usage while the migration to daily partitions runs',
   async () => {
     const database = await openAsBefore();
     const apiKeyId = newId();
@@ -100,7 +106,8 @@ test.runIf(testServerUrl)(
     let written = 50_000;
     async function record() {
       do {
-        // Some usage records were still queued. The previous version repeats a write that failed.
+        // A gateway may write a usage record some seconds after the request. So the test writes a new usage record
+        // together with a usage record that is 5 s old. The test repeats a failed write, as a gateway does.
         const times = [new Date(), new Date(Date.now() - 5_000)];
         await expect
           .poll(() => database.insert(apiKeyId, times).then(() => 'written'), { timeout: 30_000 })

@@ -15,9 +15,9 @@ const idsFrom = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
 const recordAll = (ids: string[]) =>
   ids.forEach((id) => recorder.record(newUsage({ apiKeyId: null, requestId: id })));
-/** A usage recorder, and the number of each batch that the recorder wrote. */
+/** For each SQL statement that the usage recorder sent, returns the id of the recorder and the number of the batch. */
 const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
-/** The request ids in each SQL statement. */
+/** For each SQL statement that the usage recorder sent, returns the request ids of its usage records. */
 const written = () => query.mock.calls.map(([, values]) => values[3]!);
 
 afterEach(() => vi.clearAllMocks());
@@ -34,7 +34,7 @@ test('the usage recorder writes immediately when enough records for one SQL stat
   await expect.poll(written).toEqual([idsFrom(1, 500)]);
 });
 
-test('the usage recorder keeps records while the database is unreachable, and sends the same batch again', async () => {
+test('when the database is unreachable, the usage recorder keeps its records, and sends the same batch again later', async () => {
   query.mockRejectedValueOnce(new Error('unreachable'));
   recordAll(idsFrom(1, 3));
   await recorder.flush();
@@ -64,7 +64,7 @@ test('the usage recorder drops a usage record that the database refuses, and wri
   query.mockResolvedValue([]);
 });
 
-test('the usage recorder drops the oldest of more than 100,000 waiting records, and logs the number of dropped records', async () => {
+test('when more than 100,000 usage records wait, the recorder drops the oldest records and logs their number', async () => {
   query.mockRejectedValue(new Error('unreachable'));
   recordAll(idsFrom(1, 100_010));
   await recorder.flush();

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import type { Sql } from '../../src/database/types.ts';
 import { newId } from '../../src/ids.ts';
-import { createRetention } from '../../src/retention.ts';
+import { createRetention } from '../../src/retention/retention.ts';
 import { prepareUsagePartitions } from '../../src/usage/partitions.ts';
 import { createUsageRecorder, type Usage } from '../../src/usage/recorder.ts';
 import { openTestGateway } from '../support/harness.ts';
@@ -17,7 +17,7 @@ const daysFromNow = (days: number) => new Date(Date.now() + days * dayMs);
 
 const ask = <Row>(text: string, ...values: unknown[]) => sql.query<Row>({ name: '', text }, values);
 
-/** The partition that holds the only usage record of a key. */
+/** Returns the name of the database partition that contains the only usage record of an API key. */
 async function partitionOf(apiKeyId: string | null): Promise<string | undefined> {
   const rows = await ask<{ name: string }>(
     `SELECT tableoid::regclass::text AS name FROM "UsageRecord" WHERE "apiKeyId" = $1`,
@@ -47,8 +47,8 @@ describe('totals of usage records', () => {
   test('the usage totals equal the usage records, even when three processes repeat batches after timeouts', async () => {
     const keys = [1, 2, 3].map(() => newId());
     const operations = ['GET /a', 'GET /b', 'query c'];
-    // Either the response is lost after the database has written the batch, or the statement never reaches the
-    // database.
+    // Some calls of `query` fail. In some failed calls, the database never gets the SQL statement. In others, the
+    // database writes the batch, but its response is lost.
     let runs = 0;
     const unreliable = {
       async query<Row>(...[statement, values]: Parameters<Sql['query']>) {
@@ -79,7 +79,7 @@ describe('totals of usage records', () => {
         { timeout: 20_000 },
       )
       .toBe(requests.length);
-    // The database does not write a repeated batch again.
+    // A usage recorder may send a batch of records twice. The database stores this batch only once.
     await Promise.all(recorders.map((recorder) => recorder.close()));
     expect(await count()).toBe(requests.length);
 
@@ -107,7 +107,7 @@ describe('totals of usage records', () => {
     expect(answer.body.data.viewer.usage).toContainEqual({ operation: 'GET /gone', requests: 1 });
   });
 
-  test('usage totals are kept for the number of days in the configuration', async () => {
+  test('the gateway keeps usage totals for the number of days in the configuration', async () => {
     const [old, recent] = [newId(), newId()];
     await write(newUsage({ apiKeyId: old, createdAt: daysFromNow(-21) }));
     await write(newUsage({ apiKeyId: recent, createdAt: daysFromNow(-19) }));
@@ -137,7 +137,7 @@ describe('daily partitions of usage records', () => {
     expect(await partitionOf(today.apiKeyId)).toBe(partitionName(today.createdAt));
   });
 
-  test('exactly one of several processes creates a missing daily partition', async () => {
+  test('when three processes want to create the same daily partition, exactly one process creates it', async () => {
     const day = partitionName(daysFromNow(3));
     await ask(`DROP TABLE "${day}"`);
     const made = await Promise.all([1, 2, 3].map(() => prepareUsagePartitions(sql)));
@@ -145,7 +145,7 @@ describe('daily partitions of usage records', () => {
     expect(await partitions()).toContain(day);
   });
 
-  test('usage records of a day without a database partition are kept', async () => {
+  test('when the daily partition of a usage record is missing, the database stores the record in the default partition', async () => {
     const day = partitionName(daysFromNow(4));
     await ask(`DROP TABLE "${day}"`);
     const usage = newUsage({ createdAt: daysFromNow(4) });

@@ -20,8 +20,8 @@ async function keyWithId(options = {}) {
 }
 
 /**
- * Stores usage records as the gateway does for requests. Each record has a time, an operation, a status, a surface and
- * an error code.
+ * Stores usage records of an API key, as the gateway does for requests. Each element of `requests` describes one
+ * request: its time, operation, status, surface (`rest` or `graphql`) and error code.
  */
 async function used(apiKeyId: string, ...requests: [Date, string, number, string?, string?][]) {
   await prisma.usageRecord.createMany({
@@ -41,7 +41,7 @@ async function used(apiKeyId: string, ...requests: [Date, string, number, string
 
 const bucket = '{ hour surface operation requests refused errors }';
 
-/** Returns the usage of the requesting key between two times. */
+/** Requests the usage of an API key between two times, with this API key itself. */
 async function ownUsage(key: string, from?: Date, to?: Date) {
   const { body } = await gateway.graph(
     `query ($from: DateTime, $to: DateTime) { viewer { usage(from: $from, to: $to) ${bucket} } }`,
@@ -50,8 +50,8 @@ async function ownUsage(key: string, from?: Date, to?: Date) {
   return body.errors ? body.errors[0].extensions : body.data.viewer.usage;
 }
 
-describe('equal selections of usage in one request', () => {
-  test('equal selections of the field `usage` in one request have the same result', async () => {
+describe('equal selections of the field `usage` in one request', () => {
+  test('when one request selects the field `usage` several times with equal arguments, all results are equal', async () => {
     const { key, id } = await keyWithId();
     await used(id, [at(-1, 5), 'GET /status', 200]);
     const aliases = Array.from({ length: 20 }, (_, n) => `usage${n}: usage ${bucket}`).join(' ');
@@ -109,7 +109,7 @@ test('a query whose response has more than 20,000 usage rows is refused', async 
   expect(errors[0].message).toBe('The usage has more than 20000 rows; request a shorter time range');
 });
 
-test('every alias of the field `usage` returns each of thousands of rows once and in order', async () => {
+test('when a query selects the field `usage` several times, each alias returns all usage rows once and in order', async () => {
   const { key, id } = await keyWithId();
   await gateway.database.sql.query(
     {
@@ -143,7 +143,7 @@ test('every alias of the field `usage` returns each of thousands of rows once an
   }
 });
 
-describe('usage of a key', () => {
+describe('usage of an API key', () => {
   test('the field `usage` counts requests, refusals and errors by hour, by operation, and by REST or GraphQL', async () => {
     const { key, id } = await keyWithId({ permissions: ['READ_STATUS'] });
     await used(
@@ -248,7 +248,7 @@ describe('usage of a key', () => {
   });
 });
 
-describe('reading one key by its id', () => {
+describe('reading one API key by its id', () => {
   const find = async (key: string, id: string) => {
     const { body } = await gateway.graph('query ($id: ID!) { apiKey(id: $id) { id } }', {
       key,
@@ -257,7 +257,7 @@ describe('reading one key by its id', () => {
     return body.errors?.[0].extensions ?? body.data.apiKey;
   };
 
-  test('an API key is visible to its administrators, and other keys get NOT_FOUND for its id', async () => {
+  test('a key with ADMIN can read the API keys of its company by id, and a key of another company gets NOT_FOUND', async () => {
     const { companyId } = await gateway.newTenant();
     const { id } = await keyWithId({ companyIds: [companyId] });
     const admin = await gateway.newKey({ companyIds: [companyId], permissions: ['ADMIN'] });

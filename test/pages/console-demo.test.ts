@@ -13,7 +13,7 @@ const operatorKey = await gateway.newKey({ unrestricted: true });
 const { prisma } = gateway.database;
 const marina = await prisma.location.findFirstOrThrow({ where: { slug: 'marina-gate' } });
 
-/** Opens the "as GraphQL" link of a view: the explorer in a new tab. */
+/** Opens the link "as GraphQL" of a console view, and returns the query and the variables that the explorer shows. */
 async function openInExplorer(page: Page, context: BrowserContext) {
   const opening = context.waitForEvent('page');
   await page.getByRole('link', { name: 'as GraphQL' }).click();
@@ -43,7 +43,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     return () => browser.close();
   });
 
-  test('with demo data, a new console user finds a nearly full garage, a refused plate, and their GraphQL queries', async () => {
+  test('with demo data, the console shows a nearly full garage and a refused plate, and opens the GraphQL query of each view', async () => {
     const started = await startDemoProcess();
     onTestFinished(() => started.end());
     const { demoKey } = started;
@@ -69,7 +69,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     expect(complaints).toEqual([]);
   });
 
-  test("with demo data, the console shows a location's history from before the first start of the gateway", async () => {
+  test('with demo data, the console shows the last week of a location, even if the gateway has just started', async () => {
     const { page } = await openConsole(browser, url, { key, place: `sites/${marina.id}` });
     await page.getByRole('heading', { name: 'Marina Gate Tower' }).waitFor();
     await page.getByRole('radio', { name: 'Week' }).click();
@@ -82,7 +82,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     await page.getByRole('region', { name: 'Vehicles' }).getByRole('row').nth(10).waitFor();
   });
 
-  test('the whitelist page of the console shows the half-used pass and the quota of a unit', async () => {
+  test('the whitelist page of the console shows how often a vehicle with a pass has entered, and the quota of its reference', async () => {
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${marina.id}` });
     await page.getByRole('textbox', { name: 'Plate number' }).fill('4711');
     await page.getByRole('button', { name: 'Search', exact: true }).click();
@@ -102,7 +102,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     ['SHJ 2 90018', 'unit-0510 may have 2 vehicles inside at a time'],
     ['DXB P 4711', 'After this one, your pass has 1 entry left'],
     ['RAK V 9934', 'Your permit ended on'],
-  ])('the intercom page of the console explains the decision on %s', async (plate, sentence) => {
+  ])('the console explains the gate decision about the plate %s', async (plate, sentence) => {
     const { page } = await openConsole(browser, url, { key, place: `why/${marina.id}` });
     await askWhy(page, plate);
     await page.getByRole('blockquote').filter({ hasText: sentence }).waitFor();
@@ -116,7 +116,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     await expect.poll(() => page.getByRole('cell', { name: 'Failed', exact: true }).count()).toBe(2);
   });
 
-  test('the console shows the requests of the demo key, and shows the keys and the audit log to an operator', async () => {
+  test('the console shows the requests of the demo API key, and shows the API keys and the audit log to an operator', async () => {
     const { page } = await openConsole(browser, url, { key, place: 'key' });
     await page.getByRole('img', { name: 'Requests of the last 24 hours' }).waitFor();
     const operator = await openConsole(browser, url, { key: operatorKey, place: 'keys' });

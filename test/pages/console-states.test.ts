@@ -8,20 +8,26 @@ import { newEntry, newSlug, openTestGateway, serve } from '../support/harness.ts
 
 const gateway = await openTestGateway();
 const url = await serve(gateway);
-/** A gateway whose streams the test can end. */
+/**
+ * A separate gateway for the test that ends all event streams. This way, the event streams of the other tests stay
+ * open.
+ */
 const ending = await openTestGateway();
 const endingUrl = await serve(ending);
 const { prisma } = gateway.database;
 
-/** The number of points that a key has used in this hour, without the points of this query. */
+/**
+ * Returns how many points of its hourly rate limit an API key has used, without the point of the request that this
+ * function sends.
+ */
 async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });
   const { limit, remaining } = body.data.viewer.rateLimit[0];
   return limit - remaining - 1;
 }
 
-/** These tests use the console when data is missing or requests fail. */
-describe.runIf(hasBrowser)('the console', () => {
+/** These tests use the console in a browser, mostly when data is missing or a request fails. */
+describe.runIf(hasBrowser)('the console when data is missing or requests fail', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser();
@@ -62,7 +68,8 @@ describe.runIf(hasBrowser)('the console', () => {
   test('the console reports a lost connection, and reloads the page when the network is back', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, goTo } = await openConsole(browser, url, { key });
-    // The browser loads the scripts of the pages before this step, so only requests to the graph fail.
+    // Before the browser goes offline, it loads the scripts of two console pages. So only GraphQL requests fail while
+    // the browser is offline.
     await goTo(`whitelist/${locationId}`);
     await goTo('sites');
     await page.context().setOffline(true);
@@ -87,7 +94,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByRole('heading', { name: 'Audit log' }).waitFor();
   });
 
-  test('the console reopens the stream of statuses after the gateway ended the stream', async () => {
+  test('when the gateway ends the event stream of location statuses, the console opens a new stream', async () => {
     const { key } = await ending.newTenant();
     const { page, operations } = await openConsole(browser, endingUrl, { key });
     await page.getByText('Live').waitFor();
@@ -122,7 +129,7 @@ describe.runIf(hasBrowser)('the console', () => {
     ['ADMIN', ['My key', 'Keys', 'Audit log'], 'Permissions'],
     ['WRITE_ACTIVITY', ['My key'], 'Permissions'],
   ])(
-    'the console shows a key with only %s what the key may read, and no error',
+    'the console shows an API key with only the permission %s only the views for this permission, and no error',
     async (permission, views, shown) => {
       const { companyId } = await gateway.newTenant();
       const key = await gateway.newKey({ companyIds: [companyId], permissions: [permission] });
@@ -138,7 +145,7 @@ describe.runIf(hasBrowser)('the console', () => {
     },
   );
 
-  test('when the key reaches its rate limit, the console counts down the seconds and then continues', async () => {
+  test('when the API key reaches its rate limit, the console counts down the seconds and then continues', async () => {
     const { companyId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], hourlyLimit: 1000, burstLimit: 1000 });
     const { page } = await openConsole(browser, url, { key });
@@ -158,7 +165,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByRole('region', { name: 'Keys' }).waitFor();
   });
 
-  test('the console requests only the visible part of 10,000 entries and 200 locations', async () => {
+  test('the console loads only one page at a time of 10,000 whitelist entries or 200 locations', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await prisma.location.createMany({
       data: Array.from({ length: 200 }, (_, index) => ({
@@ -195,7 +202,7 @@ describe.runIf(hasBrowser)('the console', () => {
 
     const location = page.getByRole('combobox', { name: 'Location' });
     expect(await location.inputValue()).toBe('Test Location');
-    // A drop-down list closes when the user scrolls the page.
+    // A drop-down list closes when the page scrolls, so the test scrolls the page before it opens the list.
     await page.evaluate(async () => {
       scrollTo(0, 0);
       for (let frames = 0; frames < 2; frames += 1) await new Promise(requestAnimationFrame);
@@ -221,7 +228,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(Math.max(...answers)).toBeLessThan(60_000);
   });
 
-  test('the console can issue a key for a location that is not on the first page of the list', async () => {
+  test('the console can issue an API key for a location that is not on the first page of the list', async () => {
     const { companyId, key } = await gateway.newTenant();
     const ids = Array.from({ length: 200 }, () => newId());
     await prisma.location.createMany({
@@ -244,7 +251,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(issued.locations.map(({ id }) => id)).toEqual([ids[199]]);
   });
 
-  test('opening a location in the console costs at most five points, and an idle page costs no points', async () => {
+  test('opening a location in the console costs at most five rate limit points, and an open page sends at most one request per minute', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, goTo, operations } = await openConsole(browser, url, { key });
     await page.getByText('Live').waitFor();

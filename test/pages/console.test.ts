@@ -13,7 +13,10 @@ const { prisma } = gateway.database;
 
 const hourAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 
-/** Creates a nearly full location with a whitelist, and with an event that a gate refused. */
+/**
+ * Creates a location with capacity 10, nine vehicles inside (one of them on the whitelist), and one vehicle that has
+ * already left.
+ */
 async function newWorld() {
   const tenant = await gateway.newTenant();
   const { companyId, key } = tenant;
@@ -45,7 +48,8 @@ test('the browser loads at most 200 KB for the first view of the console', async
     if (sizes.has(path)) continue;
     const body = await bodyOf(path);
     sizes.set(path, body.length);
-    // This pattern finds the static imports of a script. A dynamic import has parentheses.
+    // This pattern finds the static imports of a script, such as `from"./a.js"`, but not dynamic imports, such as
+    // `import("./a.js")`.
     const imports = path.endsWith('.js') ? text(body).matchAll(/(?:from|import)"\.\/([^"]+)"/g) : [];
     for (const [, name] of imports) unread.push(`/assets/${name}`);
   }
@@ -53,14 +57,14 @@ test('the browser loads at most 200 KB for the first view of the console', async
   expect([...sizes.values()].reduce((sum, size) => sum + size)).toBeLessThan(200_000);
 });
 
-describe.runIf(hasBrowser)('the console', () => {
+describe.runIf(hasBrowser)('the console in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser();
     return () => browser.close();
   });
 
-  test("the console shows each location's live status and last day, and the GraphQL query for these data", async () => {
+  test('the console shows the live status and the last day of each location, and the GraphQL query that it sends', async () => {
     const { key, locationId, see } = await newWorld();
     const { page, complaints, foreignRequests } = await openConsole(browser, url, { key });
     const tile = page.getByRole('listitem').filter({ hasText: 'Harbour Garage' });
@@ -86,7 +90,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(foreignRequests).toEqual([]);
   });
 
-  test('the console shows the history of a location, the vehicles inside, and the events', async () => {
+  test('the console shows the history of a location, the vehicles inside, and the parking events', async () => {
     const { key, locationId } = await newWorld();
     const { page, complaints } = await openConsole(browser, url, { key, place: `sites/${locationId}` });
     await page.getByRole('heading', { name: 'Harbour Garage' }).waitFor();
@@ -102,7 +106,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the console explains why a plate may not enter, and shows similar entries', async () => {
+  test('the console explains why a plate may not enter, and shows that a plate on the whitelist may enter', async () => {
     const { key, locationId } = await newWorld();
     const { page } = await openConsole(browser, url, { key, place: `why/${locationId}` });
     await page.getByLabel('Text of the camera').fill('DXB A 99');
@@ -115,7 +119,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByRole('heading', { name: 'May enter' }).waitFor();
   });
 
-  test('the console never creates a link to the explorer that is too long for a server', async () => {
+  test('a link from the console to the explorer has at most 6,000 characters, even for a very long camera text', async () => {
     const { key, locationId } = await newWorld();
     const { page } = await openConsole(browser, url, { key, place: `why/${locationId}` });
     const parametersOfLink = async () => {
@@ -167,7 +171,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await expect.poll(() => page.getByRole('cell', { name: 'DXB K 4711', exact: true }).count()).toBe(0);
   });
 
-  test('the console finds a vehicle by plate, by reference and by a text that a camera read', async () => {
+  test('the console finds a whitelist entry by its plate, by its reference (such as an apartment) and by a text that a camera read', async () => {
     const { key, locationId } = await newWorld();
     const body = newEntry({ referenceId: 'unit-77', plateCode: 'Q', plateNumber: '5150' });
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
@@ -185,7 +189,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await found('Text of a camera', 'Q 5150');
   });
 
-  test('the console imports a file after a dry run, and can save the rejected rows and the whole list', async () => {
+  test('the console imports a file after a dry run, and offers the rejected rows and the whole whitelist as downloads', async () => {
     const { key, locationId } = await newWorld();
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
     await page.getByRole('button', { name: 'Import or export CSV' }).click();
@@ -247,7 +251,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByText(/is sent again|are sent again/).waitFor();
   });
 
-  test('the console can issue, rotate and revoke a key, and shows each secret once', async () => {
+  test('the console can issue, rotate and revoke an API key, and shows each secret once', async () => {
     const { key } = await newWorld();
     const { page } = await openConsole(browser, url, { key, place: 'keys' });
     const name = `Gate ${newId()}`;
@@ -282,7 +286,7 @@ describe.runIf(hasBrowser)('the console', () => {
   });
 
   test.each(['light', 'dark'] as const)(
-    'axe-core finds no accessibility violation in the console, %s',
+    'axe-core finds no accessibility violation in the console with the %s color scheme',
     async (colorScheme) => {
       const { key, locationId } = await newWorld();
       const opened = await openConsole(browser, url, { colorScheme });

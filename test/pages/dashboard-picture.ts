@@ -1,6 +1,7 @@
-// `npm run pictures:dashboard` draws docs/observability/dashboard.png: each panel of the Grafana dashboard, at its place,
-// from the metrics that Prometheus reads from a gateway with two minutes of traffic. uPlot draws the panels, because
-// Grafana is not an npm package. Needs the programs `prometheus` and Chromium.
+// `npm run pictures:dashboard` draws docs/observability/dashboard.png, a picture of the Grafana dashboard with all its
+// panels. The script starts a gateway, sends requests for two minutes, and reads the metrics with Prometheus. The
+// library uPlot draws the panels, because npm cannot install Grafana. The script needs the programs `prometheus` and
+// Chromium.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +22,7 @@ const picture = join(root, 'docs/observability/dashboard.png');
 const trafficMs = 120_000;
 const scrapeSeconds = 2;
 
-/** A panel of the dashboard, as Grafana reads it from its JSON file. */
+/** A panel of the dashboard, in the format of the JSON file that Grafana reads. */
 interface Panel {
   type: 'row' | 'timeseries' | 'stat';
   title: string;
@@ -30,7 +31,7 @@ interface Panel {
   fieldConfig?: { defaults: { unit: string } };
 }
 
-/** A line of a panel: its legend, and its values at the times of the picture. */
+/** A line in the chart of a panel, with its name in the legend and its value at each time. */
 interface Line {
   name: string;
   values: (number | null)[];
@@ -70,7 +71,7 @@ await eventually(
   30_000,
 );
 
-/** Sends an operation with a key, and returns its data. */
+/** Sends a GraphQL operation with an API key, and returns the data of the response. */
 async function graph<Data>(query: string, variables: object, key: string): Promise<Data> {
   const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
   const response = await fetch(`${gateway.url}/graphql`, {
@@ -101,7 +102,7 @@ const mayEnter = `query MayEnter($locationId: ID!, $plate: PlateInput!) {
   plateAccess(locationId: $locationId, plate: $plate) { allowed }
 }`;
 
-/** Receives the messages of a webhook. Every third message is refused. */
+/** A server that receives the messages of a webhook, and refuses every third message. */
 let received = 0;
 const receiver = createServer((_, response) => {
   received += 1;
@@ -127,7 +128,7 @@ const newEntry = () => ({
 
 const subscription =
   'subscription ($locationId: ID!) { locationStatusChanged(locationId: $locationId) { occupied } }';
-/** Subscriptions, which stay open until the picture is taken. */
+/** Three subscriptions that stay open until the script has taken the picture. */
 const streams = await Promise.all(
   Array.from({ length: 3 }, () =>
     fetch(`${gateway.url}/graphql`, {
@@ -138,12 +139,15 @@ const streams = await Promise.all(
   ),
 );
 
-/** Calls a REST route, and drops the response. */
+/** Calls a REST endpoint, and ignores the response. */
 async function rest(path: string, secret = key): Promise<void> {
   await (await fetch(`${gateway.url}/api${path}`, { headers: { 'X-API-Key': secret } })).arrayBuffer();
 }
 
-/** The kinds of request that are sent, each with its upper bound of a drawn number from 0 to 1. */
+/**
+ * The kinds of requests that the script sends at random. For each request, the script draws a random number between 0
+ * and 1. It sends the first kind of request whose `upTo` is not below this number.
+ */
 const kinds: [upTo: number, request: () => Promise<unknown>][] = [
   [0.6, () => graph(mayEnter, { locationId, plate }, key)],
   [0.64, () => graph(create, { locationId, input: newEntry() }, key)],
@@ -166,7 +170,7 @@ for (let second = 0; Date.now() < end; second += 1) {
   );
 }
 
-/** The lines of a panel, as Prometheus answers its expressions. */
+/** Queries Prometheus with the expressions of a panel, and returns the lines of the panel. */
 async function linesOf({ targets = [] }: Panel): Promise<{ at: number[]; lines: Line[] }> {
   const [first, last] = [(end - trafficMs) / 1000 + 10, end / 1000];
   const at = Array.from(
@@ -223,7 +227,8 @@ await page.setContent(`<!doctype html><meta charset="utf-8"><style>
 </style><main></main>`);
 await page.addStyleTag({ path: join(root, 'node_modules/uplot/dist/uPlot.min.css') });
 await page.addScriptTag({ path: join(root, 'node_modules/uplot/dist/uPlot.iife.min.js') });
-// tsx marks functions with this helper, which the page does not have.
+// The program tsx inserts calls of a function `__name` into the script. The script defines `__name`, because the
+// browser page does not have this function.
 await page.evaluate('globalThis.__name = (value) => value');
 await page.evaluate((all) => {
   const colors = [

@@ -27,7 +27,7 @@ test('every example query of the explorer runs with the values that the explorer
   expect(body.data).toMatchObject({ occupied: 3 });
 });
 
-/** Returns the axe-core violations of a page as `rule: element`. */
+/** Returns the accessibility violations that axe-core finds on a page, as texts of the form `rule: element`. */
 async function violations(page: Page) {
   await page.evaluate(axe.source);
   const results = await page.evaluate(() => (globalThis as never as { axe: typeof axe }).axe.run());
@@ -37,7 +37,7 @@ async function violations(page: Page) {
 }
 
 /** These tests use the explorer in a real browser. */
-describe.runIf(hasBrowser)('the explorer', () => {
+describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser();
@@ -89,7 +89,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
   const storageOf = (page: Page) =>
     page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
 
-  /** A location with a vehicle, and a key that has the location in its scope. */
+  /** Creates a location with one vehicle on its whitelist, and an API key that has the location in its scope. */
   async function newTenant() {
     const tenant = await gateway.newTenant();
     const entry = newEntry();
@@ -146,7 +146,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
   });
 
-  test('the GraphQL explorer remembers the API key only when the user asks the explorer to remember the key', async () => {
+  test('after a reload, the GraphQL explorer remembers the API key only if the user chose to remember the key', async () => {
     const { key } = await newTenant();
     const { page } = await open();
     await typeKey(page, key);
@@ -170,7 +170,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await page.locator('#key-status', { hasText: 'Invalid or missing API key' }).waitFor();
   });
 
-  test('the GraphQL explorer opens the query in a link, and keeps the query in the page address', async () => {
+  test('the GraphQL explorer opens the query that a link contains, and keeps the current query in the page address', async () => {
     const { key, locationId } = await newTenant();
     const query = 'query Linked($id: ID!) { location(id: $id) { name } }';
     const parameters = new URLSearchParams({ query, variables: JSON.stringify({ id: locationId }) });
@@ -193,7 +193,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
   });
 
-  test('the explorer creates no link that is too long for a server', async () => {
+  test('the GraphQL explorer does not put a query of 20,000 characters into the page address', async () => {
     const { page } = await open();
     await page.locator('.graphiql-query-editor .CodeMirror').click();
     await page.keyboard.press('Control+a');
@@ -210,7 +210,8 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await run(page);
     const { plateType, plateCode, plateNumber } = entry;
     let events = 0;
-    // The subscription may start after an event, so vehicles enter until the explorer shows an event.
+    // The explorer may subscribe too late for the first parking event, so the test records parking events until the
+    // explorer shows one.
     await expect
       .poll(async () => {
         await gateway.graph(
@@ -238,21 +239,24 @@ describe.runIf(hasBrowser)('the explorer', () => {
   test.each([
     { width: 1280, colorScheme: 'light' },
     { width: 390, colorScheme: 'dark' },
-  ] as const)('axe-core finds no accessibility violation in the explorer, %o', async (screen) => {
-    const { key } = await newTenant();
-    const { page } = await open('/graphql', screen);
-    expect(await violations(page)).toEqual([]);
-    await openTab(page, 'MayEnter');
-    await typeKey(page, key);
-    await run(page);
-    await expect.poll(() => textOf(page, 'result')).toContain('"allowed": true');
-    expect(await violations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
-    await page.getByRole('link', { name: 'Query', exact: true }).waitFor();
-    expect(await violations(page)).toEqual([]);
-  });
+  ] as const)(
+    'axe-core finds no accessibility violation in the explorer on the screen %o',
+    async (screen) => {
+      const { key } = await newTenant();
+      const { page } = await open('/graphql', screen);
+      expect(await violations(page)).toEqual([]);
+      await openTab(page, 'MayEnter');
+      await typeKey(page, key);
+      await run(page);
+      await expect.poll(() => textOf(page, 'result')).toContain('"allowed": true');
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+      await page.getByRole('link', { name: 'Query', exact: true }).waitFor();
+      expect(await violations(page)).toEqual([]);
+    },
+  );
 
-  test('the GraphQL explorer says where to find an API key until the gateway accepts a key', async () => {
+  test('the GraphQL explorer shows where to find an API key until the user enters a valid API key', async () => {
     const { key } = await newTenant();
     const { page } = await open();
     const steps = page.getByRole('region', { name: 'Two steps to the first answer' });
@@ -270,7 +274,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     { width: 1280, height: 800, colorScheme: 'light' },
     { width: 390, height: 780, colorScheme: 'dark' },
   ] as const)(
-    'the GraphQL explorer can run an operation before its editors are loaded, %o',
+    'a user can run an operation before the editors of the GraphQL explorer are loaded, on the screen %o',
     async (screen) => {
       const { key, locationId } = await newTenant();
       const { width, height, colorScheme } = screen;
@@ -327,7 +331,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
   });
 
-  test('the GraphQL explorer links the home page and the guide', async () => {
+  test('the GraphQL explorer has links to the home page and to the guide', async () => {
     const { page } = await open();
     for (const path of ['/', '/moving-to-graphql']) {
       expect(await page.locator(`header a[href="${path}"]`).count(), path).toBeGreaterThan(0);
@@ -360,7 +364,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
   });
 });
 
-/** These tests open the other pages in a browser. */
+/** These tests open the API reference in a browser. */
 describe.runIf(hasBrowser)('the API reference in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -416,16 +420,16 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     const box = (await skipLink.boundingBox())!;
     expect(box.x >= 0 && box.y >= 0 && box.width > 40 && box.height > 10).toBe(true);
     await page.keyboard.press('Enter');
-    expect(new URL(page.url()).hash).toBe('#content');
+    await page.waitForURL((address) => address.hash === '#content');
     await page.keyboard.press('Tab');
-    // The next focused element is in the content, because the user skipped the navigation.
+    // The Tab key moves the focus to an element of the content, because the user has skipped the navigation.
     expect(await page.evaluate(() => document.activeElement!.closest('main') !== null)).toBe(true);
     const code = page.locator('main pre').first();
     await code.focus();
     expect(await code.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
-  test('on a phone, the first view of the API reference is short, and a link opens its section', async () => {
+  test('on a phone, the API reference is short at first, and a link in its contents opens the section of an endpoint', async () => {
     const page = await (
       await newUser(browser, { viewport: { width: 390, height: 780 }, colorScheme: 'dark' })
     ).newPage();

@@ -14,7 +14,7 @@ const say = (reason: Decision['reason'], fields: Partial<Entry> = {}, quota?: nu
 const hours = (days: Entry['hours'][number]['days'], from: string, to: string) => ({ days, from, to });
 
 describe('sentences that the intercom page shows', () => {
-  test("the intercom page names the start or end of a permit in the location's local time", () => {
+  test("the intercom page shows the start or end of a permit in the location's local time", () => {
     const year = new Date().getUTCFullYear();
     expect(say('EXPIRED', { validUntil: `${year}-03-21T21:30:00Z` })).toMatch(
       /^Your permit ended on \w+day 22 March at 01:30\. Please ask for a new one\.$/,
@@ -44,13 +44,13 @@ describe('sentences that the intercom page shows', () => {
       ],
     ],
     ['Monday and Wednesday all day', [hours(['WEDNESDAY', 'MONDAY'], '00:00', '24:00')]],
-  ])('the intercom sentence names the hours of a permit: %s', (spoken, given) => {
+  ])('the intercom page says at which hours a permit is valid: %s', (spoken, given) => {
     expect(say('OUTSIDE_HOURS', { hours: given })).toBe(
       `Your permit is valid ${spoken}. Please come back then.`,
     );
   });
 
-  test('the intercom page names the quota of the unit when the quota is full', () => {
+  test('when a reference (such as an apartment) has reached its quota, the intercom page shows how many of its vehicles may be inside', () => {
     expect(say('QUOTA_REACHED', {}, 2)).toBe(
       'unit-12 may have 2 vehicles inside at a time, and all its places are taken. You can enter as soon as one leaves.',
     );
@@ -58,7 +58,7 @@ describe('sentences that the intercom page shows', () => {
     expect(say('QUOTA_REACHED')).toContain('All places of your unit are taken');
   });
 
-  test('the intercom page names the number of entries that a pass allows, and the number left', () => {
+  test('the intercom page shows how many entries a pass allows, and how many entries are left', () => {
     expect(say('USED_UP', { maxEntries: 1, entriesRecorded: 1 })).toBe(
       'Your pass was for 1 entry and has been used up. Please ask for a new one.',
     );
@@ -66,7 +66,7 @@ describe('sentences that the intercom page shows', () => {
     expect(say('LISTED', { maxEntries: 4, entriesRecorded: 3 })).toContain('the last entry of your pass');
   });
 
-  test('the intercom page shows a general sentence when no whitelist entry or limit explains the decision', () => {
+  test('the intercom page only says whether the vehicle is on the whitelist when the decision has no details of an entry or quota', () => {
     expect(
       intercomSentence({ reason: 'NOT_LISTED', entry: null }, { zone: 'UTC', quota: undefined }),
     ).toContain('not on the list');

@@ -24,7 +24,7 @@ const gateway = await sharedTestGateway();
 const asBrowser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 /**
- * Sends each request from its own client address, because requests for pages count towards the rate limit of the
+ * Sends each request from a new client address, because page requests count towards the rate limit of the client
  * address.
  */
 const get = async (path: string, headers: Record<string, string> = asBrowser) =>
@@ -38,8 +38,8 @@ const contracts = ['/graphql/schema.graphql', '/api/openapi.json', '/openapi.jso
 const decoded = (html: string) =>
   html.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
 
-describe.each([...pages, ...contracts])('the page at %s', (path) => {
-  test('a page needs no API key, and a browser that has the page in its cache gets status 304', async () => {
+describe.each([...pages, ...contracts])('the web page at the path %s', (path) => {
+  test('a page needs no API key, and a browser that has the current page in its cache gets status 304', async () => {
     const answer = await get(path);
     expect(answer.status).toBe(200);
     const etag = answer.headers.get('ETag')!;
@@ -62,7 +62,7 @@ describe.each([...pages, ...contracts])('the page at %s', (path) => {
   });
 });
 
-describe.each(pages)('security headers of %s', (path) => {
+describe.each(pages)('security headers of the web page %s', (path) => {
   test('a page loads nothing from other origins, runs no inline script, and cannot be framed', async () => {
     const answer = await get(path);
     const html = await answer.text();
@@ -90,8 +90,8 @@ describe.each(pages)('security headers of %s', (path) => {
   });
 });
 
-describe.each(['gzip', 'br'])('size of the explorer compressed with %s', (coding) => {
-  /** Returns the bytes of a response as the server sent the response, and the decompressed text. */
+describe.each(['gzip', 'br'])('download size of GraphiQL with the compression %s', (coding) => {
+  /** Returns the size of a response body as the server sent it, in bytes, and the decompressed text of the body. */
   const load = async (path: string) => {
     const answer = await get(path, { ...asBrowser, 'Accept-Encoding': coding });
     expect(answer.headers.get('Content-Encoding'), path).toBe(coding);
@@ -102,7 +102,7 @@ describe.each(['gzip', 'br'])('size of the explorer compressed with %s', (coding
     };
   };
 
-  test('the scripts and styles of the explorer take at most 450 KB, in few files', async () => {
+  test('GraphiQL downloads at most 450 KB of compressed data, and at most 5 scripts and styles', async () => {
     const page = await load('/graphql');
     const assets = [...page.text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
       ([, address]) => address!,
@@ -112,7 +112,7 @@ describe.each(['gzip', 'br'])('size of the explorer compressed with %s', (coding
     for (const address of assets) {
       const { size, text } = await load(address);
       files.set(address, size);
-      // The browser also loads the scripts that a script imports.
+      // When a script imports other scripts, the browser loads these scripts, too.
       const names = text.matchAll(/(?:from|import)\s*\(?"\.\/([\w.-]+)"/g);
       for (const [, name] of names) if (!assets.includes(`/assets/${name}`)) assets.push(`/assets/${name}`);
       expect(text).not.toContain('@font-face');
@@ -123,7 +123,7 @@ describe.each(['gzip', 'br'])('size of the explorer compressed with %s', (coding
   });
 });
 
-test('requests for scripts and styles of the pages count towards the rate limit of the client address', async () => {
+test('requests for the scripts and styles of pages count towards the rate limit of the client address', async () => {
   const html = await (await get('/graphql')).text();
   const [, asset] = /src="(\/assets\/[^"]+)"/.exec(html)!;
   const headers = { 'X-Forwarded-For': newAddress() };
@@ -144,7 +144,7 @@ test('a request for an unknown script or style is answered with status 404', asy
 describe('the path /graphql', () => {
   const query = `?query=${encodeURIComponent('{ health { status } }')}`;
 
-  test('a browser that opens /graphql gets the explorer, even when the address contains a GraphQL operation', async () => {
+  test('a browser that opens /graphql gets GraphiQL, even when the URL contains a GraphQL operation', async () => {
     for (const path of ['/graphql', `/graphql${query}&variables=%7B%7D`]) {
       expect(await (await get(path)).text()).toContain('X-API-Key');
     }
@@ -163,13 +163,13 @@ describe('the path /graphql', () => {
     }
   });
 
-  test('a client needs an API key for introspection of the graph', async () => {
+  test('a client needs an API key for introspection of the GraphQL schema', async () => {
     const answer = await get('/graphql?query={__schema{types{name}}}', { Accept: 'application/json' });
     expect(answer.status).toBe(401);
   });
 });
 
-describe('the published contract', () => {
+describe('the published GraphQL schema and OpenAPI document', () => {
   test('the published GraphQL schema equals the schema that the gateway runs', async () => {
     const sdl = await (await get('/graphql/schema.graphql')).text();
     expect(printSchema(lexicographicSortSchema(buildSchema(sdl)))).toBe(
@@ -177,7 +177,7 @@ describe('the published contract', () => {
     );
   });
 
-  test('the OpenAPI document has the version of the gateway, and is equal at both addresses', async () => {
+  test('the OpenAPI document contains the version of the gateway, and the gateway serves the same document at two URLs', async () => {
     const [one, other] = [await get('/api/openapi.json'), await get('/openapi.json')];
     expect(one.headers.get('Content-Type')).toContain('application/json');
     expect(await one.json()).toEqual(JSON.parse(JSON.stringify(createOpenApi(schema))));
@@ -185,7 +185,7 @@ describe('the published contract', () => {
   });
 });
 
-test('the webhook examples in the OpenAPI document are valid under their own schemas', () => {
+test('the webhook examples in the OpenAPI document match the validation rules of webhook messages', () => {
   const openApi = createOpenApi(schema);
   const resolve = resolverOf(openApi);
   for (const type of messageTypes) {
@@ -220,7 +220,7 @@ describe('the API reference', () => {
       };
     });
 
-  test('the API reference describes every endpoint, every root field and every error code', async () => {
+  test('the API reference describes every REST endpoint, every GraphQL root field and every error code', async () => {
     const html = await (await get('/reference')).text();
     const { paths } = createOpenApi(schema);
     for (const { method, path } of routes) {
@@ -234,7 +234,7 @@ describe('the API reference', () => {
       expect(html).toContain(`<code>${code}</code>`);
   });
 
-  test('every GraphQL example of the API reference is valid and has all of its variables', async () => {
+  test('every GraphQL example in the API reference is valid and has values for all of its variables', async () => {
     const links = explorerLinks(await (await get('/reference')).text());
     expect(links.length).toBeGreaterThan(routes.length);
     for (const { query, variables } of links) {
@@ -247,7 +247,7 @@ describe('the API reference', () => {
     }
   });
 
-  test('every GraphQL example of the API reference is within the limits of an operation', async () => {
+  test('every GraphQL example in the API reference is within the cost limits of a GraphQL operation', async () => {
     const { key, locationId } = await gateway.newTenant();
     const links = explorerLinks(await (await get('/reference')).text());
     for (const { query, variables } of links.filter((link) => link.query.startsWith('query'))) {
@@ -289,7 +289,7 @@ describe('the API reference', () => {
     }
   });
 
-  test('the API reference explains every regular expression in words', () => {
+  test('the API reference describes every text pattern (regular expression) in words', () => {
     const patterns = new Set<string>();
     JSON.stringify(createOpenApi(schema), (name, value: unknown) => {
       if (name === 'pattern' && typeof value === 'string') patterns.add(value);
@@ -299,7 +299,7 @@ describe('the API reference', () => {
     for (const pattern of patterns) expect(patternInWords(pattern)).not.toBe(pattern);
   });
 
-  test('a browser loads at most 60 KB for the API reference with its script and style', async () => {
+  test('the API reference, its script and its style have at most 60 KB in total when they are compressed', async () => {
     const headers = { ...asBrowser, 'Accept-Encoding': 'gzip' };
     const page = Buffer.from(await (await get('/reference', headers)).arrayBuffer());
     const assets = [

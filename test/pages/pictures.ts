@@ -1,5 +1,6 @@
-// `npm run pictures:pages` starts a new gateway and takes a picture of each page of the console and of the explorer, in
-// light and dark. The pictures for the documents go to docs/, and all pictures go to the folder in the argument.
+// `npm run pictures:pages` starts a new gateway, and takes pictures of GraphiQL and of each console page, in light mode
+// and in dark mode. The argument of the script is the folder for all pictures. The script also copies the pictures for
+// the documents to docs/.
 import { copyFile, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,14 +13,14 @@ const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const folder = process.argv[2] ?? (await mkdtemp(join(tmpdir(), 'pictures-')));
 const size = { width: 1280, height: 860 };
 
-/** The pictures that the documents show, and their names in the folder of all pictures. */
+/** Maps the file name of each screenshot in docs/ to the file name of the same screenshot in the output folder. */
 const shown = {
   'console-sites.png': 'sites-light.png',
   'console-why.png': 'why-light.png',
   'explorer.png': 'explorer-light.png',
 };
 
-/** A page of the console, and the steps before the script takes its picture. */
+/** A page of the console, and the steps that the script runs on the page before it takes the picture. */
 interface View {
   place: string;
   asOperator?: boolean;
@@ -57,10 +58,10 @@ const views = (locationId: string): Record<string, View> => ({
   audit: { place: 'audit', asOperator: true },
 });
 
-/** Takes a picture without a text cursor in a field and without the mouse pointer over a button. */
+/** Takes a picture of a page, without a text cursor in a field and without the mouse pointer over a button. */
 async function take(page: Page, name: string) {
   await page.mouse.move(size.width / 2, size.height - 1);
-  await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => undefined); // A stream of the page stays open, so the network never becomes idle
+  await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => undefined); // The network of a page with an open event stream never becomes idle
   await page.screenshot({ path: join(folder, `${name}.png`), caret: 'hide' });
 }
 
@@ -68,7 +69,7 @@ await mkdir(folder, { recursive: true });
 const gateway = await startDemoProcess();
 const browser = await openBrowser();
 
-/** Opens the first location of the demo key by its address. */
+/** Opens the first location of the demo API key in the console, and returns the id of the location. */
 async function firstLocation(page: Page): Promise<string> {
   await page.goto(`${gateway.url}/console`);
   await page.getByLabel('API key').fill(gateway.demoKey);

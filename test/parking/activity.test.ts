@@ -9,7 +9,7 @@ const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
 const start = Date.parse('2026-03-01T08:00:00.000Z');
-/** Returns the time that is the given number of minutes after the start of the tests' day. */
+/** Returns the time that is the given number of minutes after 08:00 UTC on 1 March 2026. */
 const minute = (minutes: number) => new Date(start + minutes * 60_000).toISOString();
 
 const plates = ['7', '8', '9'].map((plateNumber) => ({ plateType: 'DXB', plateCode: 'A', plateNumber }));
@@ -26,7 +26,7 @@ interface Reading {
 
 const recorded = `id eventId kind plateNumber occurredAt decision listed createdAt updatedAt entry { id }`;
 
-/** Records an event and returns the event, or the extensions of the error. */
+/** Records a parking event and returns it, or the `extensions` of the GraphQL error. */
 async function record(key: string, locationId: string, reading: Reading) {
   const { body } = await gateway.graph(
     `mutation ($locationId: ID!, $input: ParkingEventInput!) {
@@ -42,7 +42,7 @@ async function record(key: string, locationId: string, reading: Reading) {
   return body.errors?.[0].extensions ?? body.data.recordParkingEvent;
 }
 
-/** The sessions of a location without identifiers, sorted by their start. */
+/** Returns the parking sessions of a location without their identifiers, and sorts the sessions by their start. */
 async function sessionsOf(key: string, locationId: string, open?: boolean) {
   const { body } = await gateway.graph(
     `query ($id: ID!, $open: Boolean) { location(id: $id) { sessions(open: $open, first: 100) {
@@ -51,8 +51,8 @@ async function sessionsOf(key: string, locationId: string, open?: boolean) {
   );
   const { nodes, totalCount } = body.data.location.sessions;
   expect(totalCount).toBe(nodes.length);
-  // The API lists sessions in the order in which their events arrived. The tests sort the sessions by time before the
-  // comparison.
+  // The API lists sessions in the order in which their events arrived, but the tests expect sessions in the order of
+  // their times.
   const said = (session: { enteredAt: string | null; exitedAt: string | null }) =>
     (session.enteredAt ?? session.exitedAt) + JSON.stringify(session);
   return nodes.sort((one: Parameters<typeof said>[0], other: typeof one) =>
@@ -105,7 +105,7 @@ describe('parking events', () => {
     });
   });
 
-  test('a parking event gets the whitelist entry that the gate names, but never an entry of another location', async () => {
+  test('a parking event is linked to the whitelist entry whose id the gate sends, but never to a whitelist entry of another location', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const elsewhere = await gateway.newLocation(companyId);
     const [own, foreign] = await Promise.all(
@@ -127,7 +127,7 @@ describe('parking events', () => {
     });
   });
 
-  test('a parking event outside the validity of its whitelist entry is recorded as not listed', async () => {
+  test('a parking event is stored with listed: false when its whitelist entry is not valid at the time of the event', async () => {
     const { key, locationId } = await gateway.newTenant();
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -137,7 +137,7 @@ describe('parking events', () => {
     expect(await record(key, locationId, { occurredAt: minute(10) })).toMatchObject({ listed: false });
   });
 
-  test('a parking event that is sent again changes nothing', async () => {
+  test('when a gate sends a parking event twice, the gateway records the event only once', async () => {
     const { key, locationId } = await gateway.newTenant();
     const first = await record(key, locationId, { eventId: 'same' });
     expect(await record(key, locationId, { eventId: 'same' })).toEqual(first);
@@ -194,7 +194,7 @@ describe('parking events', () => {
     expect(await actionsAt(locationId)).toEqual([]);
   });
 
-  test("recording a parking event needs the permission WRITE_ACTIVITY, and a location in the key's scope", async () => {
+  test("to record a parking event, a client needs the permission WRITE_ACTIVITY, and a location in the API key's scope", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const without = await gateway.newKey({
       companyIds: [companyId],
@@ -213,7 +213,7 @@ describe('parking events', () => {
   });
 
   test.each(['parkingEvents', 'parkingSessions'])(
-    "reading %s needs READ_ACTIVITY, and a location in the key's scope",
+    "to read %s, a client needs the permission READ_ACTIVITY, and a location in the API key's scope",
     async (field) => {
       const { companyId, locationId, key } = await gateway.newTenant();
       await record(key, locationId, {});
@@ -235,7 +235,7 @@ describe('parking events', () => {
   );
 });
 
-describe('sessions that events of a plate create', () => {
+describe('parking sessions that the gateway derives from the parking events of one plate', () => {
   test.each<[string, [Reading['kind'], number][], object[]]>([
     ['an entry', [['ENTRY', 0]], [{ state: 'OPEN', enteredAt: minute(0), exitedAt: null }]],
     [
@@ -302,7 +302,7 @@ describe('sessions that events of a plate create', () => {
       ],
       [{ state: 'COMPLETED', enteredAt: minute(0), exitedAt: minute(0) }],
     ],
-  ])('the sessions of a plate are right after %s', async (_, events, expected) => {
+  ])('the parking sessions of a plate are correct after %s', async (_, events, expected) => {
     const { key, locationId } = await gateway.newTenant();
     for (const [kind, minutes] of events) {
       await record(key, locationId, { kind: kind!, occurredAt: minute(minutes) });
@@ -320,7 +320,7 @@ describe('sessions that events of a plate create', () => {
     occurredAt: fc.integer({ min: 0, max: 5 }).map(minute),
   });
 
-  test('the parking sessions of a plate are equal for any order in which its events arrive', async () => {
+  test('the parking sessions of a plate do not depend on the order in which events arrive', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -347,7 +347,7 @@ describe('sessions that events of a plate create', () => {
     );
   });
 
-  test('the parking sessions of a plate use only the corrected version of an event', async () => {
+  test('the parking sessions of a plate use only the last version of an event that was corrected', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(reading, { minLength: 4, maxLength: 12 }), async (readings) => {
         const { companyId, key } = await gateway.newTenant();
@@ -379,18 +379,21 @@ describe('sessions that events of a plate create', () => {
     },
   );
 
-  test.runIf(testServerUrl)('a parking event that is sent many times at once is recorded once', async () => {
-    const { key, locationId } = await gateway.newTenant();
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => record(key, locationId, { eventId: 'same' })),
-    );
-    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
-    expect(await actionsAt(locationId)).toEqual(['parking.entered']);
-  });
+  test.runIf(testServerUrl)(
+    'a parking event that a client sends 20 times at the same time is recorded once',
+    async () => {
+      const { key, locationId } = await gateway.newTenant();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => record(key, locationId, { eventId: 'same' })),
+      );
+      expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+      expect(await actionsAt(locationId)).toEqual(['parking.entered']);
+    },
+  );
 });
 
 describe('the status of a location', () => {
-  test('the status of a location agrees with its parking events, over REST and GraphQL', async () => {
+  test('REST and GraphQL return a location status that agrees with the parking events of the location', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 2 });
     expect(await statusOf(key, locationId)).toMatchObject({
@@ -419,7 +422,7 @@ describe('the status of a location', () => {
     expect(await statusOf(key, locationId)).toMatchObject({ state: 'FULL', occupied: 3, available: 0 });
   });
 
-  test('the statuses of all locations are read in two SQL statements', async () => {
+  test('the gateway reads the statuses of all locations with two SQL statements', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     for (let index = 0; index < 4; index += 1) await gateway.newLocation(companyId);
     await record(key, locationId, {});
@@ -431,7 +434,7 @@ describe('the status of a location', () => {
     expect(statements).toHaveLength(2);
   });
 
-  test('an audit record is written when a location becomes full, and when the location has free places again', async () => {
+  test('the gateway writes an audit record when a location becomes full, and when the location has free places again', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 1 });
     await record(key, locationId, {});

@@ -14,7 +14,9 @@ interface Place {
 const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
 const newEvent = () => ({ eventId: newId(), kind: 'ENTRY', plate, occurredAt: '2026-03-01T08:00:00Z' });
 
-/** Sends events of a location in one request. Returns the number of recorded events, or the code of the error. */
+/**
+ * Sends parking events of a location in one request. Returns the number of recorded parking events, or the error code.
+ */
 async function recordMany({ key, locationId }: Place, count: number) {
   const events = Array.from({ length: count }, newEvent);
   const { body } = await gateway.graph(
@@ -25,7 +27,7 @@ async function recordMany({ key, locationId }: Place, count: number) {
   return body.errors?.[0].extensions.code ?? body.data.recordParkingEvents.recorded;
 }
 
-/** The decision request of a gate for a vehicle. */
+/** Requests the decision about a vehicle, as a gate does. */
 async function decide({ key, locationId }: Place) {
   const { body } = await gateway.graph(
     `query ($locationId: ID!, $plate: PlateInput!) { plateAccess(locationId: $locationId, plate: $plate) { reason } }`,
@@ -34,7 +36,7 @@ async function decide({ key, locationId }: Place) {
   expect(body).toEqual({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
 }
 
-/** The requests of a gate for a vehicle. The gate asks for the decision, and then records the entry. */
+/** Requests the decision about a vehicle, and then records the entry of the vehicle, as a gate does. */
 async function letIn(place: Place) {
   await decide(place);
   const { body } = await gateway.graph(
@@ -59,7 +61,7 @@ test('a gate gets its decision while the gateway records a large batch of events
   }
 });
 
-describe.runIf(testServerUrl)('a batch of events that waits for a locked location', () => {
+describe.runIf(testServerUrl)('a batch of parking events for a locked location', () => {
   async function connect() {
     const client = new pg.Client({ connectionString: gateway.config.databaseUrl });
     onTestFinished(() => client.end());
@@ -67,7 +69,7 @@ describe.runIf(testServerUrl)('a batch of events that waits for a locked locatio
     return client;
   }
 
-  /** Locks locations as a batch of events does, and returns a function that unlocks the locations. */
+  /** Locks the rows of locations, as a batch of parking events does, and returns a function that releases the locks. */
   async function lock(...locationIds: string[]) {
     const client = await connect();
     await client.query('BEGIN');
@@ -75,7 +77,7 @@ describe.runIf(testServerUrl)('a batch of events that waits for a locked locatio
     return () => client.query('COMMIT');
   }
 
-  /** The number of database connections that wait for a lock. */
+  /** Returns the number of database connections that wait for a lock. */
   async function waitingConnections(client: pg.Client) {
     const { rows } = await client.query(
       `SELECT count(*)::int AS count FROM pg_stat_activity
@@ -84,7 +86,7 @@ describe.runIf(testServerUrl)('a batch of events that waits for a locked locatio
     return rows[0].count as number;
   }
 
-  test('while a batch waits for a locked location, other locations and other keys are not delayed', async () => {
+  test('a batch of parking events that waits for a locked location does not delay requests for other locations or with other API keys', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const other = await gateway.newTenant();
     const locationIds = [

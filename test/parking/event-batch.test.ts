@@ -11,7 +11,10 @@ const { prisma } = gateway.database;
 const start = Date.parse('2026-03-01T08:00:00.000Z');
 const plateOf = (number: number) => ({ plateType: 'DXB', plateCode: 'A', plateNumber: String(number) });
 
-/** An event of a gate with the number of the plate and the time in minutes after the start. */
+/**
+ * Creates a parking event as a gate sends it. The time of the event is `minute` minutes after 08:00 UTC on 1 March
+ * 2026.
+ */
 const reading = (eventId: string, kind: string, plate: number, minute: number) => ({
   eventId,
   kind,
@@ -20,7 +23,7 @@ const reading = (eventId: string, kind: string, plate: number, minute: number) =
 });
 type Reading = ReturnType<typeof reading>;
 
-/** Records many events and returns the result, or the extensions of the error. */
+/** Records a list of parking events, and returns the result, or the `extensions` of the GraphQL error. */
 async function recordMany(key: string, locationId: string, events: unknown[]) {
   const { body } = await gateway.graph(
     `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) { recordParkingEvents(locationId: $locationId, events: $events) {
@@ -38,7 +41,9 @@ async function recordOne(key: string, locationId: string, input: Reading) {
   expect(body.errors).toBeUndefined();
 }
 
-/** The sessions and events of a location without identifiers, as sorted texts. */
+/**
+ * Returns the parking sessions and parking events of a location as sorted texts, without the ids of the database rows.
+ */
 async function stateOf(locationId: string) {
   const [sessions, events] = await Promise.all([
     prisma.parkingSession.findMany({ where: { locationId } }),
@@ -71,8 +76,8 @@ const actionsAt = async (locationId: string) =>
     ({ action }) => action,
   );
 
-describe('recordParkingEvents', () => {
-  test('the response of recordParkingEvents has the outcome of each event, and the reason for each rejected event', async () => {
+describe('the mutation recordParkingEvents', () => {
+  test('the response of recordParkingEvents contains the outcome of each event, and the reason for each rejected event', async () => {
     const { key, locationId } = await gateway.newTenant();
     const first = reading('1', 'ENTRY', 7, 0);
     expect(await recordMany(key, locationId, [first])).toMatchObject({ total: 1, recorded: 1, rows: [] });
@@ -109,7 +114,7 @@ describe('recordParkingEvents', () => {
     expect(await actionsAt(locationId)).toEqual(['parking.entered', 'parking.entered', 'parking.exited']);
   });
 
-  test('a batch of parking events announces a changed location state once, and leaves an audit record for each event', async () => {
+  test('when a batch of parking events makes a location full, the audit log gets a record for each event and one record about the full location', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 2 });
     const events = [1, 2, 3].map((plate) => reading(`in ${plate}`, 'ENTRY', plate, plate));
@@ -125,7 +130,7 @@ describe('recordParkingEvents', () => {
     expect(body.data).toMatchObject({ occupied: 3, state: 'FULL' });
   });
 
-  test('a batch of parking events has the same result as single requests, even with duplicates and corrections', async () => {
+  test('parking events have the same result in batches as in single requests, even with duplicates and corrections', async () => {
     const { key, companyId } = await gateway.newTenant();
     const event = fc
       .record({
@@ -161,16 +166,17 @@ describe('recordParkingEvents', () => {
     );
   });
 
-  test('recording a batch of parking events takes few SQL statements, whatever the size of the batch', async () => {
+  test('recording a batch of parking events takes fewer than 20 SQL statements, even for the maximum number of events in one transaction', async () => {
     const { key, locationId } = await gateway.newTenant();
-    // The batch has as many events as each kind of database records in one transaction.
+    // The batch has the number of events that one transaction can record: 25 on an embedded database, 200 on
+    // PostgreSQL.
     const length = gateway.database.kind === 'embedded' ? 25 : 200;
     const events = Array.from({ length }, (_, index) => reading(`${index}`, 'ENTRY', index, index));
     const statements = await statementsOf(() => recordMany(key, locationId, events));
     expect(statements.length).toBeLessThan(20);
   });
 
-  test('a batch contains 1 to 1,000 parking events, and every 100 events or part of 100 cost one point', async () => {
+  test('a batch may contain 1 to 1,000 parking events, and costs one rate limit point per 100 events (rounded up)', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], hourlyLimit: 10 });
     for (const count of [0, 1_001]) {
@@ -188,7 +194,7 @@ describe('recordParkingEvents', () => {
     });
   });
 
-  test("recordParkingEvents needs WRITE_ACTIVITY and a location in the key's scope", async () => {
+  test("recordParkingEvents needs the permission WRITE_ACTIVITY, and a location in the API key's scope", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const permissions = everyPermission.filter((permission) => permission !== 'WRITE_ACTIVITY');
     const without = await gateway.newKey({ companyIds: [companyId], permissions });
@@ -204,8 +210,8 @@ describe('recordParkingEvents', () => {
     expect(await actionsAt(locationId)).toEqual([]);
   });
 
-  describe.runIf(testServerUrl)('batches of events on PostgreSQL', () => {
-    test('5 concurrent batches with shuffled and duplicated parking events have the same result as single requests', async () => {
+  describe.runIf(testServerUrl)('concurrent batches of parking events on PostgreSQL', () => {
+    test('5 concurrent batches of parking events in random order, with duplicates, have the same result as single requests', async () => {
       const { key, companyId, locationId: single } = await gateway.newTenant();
       const batched = await gateway.newLocation(companyId);
       const distinct = Array.from({ length: 1_250 }, (_, index) =>

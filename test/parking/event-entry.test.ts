@@ -10,7 +10,10 @@ const occurredAt = '2026-03-01T08:00:00.000Z';
 
 type Input = Record<string, unknown>;
 
-/** The two ways to record a parking event: alone and in a batch. Each function returns the outcome of the event. */
+/**
+ * Functions that send one parking event, alone or as a batch of one event, and expect that the gateway accepts the
+ * event.
+ */
 const ways = {
   async recordParkingEvent(key: string, locationId: string, input: Input) {
     const { body } = await gateway.graph(
@@ -30,7 +33,10 @@ const ways = {
   },
 };
 
-/** Creates a location with an entry of `DXB/A/7`, and functions that record events there. */
+/**
+ * Creates a location with a whitelist entry for the plate `DXB/A/7`. Returns functions that read the location's events
+ * and count its audit records.
+ */
 async function gateWithEntry() {
   const { key, companyId, locationId } = await gateway.newTenant();
   const list = async (at: string, plate: string) => {
@@ -69,11 +75,11 @@ const readings = {
   'an unlisted text': { reading: { text: 'A 70' } },
 };
 
-describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', (way) => {
+describe.each(Object.keys(ways) as (keyof typeof ways)[])('the mutation %s with an entryId', (way) => {
   const record = ways[way];
 
   test.each(Object.entries(readings))(
-    'the gateway ignores an entryId that is unknown at the location, and the parking event uses %s',
+    'the gateway ignores an entryId that is unknown at the location, and identifies the vehicle by %s',
     async (_, read) => {
       const { key, locationId, absent, event, changes } = await gateWithEntry();
       for (const kind of ['ENTRY', 'EXIT']) {
@@ -93,7 +99,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', 
     },
   );
 
-  test('a parking event that is sent again stays unchanged after its whitelist entry was deleted', async () => {
+  test('a parking event stays unchanged when it is sent again after its whitelist entry was deleted', async () => {
     const { key, locationId, entryId, event, changes } = await gateWithEntry();
     const named = { eventId: 'named', kind: 'ENTRY', occurredAt, entryId, plate: plateOf('SHJ/A/7') };
     const read = {
@@ -112,12 +118,12 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', 
     const before = await changes();
     for (const input of [named, read]) await record(key, locationId, input);
     expect(await changes()).toBe(before);
-    // The entry no longer exists, so the gateway records the correction by its plate.
+    // The whitelist entry is deleted, so a corrected parking event gets the plate that the gate sent.
     await record(key, locationId, { ...named, occurredAt: '2026-03-01T08:01:00.000Z' });
     expect(await event('named')).toMatchObject({ plateType: 'SHJ', whitelistEntryId: null, listed: false });
   });
 
-  test('a parking event that is sent again with another entryId of the location corrects the earlier event', async () => {
+  test('when a gate sends a parking event again with another entryId of the location, the recorded event is corrected', async () => {
     const { key, locationId, entryId, list, event } = await gateWithEntry();
     const other = await list('DXB/A/1');
     const input = { eventId: 'one', kind: 'ENTRY', occurredAt, plate: plateOf('DXB/A/7') };

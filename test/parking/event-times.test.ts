@@ -4,7 +4,7 @@ import { openTestGateway } from '../support/harness.ts';
 
 const gateway = await openTestGateway();
 
-test('an entry event from a gate whose clock is fast counts immediately, although its time is in the future', async () => {
+test('when the clock of a gate is fast, an entry event with a time in the future counts the vehicle as inside at once', async () => {
   const { key, locationId } = await gateway.newTenant();
   const { see, status } = openActivity(gateway, key);
   const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
@@ -14,7 +14,7 @@ test('an entry event from a gate whose clock is fast counts immediately, althoug
   expect(await status(locationId)).toMatchObject({ occupied: 0 });
 });
 
-test('after adjustOccupancy, the subtracted number never exceeds the open sessions that began before the call', async () => {
+test('each vehicle that was inside at the time of a negative occupancy adjustment moves the adjustment towards zero when it leaves', async () => {
   const { key, locationId } = await gateway.newTenant();
   const { see, adjust, status } = openActivity(gateway, key);
   const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { historyBounds } from '../../src/parking/history-points.ts';
 
 /**
- * Time zones with clock changes by an hour, by half an hour, at midnight or by a whole day, and time zones without
- * clock changes.
+ * Time zones whose clocks change by half an hour, by an hour, by a whole day, or at midnight, and time zones whose
+ * clocks never change.
  */
 const timezones = [
   'UTC',
@@ -27,7 +27,7 @@ const anyInstant = fc.date({
   noInvalidDate: true,
 });
 
-test('each day of the occupancy history starts when the local date changes, even around clock changes', () => {
+test('each day of the occupancy history starts when the local date changes, even on days on which the clocks change', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...timezones),
@@ -56,7 +56,7 @@ test('each day of the occupancy history starts when the local date changes, even
 test.each([
   ['the clocks go forward', '2026-03-28T12:00:00Z', [24, 23, 24]],
   ['the clocks go back', '2026-10-24T12:00:00Z', [24, 25, 24]],
-])('a day of the occupancy history in Berlin is shorter or longer when %s', (_, from, hours) => {
+])('a day of the occupancy history in Berlin has 23 or 25 hours when %s', (_, from, hours) => {
   const to = new Date(Date.parse(from) + 2 * 24 * 3_600_000);
   const bounds = historyBounds(new Date(from), to, 'DAY', 'Europe/Berlin').map(Number);
   expect(bounds.slice(1).map((bound, index) => (bound - bounds[index]!) / 3_600_000)).toEqual(hours);
@@ -67,7 +67,7 @@ test.each([
   ['QUARTER_HOUR', 'Asia/Kathmandu', '2026-03-01T00:14:59.999Z', '2026-03-01T00:00:00.000Z'],
   ['HOUR', 'Asia/Dubai', '2026-03-01T00:59:00.000Z', '2026-03-01T00:00:00.000Z'],
 ] as const)(
-  'the occupancy history by %s in the time zone %s starts at a full interval of local time',
+  'with the interval %s in the time zone %s, the occupancy history starts at a full hour or quarter hour of local time',
   (interval, timezone, from, first) => {
     const [start] = historyBounds(new Date(from), new Date('2026-03-01T02:00:00Z'), interval, timezone);
     expect(start!.toISOString()).toBe(first);

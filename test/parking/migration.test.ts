@@ -7,8 +7,8 @@ import { openActivity, plateOf } from '../support/activity.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { createScratchDatabase, migrateUpTo, migrationsFolder } from '../support/scratch-database.ts';
 
-// The tests migrate the data of an earlier release: locations with whitelist entries, events, and sessions as the
-// earlier release derived them.
+// The tests migrate the data of an earlier release: locations with whitelist entries, parking events and parking
+// sessions. The earlier release derived the parking sessions from the parking events.
 
 const log = pino({ level: 'silent' });
 
@@ -29,7 +29,7 @@ const rows = {
 const companyId = newId();
 rows.Company.push({ id: companyId, name: 'Before', slug: 'before', address: 'Dubai' });
 
-/** Adds a location with vehicles `DXB/A/1` to `DXB/A/6` on its whitelist. */
+/** Adds a location whose whitelist contains the vehicles `DXB/A/1` to `DXB/A/6`. */
 function addLocation(capacity: number | null) {
   const id = newId();
   rows.Location.push({ id, companyId, name: 'Before', slug: `before-${rows.Location.length}`, capacity });
@@ -49,7 +49,7 @@ function addLocation(capacity: number | null) {
 
 type Location = ReturnType<typeof addLocation>;
 
-/** Adds an event, and returns its id. */
+/** Adds a parking event in the format of the release before the migration. Returns the id of the event. */
 function addEvent(
   { id: locationId, entries }: Location,
   eventId: string,
@@ -66,7 +66,7 @@ function addEvent(
   return id;
 }
 
-/** Adds the session that an event starts. */
+/** Adds the parking session that the given event starts. */
 function addSession(startId: string, times: { enteredAt?: Date; exitedAt?: Date; open?: boolean }): void {
   const event = rows.ParkingEvent.find(({ id }) => id === startId)!;
   const { id, locationId, plateType, plateCode, plateNumber, whitelistEntryId, listed } = event;
@@ -76,7 +76,7 @@ function addSession(startId: string, times: { enteredAt?: Date; exitedAt?: Date;
   });
 }
 
-/** One location that all tests read, and one location for each test that changes its location. */
+/** No test changes the location `garage`. Each test that changes a location uses a location of its own. */
 const garage = addLocation(3);
 const [withPass, left, corrected, withLongestStay] = [3, 3, null, 3].map(addLocation) as [
   Location,
@@ -92,14 +92,14 @@ for (const location of [garage, withPass, left, corrected, withLongestStay]) {
   addSession(see('3-in', 'ENTRY', 'DXB/A/3', 8), { enteredAt: at(8) });
   addSession(see('3-again', 'ENTRY', 'DXB/A/3', 10), { enteredAt: at(10), open: true });
   addSession(see('4-out', 'EXIT', 'DXB/A/4', 9), { exitedAt: at(9) });
-  // The rows have two entry events of one instant, and one event of a vehicle that is not listed.
+  // The vehicle `DXB/A/5` has two entry events with the same time. The vehicle `SHJ/B/9` is not on the whitelist.
   addSession(see('5-in-a', 'ENTRY', 'DXB/A/5', 8), { enteredAt: at(8) });
   addSession(see('5-in-b', 'ENTRY', 'DXB/A/5', 8), { enteredAt: at(8), exitedAt: at(11) });
   see('5-out', 'EXIT', 'DXB/A/5', 11);
   addSession(see('9-in', 'ENTRY', 'SHJ/B/9', 8), { enteredAt: at(8), open: true });
 }
 
-/** Creates a database in the state before a migration, with the rows of the earlier release. */
+/** Creates a database with all migrations before the given migration, and inserts the given rows. */
 async function openDatabaseBefore(migration: string, tables: Record<string, Row[]>) {
   const scratch = await createScratchDatabase({ migrated: false });
   const database = await openDatabase({ ...scratch, log });
@@ -133,7 +133,7 @@ const asBefore = [
   'SHJ/B/9 OPEN 03-01T08:00 -',
 ];
 
-/** Reads the decision about a plate of the garage. */
+/** Reads the gateway's decision about a plate at a location. */
 const decide = (locationId: string, plate: string) =>
   ask(
     `query ($locationId: ID!, $plate: PlateInput!) { plateAccess(locationId: $locationId, plate: $plate) {
@@ -141,7 +141,7 @@ const decide = (locationId: string, plate: string) =>
     { locationId, plate: plateOf(plate) },
   );
 
-/** The number of recorded entry events of each vehicle. */
+/** Returns, for each whitelist entry of a location, how many times its vehicle has entered. */
 async function entriesRecorded(locationId: string): Promise<number[]> {
   const { nodes } = await ask(
     'query ($locationId: ID!) { whitelist(locationId: $locationId) { nodes { entriesRecorded } } }',
@@ -150,8 +150,8 @@ async function entriesRecorded(locationId: string): Promise<number[]> {
   return nodes.map((entry: { entriesRecorded: number }) => entry.entriesRecorded);
 }
 
-describe('a database of the previous release after its migration', () => {
-  test("the migration of a previous release's database leaves sessions, statuses and decisions unchanged", async () => {
+describe('a database of the previous release, after the migration to this release', () => {
+  test('the migration of a database from the previous release changes no parking session, location status or gate decision', async () => {
     expect(await sessions(garage.id)).toEqual(asBefore);
     expect(await status(garage.id)).toMatchObject({ occupied: 3, state: 'FULL', whitelistedVehicles: 6 });
     expect(await status(corrected.id)).toMatchObject({ occupied: 3, state: 'UNKNOWN' });
@@ -163,7 +163,7 @@ describe('a database of the previous release after its migration', () => {
     expect(await decide(garage.id, 'SHJ/B/9')).toMatchObject({ reason: 'NOT_LISTED', entry: null });
   });
 
-  test('after the database migration, each whitelist entry has the number of its recorded entry events', async () => {
+  test('after the database migration, each whitelist entry shows how many entry events were recorded for it', async () => {
     expect(await entriesRecorded(garage.id)).toEqual([1, 1, 2, 0, 2, 0]);
     await ask(
       `mutation ($locationId: ID!, $id: ID!, $input: WhitelistEntryInput!) {
@@ -177,14 +177,14 @@ describe('a database of the previous release after its migration', () => {
     expect(await decide(withPass.id, 'DXB/A/1')).toMatchObject({ reason: 'USED_UP' });
   });
 
-  test('after the database migration, a full location announces when the location has free places again', async () => {
+  test('after the database migration, an exit from a full location writes an audit record that the location has free places again', async () => {
     const { id } = left;
     await see(id, { kind: 'EXIT', plate: 'DXB/A/2', at: at(12) });
     const records = await gateway.database.prisma.auditRecord.findMany({ where: { locationId: id } });
     expect(records.map(({ action }) => action).sort()).toEqual(['location.available', 'parking.exited']);
   });
 
-  test('after the database migration, late and corrected events lead to the same parking sessions as punctual events', async () => {
+  test('after the database migration, late and corrected parking events still change the parking sessions that the previous release stored', async () => {
     await see(
       corrected.id,
       { eventId: '3-out', kind: 'EXIT', plate: 'DXB/A/3', at: at(9) },
@@ -207,7 +207,7 @@ describe('a database of the previous release after its migration', () => {
     expect(await setInside(corrected.id, ['DXB/A/3'], at(13))).toEqual({ occupied: 1, adjustment: 0 });
   });
 
-  test('after the database migration, a maximum stay ends old parking sessions', async () => {
+  test('a maximum stay that is set after the database migration ends the parking sessions from before the migration', async () => {
     await change(withLongestStay.id, { longestStayHours: 1 });
     expect(await sessions(withLongestStay.id)).toEqual([
       'DXB/A/1 COMPLETED 03-01T08:00 03-01T09:00',
@@ -230,7 +230,8 @@ test('a second run of the database migration does not count entry events again',
   });
   const { scratch, database } = await openDatabaseBefore('20261122022500_entries_recorded_before', {
     ...rows,
-    // The stored counts equal the number of events, exceed that number after retention, or are below that number.
+    // For whitelist entry 1, the stored number of uses equals the number of entry events. For whitelist entry 2, the
+    // stored number of uses is larger, as after the removal of expired events. For whitelist entry 3, it is smaller.
     WhitelistEntryUse: [counted('1', 1), counted('2', 7), counted('3', 1)],
   });
   onTestFinished(async () => {

@@ -9,20 +9,20 @@ import { testServerUrl } from '../support/scratch-database.ts';
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
-/** Returns an hour of the tests' first day, which is long past. */
+/** Returns the time that is the given number of hours after the start of 1 March 2026 (UTC). */
 const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * 3_600_000);
 
 const entry = (plate: string, hours: number): Seen => ({ kind: 'ENTRY', plate, at: hour(hours) });
 const exit = (plate: string, hours: number): Seen => ({ kind: 'EXIT', plate, at: hour(hours) });
 
-/** Creates a location with a key that has every permission there. */
+/** Creates a location, and an API key that has every permission for the location. */
 async function newActivity() {
   const tenant = await gateway.newTenant();
   return { ...tenant, ...openActivity(gateway, tenant.key) };
 }
 
-describe('setInside', () => {
-  test('setInside opens missing sessions of the given vehicles, and marks the sessions of absent vehicles as CORRECTED', async () => {
+describe('the mutation setInside', () => {
+  test('setInside opens parking sessions for given vehicles that have none, and marks open sessions of other vehicles as CORRECTED', async () => {
     const { locationId, see, setInside, sessions, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 1), entry('DXB/A/3', 1), exit('DXB/A/3', 2));
     const inside = ['DXB/A/2', 'AUH/17/9', 'AUH/17/9'];
@@ -44,7 +44,7 @@ describe('setInside', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('a late event that happened before a setInside call completes the session that setInside opened', async () => {
+  test('when an entry event from before setInside arrives late, the parking session that setInside opened starts at the time of the event', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(5));
     await see(locationId, entry('DXB/A/1', 4), entry('DXB/A/3', 4), entry('DXB/A/4', 5), entry('DXB/A/5', 6));
@@ -57,7 +57,7 @@ describe('setInside', () => {
     ]);
   });
 
-  test('a repeated count by setInside changes nothing, and another count of the same time replaces the first count', async () => {
+  test('a repeated setInside call changes nothing, and a call with other vehicles for the same time replaces the first call', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     await setInside(locationId, ['DXB/A/2', 'DXB/A/3'], hour(5));
@@ -75,7 +75,7 @@ describe('setInside', () => {
     });
   });
 
-  test('a session that setInside opens has the whitelist entry of its vehicle', async () => {
+  test('a parking session that setInside opens is linked to the whitelist entry of its vehicle', async () => {
     const { key, locationId, setInside, ask } = await newActivity();
     const { body } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -94,7 +94,7 @@ describe('setInside', () => {
     );
   });
 
-  test('a session that setInside opened ends when the maximum stay is over', async () => {
+  test('a parking session that setInside opened ends when the maximum stay of the location is over', async () => {
     const { locationId, see, setInside, change, sessions, status } = await newActivity();
     await setInside(locationId, ['DXB/A/1'], hour(5));
     await change(locationId, { longestStayHours: 10 });
@@ -104,7 +104,7 @@ describe('setInside', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('setInside accepts the maximum number of vehicles, and refuses a longer list', async () => {
+  test('setInside accepts a list with the maximum number of vehicles, and refuses a longer list', async () => {
     const { locationId, setInside, see } = await newActivity();
     const many = Array.from({ length: maxPlatesInside }, (_, index) => `DXB/A/${index}`);
     await see(locationId, entry('DXB/A/77', 1));
@@ -116,8 +116,8 @@ describe('setInside', () => {
   });
 });
 
-describe('adjustOccupancy', () => {
-  test('adjustOccupancy counts vehicles without a session separately, and an exit of an unknown vehicle reduces the count', async () => {
+describe('the mutation adjustOccupancy', () => {
+  test('adjustOccupancy can count vehicles that have no parking session, and each exit of such a vehicle reduces the occupancy by one', async () => {
     const { locationId, see, adjust, status, sessions } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     expect(await adjust(locationId, 3, hour(5))).toEqual({ occupied: 3, adjustment: 2 });
@@ -132,7 +132,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('when adjustOccupancy sets fewer vehicles than open sessions, later exits and entries reduce the difference', async () => {
+  test('when adjustOccupancy sets a number below the number of open parking sessions, the occupancy adjustment is negative until these sessions end', async () => {
     const { locationId, see, adjust, status } = await newActivity();
     await see(locationId, ...['1', '2', '3', '4'].map((number) => entry(`DXB/A/${number}`, 1)));
     expect(await adjust(locationId, 2, hour(5))).toEqual({ occupied: 2, adjustment: -2 });
@@ -144,7 +144,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('the next setInside or adjustOccupancy replaces an earlier occupancy adjustment', async () => {
+  test('the next call of setInside or adjustOccupancy replaces an earlier occupancy adjustment', async () => {
     const { locationId, see, adjust, setInside, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     await adjust(locationId, 9, hour(5));
@@ -159,7 +159,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
   });
 
-  test('late events do not change the number of vehicles that adjustOccupancy set', async () => {
+  test('parking events that arrive late do not change the number of vehicles that adjustOccupancy set', async () => {
     const { locationId, see, adjust, ask } = await newActivity();
     await adjust(locationId, 3, hour(5));
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 2));
@@ -170,7 +170,7 @@ describe('adjustOccupancy', () => {
     expect(await status()).toEqual({ occupied: 3, adjustment: 2 });
   });
 
-  test('vehicles that adjustOccupancy added without a session no longer count after the maximum stay', async () => {
+  test('when the maximum stay is over, vehicles that adjustOccupancy added no longer count as inside', async () => {
     const { locationId, see, adjust, change, status } = await newActivity();
     await adjust(locationId, 3, hour(5));
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
@@ -187,7 +187,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('an occupancy adjustment that makes a location full, or no longer full, is announced once', async () => {
+  test('when adjustOccupancy or setInside changes whether a location is full, the audit log has one record of this change', async () => {
     const { companyId, key } = await newActivity();
     const locationId = await gateway.newLocation(companyId, { capacity: 2 });
     const { adjust, setInside } = openActivity(gateway, key);
@@ -204,13 +204,16 @@ describe('adjustOccupancy', () => {
     ]);
   });
 
-  test.each([-1, 1_000_001])('adjustOccupancy refuses a number of %d vehicles', async (occupied) => {
-    const { locationId, adjust } = await newActivity();
-    expect(await adjust(locationId, occupied, hour(5))).toMatchObject({ code: 'VALIDATION_ERROR' });
-  });
+  test.each([-1, 1_000_001])(
+    'adjustOccupancy refuses to set the number of vehicles to %d',
+    async (occupied) => {
+      const { locationId, adjust } = await newActivity();
+      expect(await adjust(locationId, occupied, hour(5))).toMatchObject({ code: 'VALIDATION_ERROR' });
+    },
+  );
 });
 
-test("setInside and adjustOccupancy need the permission WRITE_ACTIVITY, and a location in the key's scope", async () => {
+test("setInside and adjustOccupancy need the permission WRITE_ACTIVITY, and a location in the API key's scope", async () => {
   const { companyId, locationId, setInside, adjust } = await newActivity();
   const without = everyPermission.filter((permission) => permission !== 'WRITE_ACTIVITY');
   const other = openActivity(
@@ -233,11 +236,11 @@ test("setInside and adjustOccupancy need the permission WRITE_ACTIVITY, and a lo
   expect(await actionsAt(gateway, locationId)).toEqual([]);
 });
 
-/** Plates that cameras confuse with each other in several ways, and a plate of another type. */
+/** Similar plates that cameras confuse with each other, and a plate of another type. */
 const confusable = ['DXB/B/10', 'DXB/8/10', 'DXB/S8/10', 'DXB/5B/10', 'DXB/58/10', 'SHJ/8/10'];
 const anyHour = fc.integer({ min: 0, max: 12 });
 
-/** An event of a gate, or a count by a person. */
+/** Generates a parking event from a gate, or a person's count of the vehicles inside. */
 const happening = fc.oneof(
   {
     weight: 6,
@@ -253,14 +256,14 @@ const happening = fc.oneof(
 );
 
 /**
- * Returns the identity of an event or of a count by a person. A correction has the identity of the corrected event or
- * count.
+ * Returns a text that identifies a parking event or a manual count of the vehicles inside. A corrected version of an
+ * event or count gets the same text as the original.
  */
 const identityOf = (item: { hours: number } & object) =>
   'eventId' in item ? String(item.eventId) : `${'inside' in item ? 'inside' : 'occupied'} ${item.hours}`;
 
-describe('the derived occupancy of a location', () => {
-  test('the occupancy of a location is equal for any order in which events and counts arrive', async () => {
+describe('the occupancy that the gateway calculates from parking events and manual counts of vehicles', () => {
+  test('the occupancy of a location does not depend on the order of arrival of parking events and manual counts', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -299,7 +302,7 @@ describe('the derived occupancy of a location', () => {
     );
   });
 
-  /** Vehicles with the texts that cameras send. Each text matches only its own vehicle. */
+  /** Maps each plate to a camera text that matches only this plate. */
   const textOf: Record<string, string> = {
     'DXB/B/10': 'b 10',
     'DXB/8/10': '8-10',
@@ -321,13 +324,16 @@ describe('the derived occupancy of a location', () => {
     },
     { weight: 1, arbitrary: fc.record({ inside: fc.subarray(vehicles), hours: anyHour }) },
   );
-  /** The vehicle of a session, which the gateway knows by a plate or by a text. */
+  /**
+   * Removes the slashes and `DXB` from the plate in a text about a parking session. Without the slashes and `DXB`, the
+   * test can compare the plate with camera texts.
+   */
   const withVehicle = (session: string) => {
     const [plate = '', ...rest] = session.split(' ');
     return [plate.replaceAll('/', '').replace(/^DXB/, ''), ...rest].join(' ');
   };
 
-  test('the occupancy of a location does not depend on the time at which vehicles are added to the whitelist', async () => {
+  test('the occupancy of a location does not depend on when vehicles are added to the whitelist', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -345,8 +351,8 @@ describe('the derived occupancy of a location', () => {
             await change(locationId, { longestStayHours });
             const listed = new Map<string, string>();
             for (const item of items) {
-              // In the first run the whitelist is empty. In the other runs the whitelist changes between any two
-              // events.
+              // The test first sends the parking events and manual counts with an empty whitelist. It then sends them
+              // again in another order, while the whitelist changes.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);
@@ -368,7 +374,7 @@ describe('the derived occupancy of a location', () => {
   });
 
   test.runIf(testServerUrl)(
-    'the occupancy of a location is correct when all events and counts arrive at the same time',
+    'the occupancy of a location is correct when all parking events and manual counts of vehicles arrive at the same time',
     async () => {
       const { locationId, see, setInside, sessions } = await newActivity();
       const events = Array.from({ length: 24 }, (_, index): Seen => {

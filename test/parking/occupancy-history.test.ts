@@ -12,7 +12,7 @@ const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
 
 const hourMs = 3_600_000;
-/** Returns an hour of the tests' first day, which is long past. */
+/** Returns the time that is the given number of hours after the start of 1 March 2026 (UTC). */
 const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * hourMs);
 
 const historyQuery = `query ($id: ID!, $from: DateTime!, $to: DateTime!, $interval: HistoryInterval) {
@@ -25,7 +25,7 @@ interface Point {
   exits: number;
 }
 
-/** Creates a location with a key that has every permission there. */
+/** Creates a location, and an API key that has every permission for the location. */
 async function newActivity() {
   const tenant = await gateway.newTenant();
   const activity = openActivity(gateway, tenant.key);
@@ -35,7 +35,7 @@ async function newActivity() {
 }
 
 describe('the occupancy history of a location', () => {
-  test('for each hour, the occupancy history has the vehicles inside at its start, and its entries and exits', async () => {
+  test('the occupancy history contains, for each hour, the vehicles inside at the start, and the numbers of entries and exits', async () => {
     const { locationId, see, history } = await newActivity();
     await see(
       locationId,
@@ -55,7 +55,7 @@ describe('the occupancy history of a location', () => {
     );
   });
 
-  test('the occupancy history shows the number that setInside or adjustOccupancy set at the time of the call', async () => {
+  test('the occupancy history shows the numbers of vehicles that setInside and adjustOccupancy have set', async () => {
     const { locationId, see, adjust, setInside, history } = await newActivity();
     await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/1', at: hour(0) });
     await adjust(locationId, 5, hour(1));
@@ -65,7 +65,7 @@ describe('the occupancy history of a location', () => {
     expect(points.map(({ occupied }) => occupied)).toEqual([1, 5, 4, 2]);
   });
 
-  test('the occupancy history starts with the interval that contains the requested start, and has no future points', async () => {
+  test('the occupancy history starts with the interval that contains the requested start time, and contains no future times', async () => {
     const { locationId, history } = await newActivity();
     const from = new Date(Date.now() - 90 * 60_000);
     const points = await history(locationId, from, new Date(Date.now() + 5 * hourMs));
@@ -83,7 +83,7 @@ describe('the occupancy history of a location', () => {
     ['an empty time range', hour(1), hour(1), undefined],
     ['a range that ends before it begins', hour(2), hour(1), undefined],
   ])(
-    'the occupancy history refuses a range of %s, and the error names the field',
+    'the occupancy history refuses %s as its time range, and the error names the field',
     async (_, from, to, interval) => {
       const { locationId, ask } = await newActivity();
       const refused = await ask(historyQuery, { id: locationId, from, to, interval });
@@ -94,7 +94,7 @@ describe('the occupancy history of a location', () => {
     },
   );
 
-  test('the occupancy history returns up to 750 points', async () => {
+  test('a query for the occupancy history returns up to 750 points in time', async () => {
     const { locationId, history } = await newActivity();
     expect(await history(locationId, hour(-750), hour(0))).toHaveLength(750);
   });
@@ -108,7 +108,7 @@ describe('the occupancy history of a location', () => {
     expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
   });
 
-  test('the cost of an occupancy history depends on its number of points, even for a time range in a variable', async () => {
+  test('the cost of a query for the occupancy history depends on its time range, even when the time range is in GraphQL variables', async () => {
     const { locationId, key } = await newActivity();
     const costOf = async (query: string, variables: Record<string, unknown>) => {
       const { body } = await gateway.graph(query, { key, variables, headers: { 'X-Query-Cost': 'true' } });
@@ -123,7 +123,7 @@ describe('the occupancy history of a location', () => {
     expect(await costOf(withVariables, { from, to: hour(200) })).toBe(1 + 20 + 200 * 2);
   });
 
-  test('the gateway reads the occupancy history of many locations in one SQL statement that uses an index', async () => {
+  test('the gateway reads the occupancy history of many locations with one SQL statement that uses an index', async () => {
     const { companyId, key } = await newActivity();
     for (let count = 0; count < 3; count += 1) await gateway.newLocation(companyId);
     const query = `query ($from: DateTime!, $to: DateTime!) { locations { nodes { occupancyHistory(from: $from, to: $to) { occupied } } } }`;
@@ -145,7 +145,7 @@ describe('the occupancy history of a location', () => {
   });
 });
 
-/** Plates that cameras confuse with each other, and other plates. */
+/** Five plates. Cameras confuse the first plate with the second plate. */
 const plates = ['DXB/B/10', 'DXB/8/10', 'DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
 const anyTime = fc.integer({ min: 0, max: 48 }).map((quarters) => quarters / 4);
 const happening = fc.oneof(
@@ -167,7 +167,9 @@ const leftOf = ({ endedAt, exitedAt, staysUntil }: ParkingSession) =>
   Math.min(...[endedAt ?? exitedAt, staysUntil].map((at) => at?.getTime() ?? Infinity));
 const isOpenAt = (session: ParkingSession, at: number) => startOf(session) <= at && leftOf(session) > at;
 
-/** Counts the vehicles inside at an instant by looking at every session. */
+/**
+ * Calculates how many vehicles were inside at an instant, from all parking sessions and all manual counts of vehicles.
+ */
 function occupiedAt(
   at: number,
   sessions: readonly ParkingSession[],
@@ -201,7 +203,7 @@ function occupiedAt(
   return open + Math.max(difference - unknownExits.length, 0);
 }
 
-test('the occupancy history agrees with the sessions and counts at each instant', async () => {
+test('each point of the occupancy history agrees with the stored parking sessions and the manual counts of vehicles', async () => {
   const { companyId, key } = await newActivity();
   await fc.assert(
     fc.asyncProperty(
@@ -241,7 +243,7 @@ test('the occupancy history agrees with the sessions and counts at each instant'
         });
         expect(points.length).toBe(Math.ceil(((to - from) * hourMs) / step));
         expect(points).toEqual(expected);
-        // All events happened before the last points of the occupancy history, so the last points equal the current
+        // All events happened before the last point of the occupancy history, so the last point equals the current
         // status.
         if (to >= 20) expect(points.at(-1)!.occupied).toBe((await status(locationId)).occupied);
       },

@@ -8,20 +8,20 @@ import { sharedTestGateway } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
 
-/** Returns an hour of the tests' first day, which is long past. Hour 24 is the first hour of the next day. */
+/** Returns the time that is the given number of hours after the start of 1 March 2026 (UTC). */
 const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * 3_600_000);
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 
 const entry = (plate: string, hours: number): Seen => ({ kind: 'ENTRY', plate, at: hour(hours) });
 const exit = (plate: string, hours: number): Seen => ({ kind: 'EXIT', plate, at: hour(hours) });
 
-/** Creates a location with a key that has every permission there. */
+/** Creates a location, and an API key that has every permission for the location. */
 async function newActivity() {
   const tenant = await gateway.newTenant();
   return { ...tenant, ...openActivity(gateway, tenant.key) };
 }
 
-describe('an exit event whose plate is not inside', () => {
+describe('an exit event whose plate the camera may have misread', () => {
   test.each<[string, Seen[], string[]]>([
     [
       'the exit ends the only open session with one confusable character',
@@ -44,7 +44,7 @@ describe('an exit event whose plate is not inside', () => {
       ['DXB/88/7 MISSED_ENTRY - 03-01T02:00', 'DXB/A/7 OPEN 03-01T01:00 -', 'DXB/BB/7 OPEN 03-01T01:00 -'],
     ],
     [
-      'the exit ends only the session of its own plate when that is inside',
+      'the exit ends only the session of its own plate when a vehicle with this plate is inside',
       [entry('DXB/8/7', 1), entry('DXB/B/7', 1), exit('DXB/8/7', 2)],
       ['DXB/8/7 COMPLETED 03-01T01:00 03-01T02:00', 'DXB/B/7 OPEN 03-01T01:00 -'],
     ],
@@ -69,7 +69,7 @@ describe('an exit event whose plate is not inside', () => {
       ['AUH/A/12345 OPEN 03-01T01:00 -', 'DXB/A/12345 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
     [
-      'the exit with a text ends no session when plates of two types match it',
+      'the exit with a text ends no session when plates of two types match the text',
       [entry('DXB/A/12345', 1), entry('AUH/A/12345', 1), exit('A 12345', 2)],
       [
         '//A12345 MISSED_ENTRY - 03-01T02:00',
@@ -82,7 +82,7 @@ describe('an exit event whose plate is not inside', () => {
       [entry('A 1234 S', 1), exit('DXB/A/12345', 2)],
       ['//A1234S COMPLETED 03-01T01:00 03-01T02:00'],
     ],
-  ])('an exit event whose plate is not inside: %s', async (_, events, expected) => {
+  ])('an exit event whose plate the camera may have misread: %s', async (_, events, expected) => {
     const { locationId, see, sessions, status } = await newActivity();
     await see(locationId, ...events);
     expect(await sessions(locationId)).toEqual(expected);
@@ -92,8 +92,8 @@ describe('an exit event whose plate is not inside', () => {
   });
 });
 
-describe('a vehicle that is added to or removed from the whitelist while the vehicle is inside', () => {
-  /** The plates that replace the whitelist from this step on. */
+describe('a vehicle that is added to the whitelist, or removed from it, while the vehicle is inside', () => {
+  /** A test step that replaces the whitelist: afterwards, the whitelist contains only the given plates. */
   type Listing = { listed: string[] };
 
   test.each<[string, (Seen | Listing)[], string[]]>([
@@ -182,27 +182,30 @@ describe('a vehicle that is added to or removed from the whitelist while the veh
       ],
       ['AUH/A/12345 OPEN 03-01T01:00 -', 'DXB/A/12345 MISSED_ENTRY - 03-01T02:00'],
     ],
-  ])('a vehicle whose entry changes while the vehicle is inside: %s', async (_, happenings, expected) => {
-    const { locationId, see, sessions, list, unlist } = await newActivity();
-    const listed = new Map<string, string>();
-    for (const happening of happenings) {
-      if ('kind' in happening) {
-        await see(locationId, happening);
-        continue;
+  ])(
+    'a session belongs to the correct vehicle when the whitelist changes while the vehicle is inside: %s',
+    async (_, happenings, expected) => {
+      const { locationId, see, sessions, list, unlist } = await newActivity();
+      const listed = new Map<string, string>();
+      for (const happening of happenings) {
+        if ('kind' in happening) {
+          await see(locationId, happening);
+          continue;
+        }
+        for (const [plate, id] of listed) {
+          if (happening.listed.includes(plate)) continue;
+          await unlist(locationId, id);
+          listed.delete(plate);
+        }
+        for (const plate of happening.listed) {
+          if (!listed.has(plate)) listed.set(plate, await list(locationId, plate));
+        }
       }
-      for (const [plate, id] of listed) {
-        if (happening.listed.includes(plate)) continue;
-        await unlist(locationId, id);
-        listed.delete(plate);
-      }
-      for (const plate of happening.listed) {
-        if (!listed.has(plate)) listed.set(plate, await list(locationId, plate));
-      }
-    }
-    expect(await sessions(locationId)).toEqual(expected);
-  });
+      expect(await sessions(locationId)).toEqual(expected);
+    },
+  );
 
-  test('an exit event ends a session when cameras read the same text, although the gate admitted a similar plate', async () => {
+  test('an exit ends a parking session when the cameras read the same text at entry and exit, even if the session has another plate', async () => {
     const { locationId, see, sessions, list } = await newActivity();
     const entryId = await list(locationId, 'DXB/B/1');
     await see(locationId, { ...entry('8 I', 1), entryId });
@@ -219,7 +222,7 @@ describe('a vehicle that is added to or removed from the whitelist while the veh
     expect(await sessions(locationId)).toEqual(['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00']);
   });
 
-  test('a vehicle that is added to the whitelist while inside counts as gone after the maximum stay', async () => {
+  test('an exit after the maximum stay completes the session of a vehicle that was added to the whitelist during its stay', async () => {
     const { locationId, see, sessions, change, list } = await newActivity();
     await change(locationId, { longestStayHours: 10 });
     await see(locationId, entry('A 12345', 1));
@@ -228,7 +231,7 @@ describe('a vehicle that is added to or removed from the whitelist while the veh
     expect(await sessions(locationId)).toEqual(['//A12345 COMPLETED 03-01T01:00 03-01T20:00']);
   });
 
-  test('setInside finds the session of a vehicle that was added to the whitelist while inside', async () => {
+  test('setInside finds the parking session of a plate, even when the session contains only the text that a camera read', async () => {
     const { locationId, see, sessions, setInside } = await newActivity();
     await see(locationId, entry('DXB A 7', 1), entry('A 12345', 1));
     expect(await setInside(locationId, ['DXB/A/7', 'AUH/9/1'], hour(5))).toMatchObject({ occupied: 2 });
@@ -240,35 +243,35 @@ describe('a vehicle that is added to or removed from the whitelist while the veh
   });
 });
 
-describe('the longest stay of a location', () => {
+describe('the maximum stay of a location', () => {
   test.each<[string, Seen[], string[]]>([
-    ['the longest stay ends an older session', [entry('DXB/A/7', 1)], ['DXB/A/7 UNSEEN_EXIT 03-01T01:00 -']],
+    ['the maximum stay ends an older session', [entry('DXB/A/7', 1)], ['DXB/A/7 UNSEEN_EXIT 03-01T01:00 -']],
     [
-      'a vehicle that enters again after the longest stay gets a new session',
+      'a vehicle that enters again after the maximum stay gets a new session',
       [entry('DXB/A/7', 1), entry('DXB/A/7', 12)],
       ['DXB/A/7 UNSEEN_EXIT 03-01T01:00 -', 'DXB/A/7 UNSEEN_EXIT 03-01T12:00 -'],
     ],
     [
-      'a vehicle that enters again before the longest stay has missed its exit',
+      'a second entry within the maximum stay means that the exit event of the first session is missing',
       [entry('DXB/A/7', 1), entry('DXB/A/7', 11)],
       ['DXB/A/7 MISSED_EXIT 03-01T01:00 -', 'DXB/A/7 UNSEEN_EXIT 03-01T11:00 -'],
     ],
     [
-      'a vehicle that leaves after the longest stay has a completed session',
+      'a vehicle that leaves after the maximum stay has a completed session',
       [entry('DXB/A/7', 1), exit('DXB/A/7', 30)],
       ['DXB/A/7 COMPLETED 03-01T01:00 03-02T06:00'],
     ],
     [
-      'a session still counts in the instant in which its longest stay ends',
+      'a session still counts in the instant in which its maximum stay ends',
       [entry('DXB/B/7', 1), exit('DXB/8/7', 11)],
       ['DXB/B/7 COMPLETED 03-01T01:00 03-01T11:00'],
     ],
     [
-      'a misread exit cannot end a session after the longest stay',
+      'a misread exit cannot end a session after the maximum stay',
       [entry('DXB/B/7', 1), exit('DXB/8/7', 12)],
       ['DXB/8/7 MISSED_ENTRY - 03-01T12:00', 'DXB/B/7 UNSEEN_EXIT 03-01T01:00 -'],
     ],
-  ])('the longest stay of a location ends sessions: %s', async (_, events, expected) => {
+  ])('the maximum stay of a location ends parking sessions: %s', async (_, events, expected) => {
     const { companyId, locationId, see, sessions, status, change } = await newActivity();
     const later = await gateway.newLocation(companyId);
     expect(await change(locationId, { longestStayHours: 10 })).toEqual({ longestStayHours: 10 });
@@ -283,7 +286,7 @@ describe('the longest stay of a location', () => {
     }
   });
 
-  test('sessions that a maximum stay ended are open again when the maximum stay is removed', async () => {
+  test('when the maximum stay of a location is removed, the parking sessions are the same as without a maximum stay', async () => {
     const { locationId, see, sessions, status, change } = await newActivity();
     await see(locationId, entry('DXB/B/7', 1), exit('DXB/8/7', 20));
     const without = await sessions(locationId);
@@ -304,7 +307,7 @@ describe('the longest stay of a location', () => {
     });
   });
 
-  test('REST does not show the maximum stay of a location, and updates by REST keep the maximum stay', async () => {
+  test('REST does not show the maximum stay of a location, and an update over REST does not change it', async () => {
     const { key, locationId, change, ask } = await newActivity();
     await change(locationId, { longestStayHours: 10 });
     const { body } = await gateway.rest('PUT', `/locations/${locationId}`, {
@@ -319,14 +322,14 @@ describe('the longest stay of a location', () => {
     });
   });
 
-  test('a session ends when its maximum stay is over, without any event, and subscribers get one notice', async () => {
+  test('a parking session ends after the maximum stay without a parking event, and the audit log has one record of the end', async () => {
     const { companyId, key } = await newActivity();
     const locationId = await gateway.newLocation(companyId, { capacity: 1 });
     const { see, sessions, status, change } = openActivity(gateway, key);
     await change(locationId, { longestStayHours: 1 });
     await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/7', at: new Date(hoursAgo(1).getTime() + 4_000) });
     expect(await status(locationId)).toMatchObject({ occupied: 1, state: 'FULL' });
-    // The status of the location changes when the maximum stay is over, although no request writes.
+    // When the maximum stay of the vehicle is over, the location is no longer full, even if no parking event arrives.
     await expect.poll(() => status(locationId)).toMatchObject({ occupied: 0, state: 'AVAILABLE' });
     expect(await sessions(locationId)).toEqual([expect.stringContaining('UNSEEN_EXIT')]);
     await expect
@@ -340,7 +343,7 @@ describe('the longest stay of a location', () => {
       ]);
   });
 
-  test('exactly one of many processes announces the end of a parking session, and subscribers of all processes are notified', async () => {
+  test('when several gateway processes detect that the maximum stay of a parking session is over, only one writes an audit record', async () => {
     const { locationId, see, change } = await newActivity();
     await change(locationId, { longestStayHours: 1 });
     const soon = new Date(hoursAgo(1).getTime() + 3_000);

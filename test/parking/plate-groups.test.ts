@@ -7,8 +7,8 @@ const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
 /**
- * Plates that end in the same characters: short and long plates, plates in parts or as one text, with or without a
- * plate type.
+ * Plates that end in the same characters. Some plates are short, some have no type, and some are one text instead of
+ * separate parts.
  */
 const plates = [
   ...['A/1', 'A/8', 'A/17', 'A/18', 'A/117', 'B/117', 'A/8117'].map((plate) => {
@@ -40,7 +40,7 @@ const events = fc
     })),
   );
 
-test('parking events lead to the same sessions, whether they arrive in one request or in several', async () => {
+test('parking events lead to the same parking sessions, whether they arrive in one request or in several requests', async () => {
   const { key, companyId } = await gateway.newTenant();
   const record = async (locationId: string, batch: object[]) => {
     const answer = await gateway.graph(

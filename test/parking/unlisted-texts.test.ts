@@ -44,7 +44,7 @@ describe('camera texts of vehicles that are not on the whitelist', () => {
       seen: [entry('B 17'), exit('B I7', 'DXB')],
       sessions: ['//B17 COMPLETED 03-01T08:00 03-01T08:01'],
     },
-  ])('sessions of unlisted vehicles: $title', async ({ seen, sessions }) => {
+  ])('parking sessions of vehicles that are not on the whitelist: $title', async ({ seen, sessions }) => {
     const { key, locationId } = await gateway.newTenant();
     const { see, sessions: sessionsOf, status } = openActivity(gateway, key);
     const events = seen.map((event, index) => ({ ...event, at: at(index) }));
@@ -59,7 +59,7 @@ describe('camera texts of vehicles that are not on the whitelist', () => {
     expect(await other.sessions(late.locationId)).toEqual(sessions);
   });
 
-  test("a camera's text counts as a separate vehicle when two vehicles match the text or plate types differ", async () => {
+  test('an exit with only a camera text ends no session when the text matches two vehicles or the plate types differ', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { see, sessions } = openActivity(gateway, key);
     await see(

@@ -15,7 +15,7 @@ const { prisma } = gateway.database;
 
 const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The text of every source file and migration in some folders, by path. */
+/** Returns the path and the text of every TypeScript and SQL file in the given folders. */
 async function sources(folders: string[]): Promise<[path: string, text: string][]> {
   const paths = await Promise.all(
     folders.map(async (folder) =>
@@ -32,7 +32,7 @@ async function sources(folders: string[]): Promise<[path: string, text: string][
 }
 
 describe('the list of audit actions', () => {
-  test('the list of audit actions has every name that the code and the migrations use', async () => {
+  test('the list of audit actions contains every action name that occurs in the code and in the migrations', async () => {
     const subjects = new Set(Object.keys(auditActions).map((action) => action.split('.')[0]));
     const name = new RegExp(String.raw`'((?:${[...subjects].join('|')})\.\w+)'`, 'g');
     const unknown = (await sources(['src', 'schema', 'prisma', 'bench'])).flatMap(([path, text]) =>
@@ -44,7 +44,7 @@ describe('the list of audit actions', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('the enum WebhookEvent has the values that the list of audit actions names', () => {
+  test('the GraphQL enum WebhookEvent has exactly the webhook events from the list of audit actions', () => {
     const values = (schema.getType('WebhookEvent') as GraphQLEnumType).getValues();
     expect(values.map(({ name, value }) => [name, value])).toEqual(
       webhookEvents.map((event) => [enumName(event), event]),
@@ -60,7 +60,7 @@ describe('the list of audit actions', () => {
     }
   });
 
-  test('a database trigger creates webhook deliveries for exactly the listed events, and limits their retry time', async () => {
+  test('a database trigger creates webhook deliveries only for audit records of webhook events, and limits the time for retries', async () => {
     const companyId = await gateway.newCompany();
     const { id: webhookId } = await prisma.webhook.create({
       data: {

@@ -6,10 +6,10 @@ const gateway = await sharedTestGateway();
 
 type Tenant = Awaited<ReturnType<TestGateway['newTenant']>>;
 
-/** The format of every instant in responses of the API. */
+/** The format of every time in the responses of the API. */
 const apiInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Every instant in a JSON value, with the path to the instant. */
+/** Returns every time in a JSON value, with the path to the time. */
 function instantsOf(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'string') return /(At|From|Until)$/.test(path) ? [[path, value]] : [];
   if (typeof value !== 'object' || value === null) return [];
@@ -40,7 +40,10 @@ const record = ({ key, locationId }: Tenant, eventId: string, occurredAt: string
     },
   });
 
-/** Changes of data, each with the action of its last audit record and the instants that the record must have. */
+/**
+ * Functions that change data. Next to each function are the action of the audit record that it writes, and the paths
+ * of the times in the audit record.
+ */
 const changes: [string, (tenant: Tenant) => Promise<unknown>, string[]][] = [
   ['whitelist.created', create, ['validFrom', 'validUntil', 'createdAt', 'updatedAt']],
   [
@@ -97,7 +100,7 @@ const changes: [string, (tenant: Tenant) => Promise<unknown>, string[]][] = [
 
 describe('times in audit records', () => {
   test.each(changes)(
-    'the audit record of %s has its times in the format of the API',
+    'the audit record of the action %s contains times in the same format as the API',
     async (action, change, paths) => {
       const tenant = await gateway.newTenant();
       await change(tenant);
@@ -116,7 +119,7 @@ describe('times in audit records', () => {
     },
   );
 
-  test('the audit record of a whitelist entry has the same times as the API', async () => {
+  test('the audit record of a new whitelist entry contains the same times as the API response', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { body } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: entry() });
     const { changes: recorded } = await gateway.database.prisma.auditRecord.findFirstOrThrow({
@@ -127,7 +130,7 @@ describe('times in audit records', () => {
     expect(validUntil).toBe('2027-01-31T08:00:00.500Z');
   });
 
-  test('the audit record of a whitelist entry has null for a time without a value', async () => {
+  test('when a whitelist entry has no start or end of validity, its audit record contains null for this time', async () => {
     const { key, locationId } = await gateway.newTenant();
     const body = newEntry({ note: null, validUntil: null });
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });

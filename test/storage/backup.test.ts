@@ -12,19 +12,21 @@ import { webhookTools } from '../support/webhooks.ts';
 
 const pepper = { KEY_PEPPER: 'a pepper of the test of backups 0123456789', WEBHOOK_ALLOW_PRIVATE: 'true' };
 
-/** The commands of docs/production.md that back up a database and restore the backup into an empty database. */
+/**
+ * Returns the commands from docs/production.md that back up a database and restore the backup into an empty database.
+ */
 function commandsOfThePage(): string {
   const page = readPages().find(({ path }) => path === 'docs/production.md')!;
   return fencedBlocks(page).find(({ text }) => text.includes('pg_restore'))!.text;
 }
 
-/** The partitions of a database, with their bounds. */
+/** Returns the table partitions of a database, with the bounds of each partition. */
 const partitionsOf = ({ database }: TestGateway) =>
   database.prisma.$queryRaw`
     SELECT c.relname, pg_get_expr(c.relpartbound, c.oid) AS bounds FROM pg_class c
     WHERE c.relispartition AND c.relkind = 'r' ORDER BY c.relname`;
 
-describe.runIf(testServerUrl)('backup of PostgreSQL', () => {
+describe.runIf(testServerUrl)('backup of a PostgreSQL database', () => {
   test('the documented backup commands restore data, partitions and secrets into an empty database', async () => {
     const scratch = await createScratchDatabase();
     const source = await openTestGateway(pepper, { database: scratch });
@@ -58,8 +60,7 @@ describe.runIf(testServerUrl)('backup of PostgreSQL', () => {
     const restored = await openTestGateway(pepper, { database });
     expect((await list(restored)).body.data).toEqual(entries);
     expect(await partitionsOf(restored)).toEqual(await partitionsOf(source));
-    // A gateway with the same pepper can decrypt the webhook's secret, so the receiver accepts the signature of the
-    // message.
+    // With the KEY_PEPPER of the backup, the restored gateway can decrypt the secret of the webhook and sign a message.
     const { body } = await restored.graph('mutation ($id: ID!) { testWebhook(id: $id) { id } }', {
       key,
       variables: { id: webhook.id },

@@ -5,14 +5,14 @@ import { parseTimestamp } from '../../src/database/column-types.ts';
 
 const asPgReads = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
 
-/** Writes an instant as PostgreSQL does in UTC, without zeros at the end of the fraction. */
+/** Writes a UTC time in the format of PostgreSQL, which omits zeros at the end of the fraction of a second. */
 const written = (instant: Date) =>
   instant
     .toISOString()
     .replace('T', ' ')
     .replace(/\.?0*Z$/, '+00');
 
-test('the gateway and the pg package parse times of the years 1 to 9999 equally', () => {
+test('the gateway and the package pg parse times of the years 1 to 9999 with the same result', () => {
   const instants = fc.date({
     min: new Date('0001-01-01T00:00:00Z'),
     max: new Date('9999-12-31T23:59:59.999Z'),
@@ -33,6 +33,6 @@ test.each([
   '-infinity',
   '2026-02-03 04:05:06.123456+00',
   '2026-02-03 09:35:06.5+05:30',
-])('the gateway and the pg package parse the time %s equally', (text) =>
+])('the gateway and the package pg parse the time %s with the same result', (text) =>
   expect(parseTimestamp(text)).toEqual(asPgReads(text)),
 );

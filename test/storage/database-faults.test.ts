@@ -15,7 +15,7 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const silent = pino({ level: 'silent' });
 
-/** Opens a separate connection to the database until the end of the test. */
+/** Opens a separate connection to the database, which is closed at the end of the test. */
 async function connectTo(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
@@ -58,8 +58,8 @@ async function decide(gateway: TestGateway, { key, locationId }: { key: string; 
   return body;
 }
 
-describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
-  test('a gateway that freezes inside a transaction blocks its location for at most 8 s, and no other company', async () => {
+describe.runIf(testServerUrl)('behaviour of the gateway when PostgreSQL fails', () => {
+  test('when a gateway process freezes inside a transaction, it blocks one location for less than 8 s, and blocks no other company', async () => {
     const gateway = await openTestGateway();
     const [held, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
     const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/frozen-transaction.ts'], {
@@ -77,15 +77,16 @@ describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
     child.kill('SIGSTOP');
 
     const waiting = Promise.all(Array.from({ length: 3 }, () => enter(gateway, held)));
-    // Requests of other companies are answered while the location is locked.
+    // While the row of one location is locked, the gateway still responds to requests of other companies.
     expect((await enter(gateway, other)).errors).toBeUndefined();
     expect((await decide(gateway, other)).data.plateAccess.reason).toBe('NOT_LISTED');
     expect((await decide(gateway, held)).data.plateAccess.reason).toBe('NOT_LISTED');
-    // Requests to the location succeed again before PostgreSQL would end the requests at the lock timeout of 8 s.
+    // The waiting requests succeed, because the lock on the location's row is released within their lock timeout of 8
+    // s.
     expect((await waiting).map(({ errors }) => errors)).toEqual([undefined, undefined, undefined]);
   });
 
-  test('requests for a locked table leave database connections free for gates and probes', async () => {
+  test('requests that wait for a locked table leave database connections free for gates and health probes', async () => {
     const gateway = await openTestGateway();
     const tenant = await gateway.newTenant();
     const { database } = gateway;
@@ -99,7 +100,7 @@ describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
       const { rows } = await observer.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
-      return rows.length === 10; // These requests would use all general connections of the pool.
+      return rows.length === 10; // All 10 connections of the general connection pool wait for the locked table
     }, 10_000);
     expect(await database.state()).toBe('ok');
     expect((await gateway.app.request('/readyz')).status).toBe(200);
@@ -169,7 +170,7 @@ describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
     await expect(opened).rejects.toThrow(/DATABASE_URL.*no_such_database/);
   });
 
-  test('behind a connection pooler, the gateway sets timeouts per transaction, and gives SQL statements no names', async () => {
+  test('with DATABASE_PREPARE=false, the gateway sets timeouts for each transaction, and does not use named SQL statements', async () => {
     const { prisma, sql } = await openScratch({ prepareStatements: false, poolSize: 2 });
     const limits = {
       name: 'limits',

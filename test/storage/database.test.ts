@@ -14,7 +14,7 @@ import type { ScratchDatabase } from '../support/scratch-database.ts';
 const onServer = testServerUrl !== undefined;
 const log = pino({ level: 'silent' });
 
-describe('SQL statements', () => {
+describe('hand-written SQL statements', () => {
   let scratch: ScratchDatabase;
   let database: Database;
 
@@ -28,7 +28,7 @@ describe('SQL statements', () => {
     await scratch.drop();
   });
 
-  it('SQL statements return equal JavaScript types from PostgreSQL and from the embedded database', async () => {
+  it('SQL statements return values of the same JavaScript types from PostgreSQL and from the embedded database', async () => {
     const text = `SELECT '2026-02-03T04:05:06.789+04'::timestamptz AS timestamptz, 7::int2 AS int2, 7::int4 AS int4,
       7::int8 AS int8, 7.25::float8 AS float8, 7.25::numeric AS numeric, true AS bool, 'x' AS text, NULL AS nothing,
       ARRAY['a', NULL, 'b,"c'] AS texts, ARRAY[1, NULL] AS ints, '{}'::text[] AS "none",
@@ -56,7 +56,7 @@ describe('SQL statements', () => {
     ]);
   });
 
-  it('SQL statements accept arrays with nulls, and jsonb as text', async () => {
+  it('SQL statements accept arrays that contain nulls, and accept a JSON text for a jsonb parameter', async () => {
     const text = `SELECT *, $5::jsonb AS json FROM unnest($1::text[], $2::timestamptz[], $3::int[], $4::float8[])
       AS row (text, time, int, float)`;
     const time = new Date('2026-01-02T03:04:05.678Z');
@@ -75,7 +75,7 @@ describe('SQL statements', () => {
     ]);
   });
 
-  it('SQL statements read the times that Prisma writes, for any time zone of the server', async () => {
+  it('SQL statements correctly read the times that Prisma writes, even when the time zone of the database is not UTC', async () => {
     const [{ name } = { name: '' }] = await database.sql.query<{ name: string }>(
       { name: 'database_name', text: 'SELECT current_database() AS name' },
       [],
@@ -93,7 +93,7 @@ describe('SQL statements', () => {
     expect(await again.prisma.company.findUnique({ where: { id: 'zone' } })).toMatchObject({ createdAt });
   });
 
-  it('a database error names the violated unique constraint, both from Prisma and from SQL', async () => {
+  it('the gateway finds the violated unique constraint in errors of Prisma and in errors of hand-written SQL statements', async () => {
     const { prisma, sql } = database;
     const company = (id: string) => ({ id, name: 'C', slug: 'unique', address: 'A' });
     const location = (id: string) => ({ id, companyId: 'c1', name: 'L', slug: 'unique' });
@@ -144,7 +144,7 @@ describe('SQL statements', () => {
   });
 });
 
-describe.runIf(onServer)('deadlocks', () => {
+describe.runIf(onServer)('deadlocks between SQL statements', () => {
   it('the gateway repeats an SQL statement that PostgreSQL cancels because of a deadlock', async () => {
     const { sql, scratch } = await openScratchDatabase();
     await sql.query({ name: '', text: 'CREATE TABLE held (id int PRIMARY KEY, value int)' }, []);
@@ -153,7 +153,8 @@ describe.runIf(onServer)('deadlocks', () => {
     await other.connect();
     onTestFinished(() => other.end());
     await other.query('BEGIN; SET LOCAL deadlock_timeout TO 60000; UPDATE held SET value = 1 WHERE id = 2');
-    // This statement locks row 1 and then waits for row 2, while the other statement waits for row 1.
+    // This statement locks row 1 and then waits for row 2, while the other connection has locked row 2 and waits for
+    // row 1.
     const both = sql.query(
       {
         name: '',
@@ -175,7 +176,7 @@ describe.runIf(onServer)('deadlocks', () => {
 });
 
 describe.runIf(onServer)('failures of the database server', () => {
-  it('after a failure of the database server, only the running queries fail, and later queries succeed', async () => {
+  it('when the database server closes all connections, only the running queries fail, and later queries succeed', async () => {
     const database = await openScratchDatabase();
     const other = new pg.Client({ connectionString: testServerUrl });
     await other.connect();
@@ -200,7 +201,7 @@ describe.runIf(onServer)('failures of the database server', () => {
     expect(await database.prisma.$transaction((tx) => tx.company.count())).toBe(0);
   });
 
-  it('the gateway ends its start within seconds when the database server does not answer', async () => {
+  it('opening the database fails within 4 seconds when the database server accepts the connection but does not answer', async () => {
     const mute = createServer().listen(0, '127.0.0.1');
     await once(mute, 'listening');
     onTestFinished(() => void mute.close());

@@ -14,7 +14,10 @@ import { createScratchDatabase, migrationsFolder, testServerUrl } from '../suppo
 const log = pino({ level: 'silent' });
 const operatorKey = 'operator-key-of-the-tests-0123456789';
 
-/** Starts a gateway on a folder. The end of the test kills a gateway that still runs. */
+/**
+ * Starts a gateway whose embedded database is in the given folder. A gateway that still runs at the end of the test is
+ * killed.
+ */
 function startOwner(dataDir: string) {
   const owner = startGatewayProcess({ DATA_DIR: dataDir, OPERATOR_API_KEY: operatorKey });
   onTestFinished(() => void owner.child.kill('SIGKILL'));
@@ -22,7 +25,8 @@ function startOwner(dataDir: string) {
 }
 
 /**
- * Registers companies until the gateway is killed. The returned list grows with the slug of each acknowledged company.
+ * Registers companies one after the other until the test kills the gateway. The returned array contains the slug of
+ * each company whose registration the gateway has confirmed.
  */
 function registerCompanies(url: string): string[] {
   const acknowledged: string[] = [];
@@ -48,7 +52,7 @@ async function newFolder(): Promise<string> {
 }
 
 describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
-  it('the folder of an embedded database can be opened only once, by one process', async () => {
+  it('the folder of an embedded database cannot be opened a second time, neither by the same nor by another process', async () => {
     const { scratch } = await openScratchDatabase();
     const { code, output } = await runMigrate(scratch);
     expect(code).toBe(1);
@@ -56,11 +60,11 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     await expect(openDatabase({ ...scratch, log })).rejects.toThrow(/DATA_DIR .* is in use/);
   });
 
-  it('exactly one of twenty processes that start together opens the folder of the embedded database', async () => {
+  it('exactly one of eight processes that start together opens the folder of the embedded database', async () => {
     const dataDir = await newFolder();
-    const starts = Array.from({ length: 20 }, () => startOwner(dataDir));
+    const starts = Array.from({ length: 8 }, () => startOwner(dataDir));
     const refused = () => starts.filter(({ child }) => child.exitCode === 1);
-    await expect.poll(() => refused().length).toBe(19);
+    await expect.poll(() => refused().length).toBe(7);
     const owner = starts.find(({ child }) => child.exitCode === null)!;
     for (const { output } of refused()) {
       expect(output()).toContain(`is in use by process ${owner.child.pid}`);
@@ -78,17 +82,20 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
   it.each([
     ['before its files are complete', 'postgres.unfinished/PG_VERSION'],
     ['when its files are complete', 'postgres/PG_VERSION'],
-  ])('the folder of an embedded database opens after a first start that was killed %s', async (_, file) => {
-    const dataDir = await newFolder();
-    const first = startOwner(dataDir);
-    await vi.waitUntil(() => existsSync(join(dataDir, file)), { timeout: 60_000, interval: 5 });
-    await first.end('SIGKILL');
+  ])(
+    'the folder of an embedded database can be opened after the gateway was killed during its first start (%s)',
+    async (_, file) => {
+      const dataDir = await newFolder();
+      const first = startOwner(dataDir);
+      await vi.waitUntil(() => existsSync(join(dataDir, file)), { timeout: 60_000, interval: 5 });
+      await first.end('SIGKILL');
 
-    const database = await openDatabase({ dataDir, log });
-    onTestFinished(() => database.close());
-    expect(await applyMigrations(database, log, migrationsFolder)).not.toEqual([]);
-    await expect(access(join(dataDir, 'postgres.unfinished'))).rejects.toThrow(/ENOENT/);
-  });
+      const database = await openDatabase({ dataDir, log });
+      onTestFinished(() => database.close());
+      expect(await applyMigrations(database, log, migrationsFolder)).not.toEqual([]);
+      await expect(access(join(dataDir, 'postgres.unfinished'))).rejects.toThrow(/ENOENT/);
+    },
+  );
 
   it('the folder of an embedded database is readable only by its owner', async () => {
     const dataDir = await newFolder();
@@ -99,7 +106,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     expect(names.filter((_, index) => (modes[index]! & 0o077) !== 0)).toEqual([]);
   });
 
-  it('the gateway does not start when the database folder cannot be opened, and the message names the folder', async () => {
+  it('the gateway does not start when it cannot open the database folder, and the error message names the folder', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());
     await rm(join(scratch.dataDir, 'postgres', 'global'), { recursive: true });

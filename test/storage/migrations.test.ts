@@ -18,7 +18,7 @@ import type { ScratchDatabase } from '../support/scratch-database.ts';
 
 const log = pino({ level: 'silent' });
 
-/** Writes migrations in Prisma's layout. The object maps the name of each migration to its script. */
+/** Writes migrations, given by name and SQL script, into a new folder in the layout that Prisma expects. */
 async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), 'parking-migrations-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -29,7 +29,10 @@ async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
   return pathToFileURL(`${folder}/`);
 }
 
-/** Runs Prisma's schema engine on a database. An embedded database must be closed during this time. */
+/**
+ * Runs Prisma's schema engine on a database. If the database is embedded, the caller must close it first, because
+ * Prisma's schema engine opens the database itself.
+ */
 async function withSchemaEngine<Result>(
   { databaseUrl, dataDir }: ScratchDatabase,
   work: (engine: SchemaEngine) => Promise<Result>,
@@ -69,7 +72,7 @@ describe('migrations of the database', () => {
     expect(await applyMigrations(database, log, migrationsFolder)).toEqual([]);
   });
 
-  it('Prisma accepts the history of database migrations that the gateway recorded', async () => {
+  it('Prisma accepts the migration history that the gateway has written to the database', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());
     const migrationsList = toMigrationList(await readMigrations(migrationsFolder), migrationsFolder);
@@ -116,7 +119,7 @@ describe('migrations of the database', () => {
     expect(await applyWithPrisma()).toEqual({ appliedMigrationNames: [] });
   });
 
-  it('a gateway that starts can write arrays of an enum that its own migrations created', async () => {
+  it('a gateway can write arrays of a PostgreSQL enum type as soon as its migrations have created the type', async () => {
     const database = await openScratchDatabase({ migrated: false });
     await applyMigrations(database, log, migrationsFolder);
     const { count } = await database.prisma.apiKey.updateMany({
@@ -126,7 +129,7 @@ describe('migrations of the database', () => {
     expect(count).toBe(0);
   });
 
-  it('the gateway splits a migration script into statements, but not at semicolons in comments, strings and functions', async () => {
+  it('the gateway does not split a migration script at semicolons inside comments, strings and functions', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_function': `-- one; two
@@ -137,7 +140,7 @@ describe('migrations of the database', () => {
     expect(rows).toEqual([{ answer: 'a;b' }]);
   });
 
-  it('a migration that fails is rolled back, and the next start repeats the migration', async () => {
+  it('a migration that fails is rolled back, and the next start of the gateway runs the migration again', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_good': 'CREATE TABLE good (id int);',
@@ -158,7 +161,7 @@ describe('migrations of the database', () => {
     expect(await applyMigrations(database, log, folder)).toEqual(['2_bad', '3_last']);
   });
 
-  it('the gateway runs a migration script outside a transaction when PostgreSQL requires this', async () => {
+  it('the gateway runs a migration without a transaction when PostgreSQL does not allow its SQL statement inside a transaction', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_table': 'CREATE TABLE plates (number text);',
@@ -168,7 +171,7 @@ describe('migrations of the database', () => {
     expect(await database.sql.query(HISTORY, [])).toEqual([{ name: '1_table' }, { name: '2_index' }]);
   });
 
-  it('a failed migration script without a transaction blocks later starts until an operator resolves the failure', async () => {
+  it('a failed migration without a transaction blocks later starts of the gateway until an operator resolves the failure', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_rows': 'CREATE TABLE plates (number text); INSERT INTO plates VALUES (1), (1);',
@@ -180,7 +183,7 @@ describe('migrations of the database', () => {
     expect(await database.sql.query(logs, [])).toEqual([{ logs: expect.stringContaining('unique index') }]);
   });
 
-  it('the gateway does not start when the script of an applied migration was edited', async () => {
+  it('the gateway does not start when the script of a migration was edited after the migration was applied', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({ '1_first': 'CREATE TABLE first (id int);' });
     await applyMigrations(database, log, folder);
@@ -188,7 +191,7 @@ describe('migrations of the database', () => {
     await expect(applyMigrations(database, log, folder)).rejects.toThrow(/1_first was edited after/);
   });
 
-  it('a gateway leaves the database of a newer version unchanged', async () => {
+  it('a gateway does not change a database that a newer gateway version has migrated', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const newer = await writeMigrations({ '1_first': 'SELECT 1;', '2_second': 'SELECT 2;' });
     const older = await writeMigrations({ '1_first': 'SELECT 1;' });

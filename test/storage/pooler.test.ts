@@ -1,22 +1,22 @@
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
-import { createRetention } from '../../src/retention.ts';
+import { createRetention } from '../../src/retention/retention.ts';
 import { newEntry, openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 import { hasPgBouncer, startPgBouncer } from '../support/system-servers.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
 /**
- * The number of connections from the pooler to PostgreSQL. The gateway opens more connections to the pooler, so the
- * connections to PostgreSQL are shared.
+ * The number of connections from the pooler to PostgreSQL. The gateway opens more connections to PgBouncer. Its
+ * connections must therefore share the few connections from PgBouncer to PostgreSQL.
  */
 const serverConnections = 3;
 
 describe.runIf(testServerUrl && hasPgBouncer)(
   'the gateway behind PgBouncer in transaction mode',
   async () => {
-    if (testServerUrl === undefined || !hasPgBouncer) return; // Vitest runs this callback even when the tests of the file are skipped
+    if (testServerUrl === undefined || !hasPgBouncer) return; // Vitest runs this callback even if it skips the tests
     const pooler = await startPgBouncer(testServerUrl, serverConnections);
     afterAll(() => pooler.remove());
     const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' }, { poolerUrl: pooler.url });
@@ -37,7 +37,7 @@ describe.runIf(testServerUrl && hasPgBouncer)(
       expect(Number(state!.connections)).toBeLessThanOrEqual(serverConnections);
     });
 
-    test('behind PgBouncer, REST and GraphQL create, list, update, decide and delete concurrently', async () => {
+    test('behind PgBouncer, concurrent REST and GraphQL requests can create, list, update and delete whitelist entries and get gate decisions', async () => {
       await Promise.all(
         Array.from({ length: 12 }, async () => {
           const { key, locationId } = await gateway.newTenant();
@@ -64,7 +64,7 @@ describe.runIf(testServerUrl && hasPgBouncer)(
       );
     });
 
-    test('behind PgBouncer, a REPLACE import makes the whitelist equal to its rows', async () => {
+    test('behind PgBouncer, a whitelist import in the mode REPLACE replaces the whole whitelist', async () => {
       const { key, locationId } = await gateway.newTenant();
       await addEntry(key, locationId);
       const entries = Array.from({ length: 500 }, () => newEntry());
@@ -78,7 +78,7 @@ describe.runIf(testServerUrl && hasPgBouncer)(
       expect(await prisma.whitelistEntry.count({ where: { locationId } })).toBe(500);
     });
 
-    test('behind PgBouncer, events create sessions, and expired events are removed', async () => {
+    test('behind PgBouncer, parking events create parking sessions, and the gateway removes expired parking events', async () => {
       const { key, locationId } = await gateway.newTenant();
       const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '12' };
       const fortyDaysAgo = new Date(Date.now() - 40 * 86_400_000);
@@ -100,14 +100,14 @@ describe.runIf(testServerUrl && hasPgBouncer)(
       expect(events.map(({ kind }) => kind)).toEqual(['ENTRY']);
     });
 
-    test('behind PgBouncer, each webhook message is claimed and sent once', async () => {
+    test('behind PgBouncer, the gateway sends each webhook message once', async () => {
       const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
       const entries = await Promise.all(Array.from({ length: 10 }, () => addEntry(key, locationId)));
       const messages = await received(receiver, entries.length);
       expect(messages.map(({ data }) => data.changes.id).sort()).toEqual(entries.map(({ id }) => id).sort());
     });
 
-    test('behind PgBouncer, the rate limit of a key is exact', async () => {
+    test('behind PgBouncer, an API key gets exactly as many requests as its rate limit allows', async () => {
       const { companyId } = await gateway.newTenant();
       const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 5 });
       const answers = await Promise.all(

@@ -12,9 +12,9 @@ test('DATABASE_READ_URL is accepted only together with the URL of the primary da
   );
 });
 
-describe.runIf(testServerUrl)('DATABASE_READ_URL', () => {
-  // The test uses a second database instead of a real standby, because that database does not have the rows of the
-  // primary.
+describe.runIf(testServerUrl)('reads from the standby in DATABASE_READ_URL', () => {
+  // The test uses an empty second database instead of a real standby. If a response contains rows, the gateway has read
+  // the primary database.
   async function openOverTwo() {
     const other = await createScratchDatabase();
     const proxy = await startProxy(other.databaseUrl!);
@@ -50,11 +50,11 @@ describe.runIf(testServerUrl)('DATABASE_READ_URL', () => {
     const { body: locations } = await gateway.rest('GET', '/locations', { key });
     expect(locations.data).toMatchObject([{ id: locationId, companyId }]);
 
-    proxy.cut(); // The primary answers instead of the standby
+    proxy.cut(); // While the standby is unreachable, the gateway reads from the primary
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBeGreaterThan(0);
     await expect.poll(async () => (await usageOf()).length).toBeGreaterThan(0);
 
-    proxy.mend(); // The gateway reads from the standby again some seconds after the standby is reachable
+    proxy.mend(); // When the standby is reachable again, the gateway uses it again after some seconds
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBe(0);
     expect((await read()).errors).toBeUndefined();
   });

@@ -7,12 +7,12 @@ import { startProxy } from '../support/proxy.ts';
 const redisUrl = process.env.REDIS_URL;
 const log = pino({ level: 'silent' });
 
-/** A channel that no other test of this Redis uses. */
+/** Returns the name of a channel that no other test on this Redis server uses. */
 const newChannel = (name: string) => `${name}-${process.pid}-${Date.now()}` as Channel;
 
 /**
- * Connects two gateway processes to one Redis, and closes both at the end of the test. The first process uses a proxy
- * that can fail.
+ * Opens two connections to one Redis server, as two gateway processes do. One of these Redis connections passes through
+ * a proxy that the test can interrupt. At the end of the test, both Redis connections are closed.
  */
 async function connectPair() {
   const proxy = await startProxy(redisUrl!);
@@ -27,7 +27,7 @@ async function connectPair() {
 }
 
 test.runIf(redisUrl)(
-  'a process detects a silent Redis connection, and receives notices of changes again after the connection recovers',
+  'a process detects that Redis no longer answers, and receives messages from Redis again after the connection recovers',
   async () => {
     const { proxy, proxied: silent, direct: sender } = await connectPair();
     const channel = newChannel('silence');
@@ -49,7 +49,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)(
-  'a notice of a change that could not be sent is sent when Redis is reachable again',
+  'when Redis is reachable again, the gateway sends the notice of a change that happened while Redis was unreachable',
   async () => {
     const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const channel = newChannel('unsent');
@@ -66,7 +66,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)(
-  'the gateway combines several notices that wait for Redis into one notice that anything may have changed',
+  'after a Redis outage, the gateway sends one notice instead of several waiting notices on a channel, which says that anything may have changed',
   async () => {
     const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const [once, often] = [newChannel('once'), newChannel('often')];
@@ -85,7 +85,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)(
-  'the readiness probe reports late notices of changes while Redis does not answer',
+  'while Redis does not answer, the readiness probe reports a delay of the change notices between gateway processes',
   async () => {
     const proxy = await startProxy(redisUrl!);
     onTestFinished(proxy.close);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Sql, Statement } from '../../src/database/types.ts';
-import { createRetention } from '../../src/retention.ts';
+import { createRetention } from '../../src/retention/retention.ts';
 import { openActivity } from '../support/activity.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
@@ -15,8 +15,8 @@ const { prisma, sql } = gateway.database;
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
 /**
- * Creates the job that removes expired records, as one gateway process does. The job keeps usage for 10 days and events
- * for 30 days.
+ * Creates the background job of a gateway process that removes expired records, such as usage records after 10 days and
+ * parking events after 30 days.
  */
 const open = (over = sql) =>
   createRetention({
@@ -26,8 +26,8 @@ const open = (over = sql) =>
   });
 
 /**
- * Inserts all rows in one statement. Prisma takes seconds for the rows on a busy machine, and its transaction would
- * time out.
+ * Inserts all usage records with one SQL statement. Inserts with Prisma would take seconds on a busy machine, and their
+ * transaction would time out.
  */
 async function addUsage(count: number, createdAt: Date) {
   const operation = newId();
@@ -37,7 +37,10 @@ async function addUsage(count: number, createdAt: Date) {
   return () => prisma.usageRecord.count({ where: { operation } });
 }
 
-/** Records events of a gate. Each event has a plate number, a kind and an age in days. */
+/**
+ * Records parking events at a new location. Each argument contains the plate number, the kind and the age in days of
+ * one event.
+ */
 async function drive(...events: [string, 'ENTRY' | 'EXIT', number][]) {
   const { key, locationId } = await gateway.newTenant();
   for (const [plateNumber, kind, days] of events) {
@@ -62,8 +65,8 @@ async function drive(...events: [string, 'ENTRY' | 'EXIT', number][]) {
   return { key, locationId };
 }
 
-describe('removal of expired records', () => {
-  test('the gateway removes all usage records that are older than the configured time', async () => {
+describe('removal of expired database records', () => {
+  test('the gateway removes all usage records that are older than the configured number of days', async () => {
     const old = await addUsage(2500, daysAgo(400));
     const recent = await addUsage(3, daysAgo(9));
     const retention = open();
@@ -73,7 +76,7 @@ describe('removal of expired records', () => {
     await retention.close();
   });
 
-  test('expired parking events are removed with their sessions, except events of vehicles that are still inside', async () => {
+  test('expired parking events and their sessions are removed, except for vehicles that are still inside', async () => {
     const { key, locationId } = await drive(
       ['1', 'ENTRY', 50],
       ['1', 'EXIT', 49],
@@ -109,7 +112,7 @@ describe('removal of expired records', () => {
     expect(body.data.occupied).toBe(2);
   });
 
-  test('expired occupancy counts are removed, except the last count and counts of vehicles that are still inside', async () => {
+  test('an expired occupancy count stays when it is the last count of its location or names a vehicle that is still inside', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { setInside, adjust, sessions, status } = openActivity(gateway, key);
     await setInside(locationId, ['DXB/A/1'], daysAgo(60));
@@ -134,7 +137,7 @@ describe('removal of expired records', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 5 });
   });
 
-  test('parking events that reduce an occupancy adjustment are kept until another count replaces the adjustment', async () => {
+  test('an expired parking event is kept while the current occupancy adjustment depends on it', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, see, status } = openActivity(gateway, key);
     await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/1', at: daysAgo(70) });
@@ -157,7 +160,7 @@ describe('removal of expired records', () => {
     expect(await eventsLeft()).toBe(1);
   });
 
-  test('expired whitelist changes are removed a day later, however many changes an entry has', async () => {
+  test('the gateway removes whitelist changes one day after they expire, even 1,500 changes of one whitelist entry', async () => {
     const { locationId } = await gateway.newTenant();
     const times = [...Array.from({ length: 1500 }, () => 6.1), 5.9].map(daysAgo);
     await prisma.$executeRaw`
@@ -171,7 +174,7 @@ describe('removal of expired records', () => {
     ).toEqual([{ changedAt: times.at(-1) }]);
   });
 
-  test('the removal of expired records removes no audit record', async () => {
+  test('the removal of expired records never removes an audit record', async () => {
     const { locationId } = await drive(['1', 'EXIT', 400]);
     await prisma.auditRecord.updateMany({ where: { locationId }, data: { createdAt: daysAgo(4000) } });
     const retention = open();
@@ -182,7 +185,7 @@ describe('removal of expired records', () => {
   });
 
   test.runIf(testServerUrl)(
-    'a process removes expired records from one table while another process removes records from another table',
+    'a process can remove expired records from one table while another process removes expired records from another table',
     async () => {
       const statements: Statement[] = [];
       const watched: Sql = {
@@ -221,7 +224,7 @@ describe('removal of expired records', () => {
   );
 });
 
-test('whitelist changes are kept for RETENTION_CHANGES_DAYS, or for the days in a variable with the earlier name', () => {
+test('RETENTION_CHANGES_DAYS sets how long whitelist changes are kept, and its earlier name RETENTION_REMOVALS_DAYS still works', () => {
   const days = (env: Record<string, string>) => loadConfig(env).retentionDays.whitelistChanges;
   expect(days({})).toBe(30);
   expect(days({ RETENTION_REMOVALS_DAYS: '7' })).toBe(7);

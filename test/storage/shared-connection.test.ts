@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { shareConnection } from '../../src/database/shared-connection.ts';
 
 /**
- * Creates a database that answers in the same turn of the event loop, like the embedded database, and lists its
- * queries.
+ * Creates a fake database that lists its queries. It responds in the same iteration of the event loop, as the embedded
+ * database does.
  */
 function newDatabase() {
   const asked: string[] = [];
@@ -13,13 +13,13 @@ function newDatabase() {
   return { asked, ...shareConnection({ query } as unknown as PGlite) };
 }
 
-test('on the embedded database, a gate request runs between the SQL statements of a long task', async () => {
+test('on the embedded database, a query for a gate decision runs between two SQL statements of a long task', async () => {
   const { asked, gates, others } = newDatabase();
   const work = (async () => {
     for (let part = 0; part < 20; part += 1) await others.query(`part ${part}`);
   })();
   const gate = (async () => {
-    // A request takes several turns of the event loop from the socket to the query.
+    // In the gateway, the event loop runs several iterations between the arrival of a request and its database query.
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     await gates.query('gate');
   })();
@@ -27,7 +27,7 @@ test('on the embedded database, a gate request runs between the SQL statements o
   expect(asked.indexOf('gate')).toBeLessThanOrEqual(2);
 });
 
-test('gate queries run before other queries, and queries of the same priority run in their order', async () => {
+test('queries for gate decisions run before other queries, and queries of the same priority run in the order of their arrival', async () => {
   const { asked, gates, others } = newDatabase();
   const all = ['a', 'b'].map((text) => others.query(text));
   all.push(...['gate 1', 'gate 2'].map((text) => gates.query(text)));
@@ -35,7 +35,7 @@ test('gate queries run before other queries, and queries of the same priority ru
   expect(asked).toEqual(['gate 1', 'gate 2', 'a', 'b']);
 });
 
-test('a continuous load of gate queries delays another query by at most 20 gate queries', async () => {
+test('after at most 20 queries for gate decisions in a row, another waiting query runs', async () => {
   const { asked, gates, others } = newDatabase();
   let isAnswered = false;
   const other = others.query('other').then(() => (isAnswered = true));
@@ -53,7 +53,7 @@ describe('transactions on the embedded database', async () => {
     return rows.map(({ number }) => number);
   };
 
-  /** Runs a transaction of two SQL statements, and sends a gate query when the first statement has run. */
+  /** Runs a transaction of two SQL statements, and sends another query after the first statement. */
   async function interrupt(client: Pick<PGlite, 'transaction'>, question: () => Promise<unknown>) {
     await pglite.exec('DELETE FROM numbers');
     let asked: Promise<unknown> = Promise.resolve();
@@ -68,32 +68,32 @@ describe('transactions on the embedded database', async () => {
     return { answeredBeforeSecond, answer: await asked.catch((error: Error) => error.message) };
   }
 
-  test('on the embedded database, a gate query interrupts a heavy transaction, and sees the writes of the transaction', async () => {
+  test('on the embedded database, a query for a gate decision runs in the middle of a long transaction, and reads its uncommitted writes', async () => {
     const question = () => numbersOf(gates);
     expect(await interrupt(heavy, question)).toEqual({ answeredBeforeSecond: true, answer: [1] });
     expect(await numbersOf(gates)).toEqual([1, 2]);
   });
 
-  test('a heavy transaction continues after a gate query that interrupted the transaction fails', async () => {
+  test('a long transaction continues when a query for a gate decision fails in the middle of the transaction', async () => {
     const question = () => gates.query('SELECT 1 / 0');
     const outcome = await interrupt(heavy, question);
     expect(outcome).toEqual({ answeredBeforeSecond: true, answer: 'division by zero' });
     expect(await numbersOf(gates)).toEqual([1, 2]);
   });
 
-  test('only gate queries interrupt a heavy transaction', async () => {
+  test('queries for gate decisions run in the middle of a long transaction, but other queries wait until the transaction has ended', async () => {
     for (const client of [others, heavy]) {
       const outcome = await interrupt(heavy, () => numbersOf(client));
       expect(outcome).toEqual({ answeredBeforeSecond: false, answer: [1, 2] });
     }
   });
 
-  test('on the embedded database, a gate query waits for a transaction that is not heavy', async () => {
+  test('on the embedded database, a query for a gate decision waits for the end of a short transaction', async () => {
     const question = () => numbersOf(gates);
     expect(await interrupt(others, question)).toEqual({ answeredBeforeSecond: false, answer: [1, 2] });
   });
 
-  test('a heavy transaction that fails leaves no writes', async () => {
+  test('a long transaction that fails is rolled back', async () => {
     await pglite.exec('DELETE FROM numbers');
     const failing = heavy.transaction(async (transaction) => {
       await transaction.query('INSERT INTO numbers VALUES (1)');

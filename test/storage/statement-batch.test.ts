@@ -8,7 +8,7 @@ import { openTestGateway } from '../support/harness.ts';
 const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
 
-/** Casts each value to a time, so that PostgreSQL refuses invalid values. */
+/** An SQL statement that converts each given value to a time. PostgreSQL refuses values that are not times. */
 const readTimes = namedStatement(
   'test-times',
   `SELECT q.n::int, q.at::text FROM unnest($at::timestamptz[]) WITH ORDINALITY AS q(at, n)`,
@@ -53,7 +53,7 @@ test('when one SQL statement combines several look-ups by id, only the look-up w
   ]);
 });
 
-test('when Prisma combines several queries in one SQL statement, only the invalid query fails', async () => {
+test('when createQueryBatch combines several queries in one SQL statement, only the invalid query fails', async () => {
   const findHash = createQueryBatch(async (hashes: readonly string[]) => {
     const rows = await prisma.$queryRaw<{ hash: string }[]>`
       SELECT hash FROM unnest(${hashes}::text[]) AS given(hash) WHERE hash = ANY(${hashes}::text[])`;
@@ -69,7 +69,7 @@ test.each([
   ['a lock that is not free', Object.assign(new Error('lock timeout'), { code: '55P03' })],
   ['a statement that takes too long', Object.assign(new Error('statement timeout'), { code: '57014' })],
 ])(
-  'the gateway does not repeat an SQL statement for several queries when the statement fails because of %s',
+  'when an SQL statement that combines several queries fails because of %s, the gateway does not repeat the statement',
   async (_, failure) => {
     const query = vi.fn(() => Promise.reject(failure));
     const findTime = createTimes({ query });
@@ -82,7 +82,7 @@ test.each([
   },
 );
 
-test('the gateway does not repeat a combined write that returns an error for each of its queries', async () => {
+test('when a database call for several writes returns a separate error for each write, the gateway does not repeat the call', async () => {
   const refused = Object.assign(new Error('refused'), { code: '22021' });
   const write = vi.fn(async (questions: readonly string[]) => questions.map(() => refused));
   const answers = await Promise.allSettled(['a', 'b'].map(createQueryBatch(write)));
@@ -90,7 +90,7 @@ test('the gateway does not repeat a combined write that returns an error for eac
   expect(write).toHaveBeenCalledOnce();
 });
 
-test('the gateway finds one invalid query among a thousand combined queries with two SQL statements per halving', async () => {
+test('to find one invalid query among 1,000 combined queries, the gateway needs at most 21 SQL statements', async () => {
   const query = vi.fn<Sql['query']>((...statement) => sql.query(...statement));
   const findTime = createTimes({ query: query as Sql['query'] });
   const questions = Array.from({ length: 1000 }, (_, index) => (index === 300 ? '\u0000' : year(index % 50)));

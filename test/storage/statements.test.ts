@@ -27,7 +27,7 @@ const whitelist = createWhitelistReads({ ...gateway.database, feedCursors });
 const decisions = createAccessDecisions(gateway.database);
 const locations = { ...createLocationFinder(gateway.database), ...createLocationReads(gateway.database) };
 
-/** A key with access to everything. */
+/** An operator's API key, whose scope contains every company and every location. */
 const operator = { unrestricted: true, companyIds: [], locationIds: [] } as unknown as AuthenticatedKey;
 
 const [morning, noon, evening] = ['06', '12', '18'].map((hour) => new Date(`2026-03-01T${hour}:00:00Z`)) as [
@@ -36,7 +36,7 @@ const [morning, noon, evening] = ['06', '12', '18'].map((hour) => new Date(`2026
   Date,
 ];
 
-/** Two locations with entries that share reference ids, plates and times. */
+/** Creates two locations whose whitelists contain the same reference ids, plates and times. */
 async function newWhitelists() {
   const { companyId } = await gateway.newTenant();
   const ids = [await gateway.newLocation(companyId), await gateway.newLocation(companyId)];
@@ -59,8 +59,8 @@ async function newWhitelists() {
   return ids;
 }
 
-describe('hand-written statements', () => {
-  test("the response time does not reveal a location outside the key's scope, because the gateway does not read it", async () => {
+describe('hand-written SQL statements', () => {
+  test('the database returns no row of a location outside the scope, so the response time does not reveal that the location exists', async () => {
     const [foreign = ''] = await newWhitelists();
     const { sql, kind } = gateway.database;
     let found: readonly object[] = [];
@@ -106,7 +106,7 @@ describe('hand-written statements', () => {
     expect(await list.count()).toBe(0);
   });
 
-  test('a key with very many companies can read the locations of exactly those companies', async () => {
+  test('an API key whose scope contains 201 companies can read the locations of exactly these companies', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const [foreign = ''] = await newWhitelists();
     const companyIds = [...Array.from({ length: 200 }, () => newId()), companyId];
@@ -115,7 +115,7 @@ describe('hand-written statements', () => {
     await expect(locations.find(key, foreign)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test("pages and counts from hand-written SQL equal Prisma's results, even when one statement combines several queries", async () => {
+  test('hand-written SQL returns the same pages and total numbers of whitelist entries as Prisma, even when one statement combines several queries', async () => {
     const ids = await newWhitelists();
     const all = await prisma.whitelistEntry.findMany({
       where: { locationId: { in: ids } },
@@ -165,7 +165,7 @@ describe('hand-written statements', () => {
     );
   });
 
-  test("pages and counts of events, sessions and locations from hand-written SQL equal Prisma's results", async () => {
+  test('hand-written SQL returns the same pages and the same total numbers of parking events, parking sessions and locations as Prisma', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await gateway.newLocation(companyId);
     for (const plateNumber of ['1', '2', '3', '4']) {
@@ -211,7 +211,7 @@ describe('hand-written statements', () => {
     }
   });
 
-  test('the SQL look-up of a plate finds the same entry as Prisma, and detects an unknown location', async () => {
+  test('the SQL statement that looks up a plate finds the same whitelist entry as Prisma, and reports an unknown location', async () => {
     const [locationId = ''] = await newWhitelists();
     const entry = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId, validUntil: null } });
     const { plateType, plateCode, plateNumber } = entry;
@@ -227,7 +227,7 @@ describe('hand-written statements', () => {
     expect(unknown).toMatchObject({ reason: { code: 'NOT_FOUND' } });
   });
 
-  test("the SQL filter, the Prisma filter and the check of a row agree on a key's accessible locations", async () => {
+  test('the SQL statements, the Prisma queries and the TypeScript check agree on which locations are in the scope of an API key', async () => {
     const tenants = [await gateway.newTenant(), await gateway.newTenant()];
     await gateway.newLocation(tenants[0]!.companyId);
     const rows = await prisma.location.findMany({
@@ -272,8 +272,11 @@ describe('hand-written statements', () => {
   });
 });
 
-describe('look-ups of rows by id', () => {
-  /** Records the number of ids in each statement. The fake database has only rows with even ids. */
+describe('look-ups of database rows by id', () => {
+  /**
+   * Creates a fake database that records the number of ids in each SQL statement. The fake database contains only rows
+   * whose id is an even number.
+   */
   function notingSql() {
     const asked: number[] = [];
     const sql: Sql = {
@@ -286,7 +289,7 @@ describe('look-ups of rows by id', () => {
   }
   const byIds = namedStatement('rows-of-this-test', 'SELECT id FROM rows WHERE id = ANY($ids::text[])');
 
-  test('row look-ups in one turn of the event loop share an SQL statement, and each look-up gets its rows', async () => {
+  test('row look-ups in the same turn of the event loop share one SQL statement, and each look-up gets its own rows', async () => {
     const { sql, asked } = notingSql();
     const rows = createRowsById<{ id: string }>(sql, byIds);
     const found = await Promise.all([rows(['4', '3', '2']), rows([]), rows(['2', '8'])]);
@@ -294,7 +297,7 @@ describe('look-ups of rows by id', () => {
     expect(asked).toEqual([4]);
   });
 
-  test('one SQL statement looks up rows by at most 1,000 ids', async () => {
+  test('one SQL statement looks up at most 1,000 row ids', async () => {
     const { sql, asked } = notingSql();
     const found = await createRowsById<{ id: string }>(
       sql,
@@ -306,7 +309,7 @@ describe('look-ups of rows by id', () => {
 });
 
 describe('nested GraphQL queries', () => {
-  test('the number of SQL statements does not grow with the length of nested lists', async () => {
+  test('the number of SQL statements for a nested GraphQL query does not grow with the number of objects in its lists', async () => {
     const companyIds = [await gateway.newCompany(), await gateway.newCompany(), await gateway.newCompany()];
     for (const companyId of companyIds) {
       for (let index = 0; index < 3; index += 1) {
@@ -321,7 +324,7 @@ describe('nested GraphQL queries', () => {
       whitelist(first: 2) { totalCount nodes { plateNumber location { name company { name } } } } } } } } }`;
     const count = async (ids: string[]) => {
       const key = await gateway.newKey({ companyIds: ids });
-      await gateway.rest('GET', '/health', { key }); // The first statement looks up the key
+      await gateway.rest('GET', '/health', { key }); // The test does not count the SQL statements of this request, because it also looks up the API key
       let body: { errors?: unknown; data?: { companies: { totalCount: number } } } = {};
       const statements = await statementsOfRequest(
         async () => ({ body } = await gateway.graph(query, { key })),
@@ -335,9 +338,9 @@ describe('nested GraphQL queries', () => {
     expect(one).toBeLessThanOrEqual(11);
   });
 
-  test('a list, a gate decision, a create, an update and a delete take one SQL statement each', async () => {
+  test('the gateway needs one SQL statement to list, create, update or delete whitelist entries, or to decide for a gate', async () => {
     const { locationId, key } = await gateway.newTenant();
-    await gateway.rest('GET', '/health', { key }); // The first statement looks up the key
+    await gateway.rest('GET', '/health', { key }); // The test does not count the SQL statements of this request, because it also looks up the API key
     const entry = newEntry();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "7" }';
     const path = `/locations/${locationId}/whitelist`;
@@ -360,7 +363,7 @@ describe('nested GraphQL queries', () => {
   });
 });
 
-test("Prisma's first 500 different SQL statements have names, and further SQL statements have no name", () => {
+test('the gateway gives names to the first 500 different SQL statements of Prisma, and no names to later statements', () => {
   const nameOf = createStatementNamer();
   const texts = Array.from({ length: 501 }, (_, index) => `SELECT ${index}`);
   const names = texts.map((sql) => nameOf({ sql }));
@@ -369,7 +372,7 @@ test("Prisma's first 500 different SQL statements have names, and further SQL st
   expect(texts.map((sql) => nameOf({ sql }))).toEqual(names);
 });
 
-test('the gateway counts a long list with filters, and the embedded database counts the list in chunks', async () => {
+test('the entry count of a long whitelist is correct with and without filters, and the embedded database counts in chunks', async () => {
   const { locationId } = await gateway.newTenant();
   const add = `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "validUntil")
       SELECT gen_random_uuid()::text, $1, 'r' || i % 2, 'DXB', 'A', i::text, CASE WHEN i % 3 = 0 THEN now() END

@@ -8,12 +8,14 @@ import { pino } from 'pino';
 import { openTestGateway } from '../support/harness.ts';
 import { createScratchDatabase, migrateUpTo } from '../support/scratch-database.ts';
 
-/** The first migration after the last release, 1.5.0. */
+/** The name of the first database migration after version 1.5.0. */
 const firstOfNextRelease = '20261121191634_usage_record_error_code';
 const { keyPepper } = loadConfig({});
 const log = pino({ level: 'silent' });
 
-/** Writes the rows of a company as version 1.5.0 did, and returns the values that its clients know. */
+/**
+ * Writes the rows of a company as version 1.5.0 did, and returns an API key and the ids of the rows.
+ */
 async function writeAsLastRelease({ prisma }: Database) {
   const [companyId, locationId, entryId, keyId, eventId] = Array.from({ length: 5 }, newId) as [
     string,
@@ -47,7 +49,7 @@ interface Column {
   isRequired: boolean;
 }
 
-/** The columns of all tables. A column that an insert statement must name is marked as required. */
+/** Returns the columns of all tables. A column is required if each insert statement must contain its value. */
 const columnsOf = ({ prisma }: Database) =>
   prisma.$queryRaw<Column[]>`
     SELECT table_name AS "table", column_name AS "column", udt_name AS "type",
@@ -55,8 +57,8 @@ const columnsOf = ({ prisma }: Database) =>
     FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'`;
 
-describe('a database of version 1.5.0 that is upgraded', () => {
-  test('after the upgrade of a 1.5.0 database, its data is unchanged, and version 1.5.0 can still write', async () => {
+describe('upgrade of a database of version 1.5.0', () => {
+  test('the upgrade of a database from version 1.5.0 changes no data, and version 1.5.0 can still write to the database', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     const before = await openDatabase({ ...scratch, log });
     await migrateUpTo(before, firstOfNextRelease);

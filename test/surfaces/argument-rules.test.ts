@@ -16,14 +16,17 @@ import { parkingEventRule } from '../../schema/parking-event.ts';
 import { plateRule, whitelistEntryRule } from '../../schema/whitelist.ts';
 import { argumentRule } from '../../src/graphql/operation-plan.ts';
 
-/** The validation rules of arguments that resolvers check themselves: row by row, or together with another argument. */
+/**
+ * The validation rules that a resolver applies itself. Such a rule checks each row of a list separately, or checks two
+ * arguments together.
+ */
 const rulesOfResolvers: Record<string, z.ZodType> = {
   'Mutation.importWhitelistEntries(entries)': z.array(whitelistEntryRule),
   'Mutation.recordParkingEvents(events)': z.array(parkingEventRule),
   'Query.plateAccess(plate)': plateRule,
 };
 
-/** The maximum length of a text argument, in characters. The longest text is a feed cursor. */
+/** The maximum length of a text argument, in characters; the longest texts are feed cursors. */
 const maxTextLength = 16_384;
 
 const isHarmless = (value: unknown) =>
@@ -35,7 +38,7 @@ const isHarmless = (value: unknown) =>
 
 const hostileTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\u001bb', 'x'.repeat(maxTextLength + 1)];
 
-/** Values of each scalar type that every validation rule must refuse or change. */
+/** Maps each scalar type to the values that every validation rule must refuse or change. */
 const hostileValues: Record<string, unknown[]> = {
   String: hostileTexts,
   ID: hostileTexts,
@@ -49,7 +52,10 @@ function nested(levels: number): unknown {
   return levels === 0 ? {} : { in: nested(levels - 1) };
 }
 
-/** Returns a validation rule without its optional, default and transform wrappers. */
+/**
+ * Returns a validation rule without its wrappers. A wrapper of a rule makes it optional or nullable, or transforms its
+ * result.
+ */
 function bare(rule: unknown, isLeaf: boolean): unknown {
   if (rule instanceof z.ZodOptional || rule instanceof z.ZodNullable) return bare(rule.unwrap(), isLeaf);
   if (!isLeaf && rule instanceof z.ZodPipe) return bare(rule.in, isLeaf);
@@ -57,7 +63,8 @@ function bare(rule: unknown, isLeaf: boolean): unknown {
 }
 
 /**
- * Lists the scalars inside an input type. Each scalar has its path and its validation rule, if the scalar has a rule.
+ * Returns the path and the validation rule (if any) of each scalar value in an argument. If the argument has an input
+ * type, the scalar values are the fields of this type.
  */
 function leavesOf(
   path: string,
@@ -98,7 +105,7 @@ describe.each(Object.entries(hostileValues))(
       expect(ofScalar.filter(({ rule }) => rule === undefined).map(({ path }) => path)).toEqual([]);
     });
 
-    test('the validation rule of an argument refuses or repairs values that the database cannot store', () => {
+    test('the validation rule of every argument refuses or corrects values that the database cannot store', () => {
       const passed = ofScalar.flatMap(({ path, rule }) =>
         values
           .filter((value) => rule instanceof z.ZodType && rule.safeParse(value).success)
@@ -110,14 +117,14 @@ describe.each(Object.entries(hostileValues))(
   },
 );
 
-test('the tests of arguments cover every scalar type that clients can send', () => {
+test('the tests of validation rules cover every scalar type that clients can send', () => {
   const known = [...Object.keys(hostileValues), 'Boolean'];
   expect(leaves.map(({ scalar }) => scalar).filter((scalar) => !known.includes(scalar))).toEqual([]);
 });
 
-// A validation rule checks texts by code, and the published contract contains only the pattern in the `meta` of the
-// rule.
-describe('texts that the contract describes', () => {
+// The gateway checks texts with the code of a validation rule. The OpenAPI document contains only the pattern in the
+// `meta` of this rule. These tests check that the code of each rule and its pattern refuse the same texts.
+describe('text patterns in the OpenAPI document', () => {
   const ajv = new Ajv2020();
   addFormats.default(ajv);
   const rules = leaves.flatMap(({ path, scalar, rule }) =>
@@ -125,18 +132,20 @@ describe('texts that the contract describes', () => {
   );
   const texts = ['', ' ', ...Array.from({ length: 0xa0 }, (_, code) => `a${String.fromCharCode(code)}a`)];
 
-  /** Returns the texts for which the published contract and the validation rule disagree. */
+  /** Returns each text that only one of the two accepts: the pattern in the OpenAPI document or the validation rule. */
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;
+    // The test skips most texts for a rule that accepts only names from a list, because the list is not in the OpenAPI
+    // document. The test skips texts with white space for rules that refuse white space, such as rules for URLs.
     return texts
-      .filter((text) => text === '' || accepts('aaa')) // other rules accept names of a list that the contract does not have
-      .filter((text) => !/\s/.test(text) || accepts('a a')) // other rules accept URLs
+      .filter((text) => text === '' || accepts('aaa'))
+      .filter((text) => !/\s/.test(text) || accepts('a a'))
       .filter((text) => isDescribed(text) !== accepts(text))
       .map((text) => `${path}: ${JSON.stringify(text)}`);
   };
 
-  test('the published patterns and the validation rules refuse exactly the same texts', () => {
+  test('the patterns in the OpenAPI document and the validation rules refuse exactly the same texts', () => {
     expect(rules).not.toEqual([]);
     expect(rules.flatMap(differing)).toEqual([]);
   });

@@ -11,7 +11,7 @@ const releasedSchema = `
   input CompanyInput { name: String! note: String }
 `;
 
-describe('breaking changes of the graph', () => {
+describe('breaking changes of the GraphQL schema', () => {
   test.each([
     ['a field is removed', 'company: String!', '', 'Query.company', true],
     ['a field becomes nullable', 'company: String!', 'company: String', 'Query.company', false],
@@ -19,14 +19,14 @@ describe('breaking changes of the graph', () => {
     ['an enum value is removed', 'READ WRITE', 'READ', 'Permission.WRITE', true],
     ['an input field becomes required', 'note: String', 'note: String!', 'CompanyInput.note', false],
   ])(
-    'the contract check reports a breaking change of the graph when %s',
+    'the contract check reports a breaking change of the GraphQL schema when %s',
     async (_, from, to, path, isRemoval) => {
       const changes = await breakingGraphChanges(releasedSchema, releasedSchema.replace(from, to));
       expect(changes).toEqual([{ path, isRemoval, message: expect.any(String) }]);
     },
   );
 
-  test('the contract check accepts additions to the graph', async () => {
+  test('the contract check accepts additions to the GraphQL schema', async () => {
     const extended = releasedSchema
       .replace('READ WRITE', 'READ WRITE ADMIN')
       .replace('note: String', 'note: String phone: String')
@@ -35,11 +35,11 @@ describe('breaking changes of the graph', () => {
   });
 });
 
-// The released document is edited as plain JSON.
+// The tests edit the released OpenAPI document as untyped JSON.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type PlainJson = any;
 
-/** The released OpenAPI document, with one edit. */
+/** Returns the OpenAPI document of release 1.5.0, changed by the given function. */
 function openApi(edit: (document: PlainJson) => void = () => undefined): Document {
   const file = new URL('../../contract/1.5.0/openapi.json', import.meta.url);
   const document: PlainJson = JSON.parse(readFileSync(file, 'utf8'));
@@ -97,7 +97,7 @@ describe('breaking changes of REST', () => {
     expect(breakingRestChanges(openApi(), openApi(edit)).map((change) => change.path)).toContain(path);
   });
 
-  test('the contract check accepts additions to REST, and rules that accept more requests', () => {
+  test('the contract check accepts additions to the REST API, and validation rules that allow more requests than before', () => {
     const extended = openApi(({ paths, components }) => {
       paths['/zones'] = paths[locations];
       paths[locations].get.parameters.push({ name: 'zone', in: 'query', schema: { type: 'string' } });
@@ -122,7 +122,7 @@ describe('announcements of breaking changes in the changelog', () => {
 `);
   const change = (path: string, isRemoval = false) => ({ path, message: '', isRemoval });
 
-  test('a breaking change in the changelog announces a path of the contract and all paths below the path', () => {
+  test('a path in the changelog announces breaking changes of the contract at this path and at all paths below it', () => {
     expect(announced).toEqual(['Query.*', 'GET /locations']);
     expect(isAnnounced(change('GET /locations 200.data[].name'), announced)).toBe(true);
     expect(isAnnounced(change('GET /locations'), announced)).toBe(true);
@@ -130,7 +130,7 @@ describe('announcements of breaking changes in the changelog', () => {
     expect(isAnnounced(change('Mutation.old'), announced)).toBe(false);
   });
 
-  test('a changelog path with * announces changes of every field of a type, but no removal', () => {
+  test('the path Query.* in the changelog announces changes of every field of the type Query, but not the removal of a field', () => {
     expect(isAnnounced(change('Query.companies'), announced)).toBe(true);
     expect(isAnnounced(change('Query.companies', true), announced)).toBe(false);
     expect(isAnnounced(change('Company.name'), announced)).toBe(false);

@@ -6,7 +6,7 @@ import { type Operation, surfaceNames, surfaces } from '../support/surfaces.ts';
 
 const gateway = await sharedTestGateway();
 
-/** Every row of the endpoint table, with its equivalent graph operation. */
+/** Every documented REST endpoint, with its equivalent GraphQL operation. */
 function operations(
   companyId: string,
   locationId: string,
@@ -118,7 +118,7 @@ function operations(
   });
 }
 
-/** Creates a tenant with one whitelist entry, and every operation on that tenant. */
+/** Creates a company with one whitelist entry, and returns every documented operation with the ids of this company. */
 async function newCase(locationId?: string) {
   const tenant = await gateway.newTenant();
   const created = await gateway.rest('POST', `/locations/${tenant.locationId}/whitelist`, {
@@ -133,10 +133,10 @@ async function newCase(locationId?: string) {
 
 const rateHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
-describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
+describe.each(surfaceNames)('every documented operation over %s', (surface) => {
   const call = surfaces[surface];
 
-  test('the documented operation refuses a request without an API key', async () => {
+  test('every documented operation refuses a request without an API key', async () => {
     for (const operation of (await newCase()).operations) {
       const answer = await call(gateway, operation);
       expect(answer, operation.name).toMatchObject({
@@ -148,7 +148,7 @@ describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
     }
   });
 
-  test('the documented operation returns the same error for an unknown key and for a mistyped key', async () => {
+  test('every documented operation returns the same error for an unknown API key and for a malformed API key', async () => {
     const unknown = await gateway.newKey({ environment: 'production' });
     for (const operation of (await newCase()).operations) {
       for (const key of [unknown, `${unknown}x`, 'nonsense']) {
@@ -161,7 +161,7 @@ describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
     }
   });
 
-  test('the documented operation refuses an API key that lacks the documented permission', async () => {
+  test('every documented operation refuses an API key that lacks the documented permission', async () => {
     const { operations: all, companyId } = await newCase();
     for (const operation of all.filter(({ permission }) => permission)) {
       const key = await gateway.newKey({
@@ -176,7 +176,7 @@ describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
     }
   });
 
-  test("the documented operation returns the same error for another company's location as for an unknown location", async () => {
+  test('every documented operation returns the same error for a location of another company as for an unknown location', async () => {
     const outsider = await gateway.newTenant();
     const foreign = await newCase();
     const unknownId = newId();
@@ -199,7 +199,7 @@ describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
     }
   });
 
-  test('the documented operation succeeds with the documented status, and its headers show the remaining rate limit', async () => {
+  test('every documented operation responds with the documented success status, and with headers that show the rate limit', async () => {
     const { operations: all, key } = await newCase();
     for (const operation of all) {
       const answer = await call(gateway, operation, key);

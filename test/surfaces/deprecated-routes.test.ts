@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Stops the clock of the gateway. */
+/** Sets the clock of the gateway to the given time, and stops the clock. */
 const freezeClock = (at: string) => vi.useFakeTimers({ toFake: ['Date'], now: new Date(at) });
 
 const call = (route: (typeof routes)[number], locationId: string, key: string, headers = {}) =>
@@ -26,7 +26,7 @@ const call = (route: (typeof routes)[number], locationId: string, key: string, h
     ...(route.method === 'POST' && { body: newEntry() }),
   });
 
-describe('brownouts of deprecated routes', () => {
+describe('brownouts (planned outages of deprecated routes)', () => {
   test.each([
     ['2027-03-01T13:59:59.999Z', false],
     ['2027-03-01T14:00:00.000Z', true],
@@ -35,7 +35,7 @@ describe('brownouts of deprecated routes', () => {
     ['2027-04-30T20:00:00.000Z', true],
     ['2027-05-01T20:29:59.999Z', true],
     ['2027-05-01T20:30:00.000Z', false],
-  ])('at %s, a brownout disables deprecated routes: %s', async (now, isOff) => {
+  ])('at the time %s, a brownout (planned outage) disables the deprecated routes: %s', async (now, isOff) => {
     const { key, locationId } = await gateway.newTenant();
     freezeClock(now);
     for (const route of deprecatedRoutes) {
@@ -76,7 +76,7 @@ describe('brownouts of deprecated routes', () => {
     ['2027-03-02T02:00:00Z', 1],
     ['2027-06-01T00:00:00Z', 0],
   ])(
-    'responses announce a brownout in a structured header from %s until the end of the brownout',
+    'at the time %s, the header Brownout lists the brownouts that have not ended yet',
     async (now, announced) => {
       const { key, locationId } = await gateway.newTenant();
       freezeClock(now);
@@ -102,13 +102,13 @@ describe('brownouts of deprecated routes', () => {
     '2027-03-01T14:00Z/P',
     '2027-03-01T14:00Z/P1M',
     ',',
-  ])('the gateway does not start with the value %s of BROWNOUTS', (text) => {
+  ])('the gateway does not start when the variable BROWNOUTS has the value %s', (text) => {
     expect(() => loadConfig({ BROWNOUTS: text })).toThrow(ConfigError);
     expect(() => loadConfig({ BROWNOUTS: text })).toThrow(/^BROWNOUTS must be times with a duration/);
   });
 });
 
-test("responses of a deprecated route link to the route's successor and to a public guide", async () => {
+test('the response of a deprecated route links to the route that replaces it, and to a guide that needs no API key', async () => {
   const { key, locationId } = await gateway.newTenant();
   for (const route of deprecatedRoutes) {
     const link = (await call(route, locationId, key)).headers.get('Link')!;
@@ -120,12 +120,12 @@ test("responses of a deprecated route link to the route's successor and to a pub
   }
 });
 
-describe('the deprecations list of a key', () => {
+describe('the field `deprecations` of an API key', () => {
   const document = '{ operation requests lastUsedAt removedAt replacement }';
   const idOf = async (key: string) =>
     (await gateway.graph('{ viewer { id } }', { key })).body.data.viewer.id as string;
 
-  /** Stores usage records of a key, as the gateway does for requests. */
+  /** Stores usage records for an API key, as the gateway does when the key sends requests. */
   const used = (apiKeyId: string, ...requests: [string, Date][]) =>
     prisma.usageRecord.createMany({
       data: requests.map(([operation, createdAt]) => ({
@@ -143,7 +143,7 @@ describe('the deprecations list of a key', () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
   const residents = 'GET /locations/{locationId}/residents';
 
-  test('`deprecations` lists the deprecated operations that a key used in the last 31 days, with their successors', async () => {
+  test('`deprecations` lists the deprecated operations that an API key used in the last 31 days, with their replacements', async () => {
     const { companyId, key: administrator } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_WHITELIST'] });
     const id = await idOf(key);
@@ -181,7 +181,7 @@ describe('the deprecations list of a key', () => {
     expect(denied.body.data.apiKey).toBeNull();
   });
 
-  test('`deprecations` counts the requests of a key to every deprecated route', async () => {
+  test('`deprecations` lists every deprecated route to which an API key has sent a request', async () => {
     const { key, locationId } = await gateway.newTenant();
     for (const route of deprecatedRoutes) await call(route, locationId, key);
     await expect

@@ -20,7 +20,7 @@ const environment = {
   PMS_URL: url,
 };
 
-test('docs/configuration.md explains exactly the environment variables that the gateway reads', () => {
+test('docs/configuration.md explains every environment variable that the gateway reads, and no other variable', () => {
   const { text } = pages.find(({ path }) => path === 'docs/configuration.md')!;
   const rows = text.split('\n').filter((line) => line.startsWith('| `'));
   const documented = rows.flatMap((row) =>
@@ -29,18 +29,21 @@ test('docs/configuration.md explains exactly the environment variables that the 
   expect(documented.toSorted()).toEqual(variableNames.toSorted());
 });
 
-test.each(pages)('every link in the document $path leads to an existing file', (page) => {
+test.each(pages)('every link to a file in the document $path leads to an existing file', (page) => {
   expect(linkedFiles(page).filter((file) => !existsSync(join(projectFolder, file)))).toEqual([]);
 });
 
-test.each(pages)('every command block of the document $path is marked as tested or not tested', (page) => {
-  const commands = fencedBlocks(page).filter(({ language }) => language === 'sh');
-  expect(commands.filter(({ words }) => !/^(run|manual)$/.test(words.join(' ')))).toEqual([]);
-});
+test.each(pages)(
+  'every block of commands in the document $path is marked as `run` (tested) or `manual` (not tested)',
+  (page) => {
+    const commands = fencedBlocks(page).filter(({ language }) => language === 'sh');
+    expect(commands.filter(({ words }) => !/^(run|manual)$/.test(words.join(' ')))).toEqual([]);
+  },
+);
 
 /**
- * Writes the programs of a page, such as `camera.ts`, to files, and replaces the file names in the commands of the
- * page.
+ * Writes the programs of a document, such as `camera.ts`, to files, and inserts the paths of these files into the
+ * document's commands.
  */
 function withFiles(script: string, path: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'documentation-'));
@@ -65,11 +68,11 @@ describe('commands in the documents', () => {
     .filter(({ script }) => script !== '');
 
   test.each(scripts)(
-    'the commands of the document $path work when a reader runs all of them from top to bottom',
+    'the tested commands of the document $path work when they run in the order of the document',
     async ({ script, path }) => {
       const commands = withFiles(script, path)
         .replaceAll('http://127.0.0.1:3000', url)
-        // The test replaces the command npx, because npx takes seconds to look at all packages.
+        // The test does not run npx, because npx needs seconds to search all packages.
         .replaceAll('npx pms', 'node dist/pms.js');
       const { stdout } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
         cwd: projectFolder,
@@ -80,14 +83,14 @@ describe('commands in the documents', () => {
   );
 });
 
-test('the tables of operations in the documents name every root field of the graph', () => {
+test('docs/api.md contains the name of every root field of the GraphQL schema', () => {
   const { text } = pages.find(({ path }) => path === 'docs/api.md')!;
   const types = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const fields = types.flatMap((type) => Object.keys(type!.getFields()));
   expect(fields.filter((field) => !text.includes(`\`${field}\``))).toEqual([]);
 });
 
-test('the pictures in the documents equal the output of their script', () => {
+test('the pictures in docs/ equal the output of the script that draws them', () => {
   const { status, stderr } = spawnSync(process.execPath, ['docs/pictures/draw.mjs', '--check'], {
     cwd: projectFolder,
     encoding: 'utf8',
@@ -96,7 +99,7 @@ test('the pictures in the documents equal the output of their script', () => {
   expect(status).toBe(0);
 });
 
-describe('the limits of concurrent tasks', () => {
+describe('documentation of the limits of concurrent tasks', () => {
   const textOf = (path: string) => pages.find((page) => page.path === path)!.text;
   const countText = (count: number | undefined) =>
     count === undefined || count === Infinity ? 'any number' : count.toLocaleString('en');
@@ -116,7 +119,7 @@ describe('the limits of concurrent tasks', () => {
       .map((line) => line.split('|').slice(1, -1))
       .filter((cells) => cells.length === rows[0]!.length)
       .map((cells) => cells.map((cell) => cell.trim()))
-      .slice(2); // the head of the table
+      .slice(2); // the first two lines of a Markdown table are its header
     expect(shown).toEqual(rows);
   });
 
@@ -130,17 +133,17 @@ describe('the limits of concurrent tasks', () => {
   });
 });
 
-/** A link in a code comment to a page, such as `docs/contract.md#keys`. */
+/** A regular expression that finds links to documents in code comments, such as `docs/contract.md#keys`. */
 const citation = /docs\/[\w/-]+\.md(?:#[\w-]+)?/g;
 
-/** The anchor of a heading, as GitHub creates it. */
+/** Returns the anchor that GitHub creates for a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replace(/\s/g, '-');
 
-test('every page and section of the documents that a code comment links exists', () => {
+test('when a code comment contains a link to a document or to a section of a document, the target of the link exists', () => {
   const anchors = new Map(
     pages.map(({ path, text }) => [
       path,

@@ -7,7 +7,7 @@ const { prisma } = gateway.database;
 
 const address = 'http://127.0.0.1:9/hook';
 
-/** Sends a mutation with one input, and returns its data or the extensions of its error. */
+/** Sends a mutation with the given input, and returns its result or the `extensions` of its error. */
 async function send(key: string, mutation: string, type: string, input: object, id?: string) {
   const [declared, passed] = id ? ['$id: ID!, ', 'id: $id, '] : ['', ''];
   const result = mutation === 'createWebhook' ? '{ webhook { id companyId } }' : '{ id }';
@@ -18,7 +18,7 @@ async function send(key: string, mutation: string, type: string, input: object, 
   return body.errors?.[0].extensions ?? body.data[mutation];
 }
 
-describe('empty texts where a client could omit the value', () => {
+describe('empty texts in optional fields', () => {
   test('a webhook with an empty url is refused', async () => {
     const { key } = await gateway.newTenant();
     const events = ['WHITELIST_CREATED'];
@@ -39,7 +39,7 @@ describe('empty texts where a client could omit the value', () => {
   });
 
   test.each([{ unrestricted: true }, { unrestricted: false }])(
-    "a webhook with an empty companyId is refused (operator's key: $unrestricted)",
+    "a webhook with an empty companyId is refused, whatever the scope of the API key (operator's key: $unrestricted)",
     async ({ unrestricted }) => {
       const { companyId } = await gateway.newTenant();
       const key = await gateway.newKey(unrestricted ? { unrestricted } : { companyIds: [companyId] });

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { hasInexactNumber, isExact, parseExactly } from '../../src/json/exact-numbers.ts';
 
-describe('exact numbers in JSON', () => {
-  test('a JSON number that JSON.stringify wrote is exact in every notation', () => {
+describe('JSON numbers that JavaScript can parse without a change of their value', () => {
+  test('a JSON number from JSON.stringify is exact (keeps its value when parsed), even with zeros or an exponent added', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const text = JSON.stringify(value);
@@ -15,7 +15,7 @@ describe('exact numbers in JSON', () => {
     );
   });
 
-  test('an integer in JSON is exact when JSON.stringify writes the same digits', () => {
+  test('an integer in JSON is exact (keeps its value when parsed) only when JSON.stringify writes the same digits again', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 69n), max: 2n ** 69n }), (value) => {
         expect(isExact(String(value))).toBe(JSON.stringify(Number(value)) === String(value));
@@ -30,10 +30,10 @@ describe('exact numbers in JSON', () => {
   );
 });
 
-describe('JSON objects with inexact numbers', () => {
+describe('JSON objects that contain numbers whose value changes when JavaScript parses them', () => {
   const text = `{"a":[1,{"b":1e400}],"c":{"d":[12345678901234567890]},"e":"1e400, -0,","f":{"g":[1.5]},"__proto__":{"h":-0}}`;
 
-  test('the path to a JSON number that parsing changes leads to the object that contains the number', () => {
+  test('when parsing changes the value of a JSON number, only the object or array that directly contains the number is marked as inexact', () => {
     const value = parseExactly(text) as { a: [number, object]; c: { d: object }; f: { g: object } };
     expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
     const { a, c, f } = value;

@@ -19,10 +19,12 @@ import type { Compile } from '../../src/graphql/run-operation.ts';
 import { newId } from '../../src/ids.ts';
 import { maxVariableValues } from '../../src/graphql/limits.ts';
 
-// These tests run the endpoint over the real schema, with in-memory stores that count their calls, and without guard
-// and database.
+// The tests of this file send requests without API keys to a GraphQL endpoint with the real schema. Fake stores replace
+// the code that reads the database. Each fake store counts how often the resolvers call it.
 
-/** Lets a test use an object with a few members in place of a larger type. */
+/**
+ * Returns a partial object as a complete object of its type, so that a test can omit unused members.
+ */
 const stub = <T>(parts: object) => parts as T;
 
 const at = new Date('2026-01-31T08:00:00Z');
@@ -50,7 +52,7 @@ const store = vi.fn((answer: unknown) => Promise.resolve(answer));
 const compile = vi.fn<Compile>(compileQuery);
 const charge = vi.fn((_points: number) => Promise.resolve());
 const state: GraphRequestContext['state'] = { operation: 'unknown' };
-/** The request id that every response of these tests has. */
+/** The request id that every response in these tests contains. */
 const requestId = 'request-1';
 const respondTo = (answer: HttpAnswer) => respond(answer, stub<RequestState>({ requestId }));
 const logged = vi.fn((_line: string) => {});
@@ -144,7 +146,7 @@ describe('requests that are not valid GraphQL', () => {
     ['a form', post('query=x', { 'Content-Type': 'application/x-www-form-urlencoded' }), 415],
     ['an unknown response type', post({ query }, { Accept: 'image/png' }), 406],
   ])(
-    'the response to an invalid GraphQL request has an error code, and no message of a parser: %s',
+    'the response to an invalid GraphQL request has an error code, and no message of a JSON or GraphQL parser: %s',
     async (_, request, status) => {
       const answer = await send(request);
       expect(answer.status).toBe(status);
@@ -157,7 +159,7 @@ describe('requests that are not valid GraphQL', () => {
     },
   );
 
-  test('the response to an unsupported HTTP method names the allowed methods', async () => {
+  test('when a GraphQL request has an unsupported HTTP method, the header Allow of the response lists the allowed methods', async () => {
     const options = new Request('http://gateway/graphql', {
       method: 'OPTIONS',
       headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
@@ -169,7 +171,7 @@ describe('requests that are not valid GraphQL', () => {
 });
 
 describe('invalid GraphQL documents', () => {
-  test('the response to an invalid GraphQL document contains the position of the fault', async () => {
+  test('the response to an invalid GraphQL document contains the line and column of the error', async () => {
     const { body } = await send(post({ query: '{\n  helth { status } }' }));
     expect(body.errors).toEqual([
       {
@@ -194,7 +196,7 @@ describe('invalid GraphQL documents', () => {
       null,
     ],
   ])(
-    'an error about a value in a GraphQL document names the same field as for a variable: %s',
+    'the error about an invalid value in a GraphQL document names the field, like the error about an invalid variable: %s',
     async (selection, field, value) => {
       const { body } = await send(post({ query: `{ ${selection} }` }));
       const [error] = body.errors!;
@@ -207,7 +209,7 @@ describe('invalid GraphQL documents', () => {
   );
 });
 
-describe('GraphQL variables over the limits', () => {
+describe('GraphQL variables that exceed the limits', () => {
   const endpoint = newEndpoint();
   const query = `mutation ($entries: [WhitelistEntryInput!]!) {
     importWhitelistEntries(locationId: "x", entries: $entries) { total } }`;
@@ -222,9 +224,9 @@ describe('GraphQL variables over the limits', () => {
     ['values', importOf(`[${Array(maxVariableValues).fill('{}').join()}]`), /values/],
     ['faults', importOf(`[${Array(10_000).fill('{}').join()}]`), /more than 100 faults/],
   ])(
-    'GraphQL variables over the limits get one short error, and the mutation costs no points: %s',
+    'when GraphQL variables exceed the limits, the response has one short error, and the operation does not run: %s',
     async (_, body, message) => {
-      // The gateway compiles a GraphQL document at its third execution.
+      // The gateway compiles a GraphQL document when it runs the document for the third time.
       for (let time = 0; time < 3; time += 1) {
         const { status, body: answer } = await send(post(body), endpoint);
         expect([status, answer.errors?.length, answer.data]).toEqual([expect.any(Number), 1, undefined]);
@@ -236,7 +238,7 @@ describe('GraphQL variables over the limits', () => {
     },
   );
 
-  test('the response explains each fault of the GraphQL variables when the variables have only a few faults', async () => {
+  test('when GraphQL variables are invalid but within the limits, the response names the first invalid field', async () => {
     const { body } = await send(post(importOf('[{}, {}]')), endpoint);
     expect(body.errors![0]!.extensions.details).toMatchObject({
       field: 'entries.0.referenceId',
@@ -245,8 +247,8 @@ describe('GraphQL variables over the limits', () => {
   });
 });
 
-describe('charges of an operation', () => {
-  test('each mutation field after the first costs points, even in fragments and under aliases', async () => {
+describe('rate limit points that a GraphQL operation costs', () => {
+  test('each mutation field after the first costs one more rate limit point, even in a fragment or with an alias', async () => {
     const change = 'revokeApiKey(id: "x") { id }';
     await send(
       post({
@@ -260,7 +262,7 @@ describe('charges of an operation', () => {
     expect(charge).toHaveBeenCalledTimes(1);
   });
 
-  test('a GraphQL operation does not run when its points exceed the rate limit', async () => {
+  test('a GraphQL operation does not run when its cost is higher than the rate limit points that the API key has left', async () => {
     charge.mockRejectedValueOnce(rateLimitExceeded);
     const input = '{ companyId: "x", name: "n", slug: "s" }';
     const change = (alias: string) => `${alias}: createLocation(input: ${input}) { id }`;
@@ -269,7 +271,7 @@ describe('charges of an operation', () => {
     expect(store).not.toHaveBeenCalled();
   });
 
-  test('the other fields of a GraphQL operation keep their data when one field exceeds its limit', async () => {
+  test('when one field of a GraphQL operation exceeds a rate limit, the other fields keep their data', async () => {
     store.mockRejectedValueOnce(rateLimitExceeded);
     const query = `{ location(id: "${rows[1]!.id}") { id } health { status } }`;
     const { status, body } = await send(post({ query }));
@@ -277,7 +279,7 @@ describe('charges of an operation', () => {
     expect(body.data).toEqual({ location: null, health: { status: 'ok' } });
   });
 
-  test('a GraphQL operation without the permission does not run, and the response does not describe invalid variables', async () => {
+  test('a GraphQL operation does not run when the API key lacks a permission, and the response does not describe invalid variables', async () => {
     const request = post({
       query: 'query ($n: Int) { health { status } locations(first: $n) { totalCount } }',
       variables: { n: 'x' },
@@ -288,7 +290,7 @@ describe('charges of an operation', () => {
   });
 });
 
-describe('the first error of a response in the log', () => {
+describe('the error in the log entry of a GraphQL response', () => {
   const nested = `{ here: location(id: "${rows[1]!.id}") { id } away: location(id: "${newId()}") { id } }`;
   test.each([
     ['the error of a field, with its path', nested, { errorCode: 'NOT_FOUND', errorPath: 'away' }],
@@ -355,7 +357,7 @@ describe('GraphQL operations that a client repeats', () => {
       { name: 'Location' },
     ],
   ])(
-    'graphql-js and the compiled operation give the same response in each media type: %s %o',
+    'a GraphQL operation has the same response when graphql-js runs it and when it is compiled: %s %o',
     async (query, variables) => {
       const endpoint = newEndpoint();
       const answers: unknown[] = [];
@@ -371,10 +373,11 @@ describe('GraphQL operations that a client repeats', () => {
     },
   );
 
-  // The gateway never compiles an operation that it refuses before the execution.
+  // If the gateway refuses an operation before execution, the response has no `data`. The gateway never compiles an
+  // operation that it refuses before execution.
   const reachesExecution = ({ data }: Answer['body']) => data !== undefined;
 
-  test('the gateway compiles a GraphQL operation at its third execution', async () => {
+  test('the gateway compiles a GraphQL operation when it runs the operation for the third time', async () => {
     const endpoint = newEndpoint();
     const compiled: number[] = [];
     for (let time = 1; time <= 4; time += 1) {
@@ -384,7 +387,7 @@ describe('GraphQL operations that a client repeats', () => {
     expect(compiled).toEqual([0, 0, 1, 1]);
   });
 
-  test('the GraphQL response hides the cause of an unexpected error, in compiled and uncompiled operations', async () => {
+  test('the GraphQL response hides the cause of an unexpected error, before and after the gateway has compiled the operation', async () => {
     const endpoint = newEndpoint();
     for (let time = 1; time <= 4; time += 1) {
       const { body } = await send(post({ query: `{ location(id: "${rows[9]!.id}") { id } }` }), endpoint);
@@ -421,7 +424,7 @@ describe('GraphQL operations that a client repeats', () => {
     expect(logged.mock.calls[0]![0]).toContain('secret cause');
   });
 
-  test('the GraphQL response hides the cause of an error in a plugin or Yoga, and the log contains the cause', async () => {
+  test('the GraphQL response hides the cause of an error outside of the resolvers, and the log contains the cause', async () => {
     const broken = stub<GraphExecutor>({
       ...createGraphExecutor(schema),
       execute: () => Promise.reject(new TypeError('secret cause')),
@@ -435,7 +438,7 @@ describe('GraphQL operations that a client repeats', () => {
   });
 });
 
-test('the gateway caches 500 GraphQL documents by their text, and then drops the least recently used document', async () => {
+test('the gateway caches up to 500 parsed GraphQL documents, and then removes the least recently used document', async () => {
   const executor = createGraphExecutor(schema);
   const endpoint = createGraphEndpoint(schema, executor, createMetrics({ limiter: { backend: 'memory' } }));
   const texts = Array.from({ length: 501 }, (_, index) => `{ health { status } a${index}: __typename }`);

@@ -15,7 +15,8 @@ import {
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../schema/index.ts';
 
-// Clients rely on the names in the contract. The graph must have all of these names, and may have further names.
+// The GraphQL schema must have all names in test/fixtures/graph.graphql, because clients rely on these names. The
+// GraphQL schema may also have names that this file does not contain.
 const promised = parse(readFileSync(new URL('../fixtures/graph.graphql', import.meta.url), 'utf8'));
 
 const types = promised.definitions.flatMap((node) =>
@@ -28,18 +29,21 @@ const types = promised.definitions.flatMap((node) =>
     : [],
 );
 
-describe('names in the graph', () => {
-  test.each(types)('the graph has the field %s.%s of the contract', (typeName, fieldName, promisedField) => {
-    const type = schema.getType(typeName);
-    const field = isObjectType(type) || isInputObjectType(type) ? type.getFields()[fieldName] : undefined;
-    expect(String(field?.type)).toBe(print(promisedField.type));
-    if (promisedField.kind === Kind.FIELD_DEFINITION && field && 'args' in field) {
-      for (const argument of promisedField.arguments ?? []) {
-        const found = field.args.find(({ name }) => name === argument.name.value);
-        expect(String(found?.type), argument.name.value).toBe(print(argument.type));
+describe('names in the GraphQL schema', () => {
+  test.each(types)(
+    'the GraphQL schema has the field %s.%s of the contract',
+    (typeName, fieldName, promisedField) => {
+      const type = schema.getType(typeName);
+      const field = isObjectType(type) || isInputObjectType(type) ? type.getFields()[fieldName] : undefined;
+      expect(String(field?.type)).toBe(print(promisedField.type));
+      if (promisedField.kind === Kind.FIELD_DEFINITION && field && 'args' in field) {
+        for (const argument of promisedField.arguments ?? []) {
+          const found = field.args.find(({ name }) => name === argument.name.value);
+          expect(String(found?.type), argument.name.value).toBe(print(argument.type));
+        }
       }
-    }
-  });
+    },
+  );
 
   test.each(
     promised.definitions.flatMap((node) =>
@@ -47,14 +51,14 @@ describe('names in the graph', () => {
         ? [[node.name.value, (node.values ?? []).map(({ name }) => name.value)] as const]
         : [],
     ),
-  )('the enum %s of the graph has the values of the contract', (name, values) => {
+  )('the enum %s of the GraphQL schema has all values of the contract', (name, values) => {
     const type = schema.getType(name);
     expect(isEnumType(type) ? type.getValues().map((value) => value.name) : []).toEqual(
       expect.arrayContaining(values),
     );
   });
 
-  test('every type, field, argument and enum value of the graph has a description', () => {
+  test('every type, field, argument and enum value of the GraphQL schema has a description', () => {
     const named = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
     const missing = named.flatMap((type) => {
       const own =

@@ -5,16 +5,16 @@ import { sharedTestGateway } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const key = await gateway.newKey();
 
-// This test runs the public test suite for GraphQL over HTTP, with a key on every request.
-describe('GraphQL over HTTP', () => {
+// This file runs the public audit suite for GraphQL over HTTP, and adds an API key to every request of the suite.
+describe('conformance to the specification GraphQL over HTTP', () => {
   const audits = serverAudits({
     url: 'http://gateway/graphql',
     fetchFn: (url: string, init: RequestInit = {}) =>
       gateway.app.request(url, { ...init, headers: { ...(init.headers as object), 'X-API-Key': key } }),
   });
-  test('the audit suite for GraphQL over HTTP has 61 audits', () => expect(audits).toHaveLength(61));
+  test('the public audit suite for GraphQL over HTTP has 61 audits', () => expect(audits).toHaveLength(61));
   test.each(audits.map((audit) => [audit.name, audit] as const))(
-    'the GraphQL endpoint passes the audit: %s',
+    'the GraphQL endpoint passes the GraphQL-over-HTTP audit: %s',
     async (_, audit) => {
       const result = await audit.fn();
       expect(result.status, 'reason' in result ? result.reason : '').toBe('ok');

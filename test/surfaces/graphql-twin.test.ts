@@ -13,10 +13,13 @@ const { prisma } = gateway.database;
 
 const Accept = 'application/graphql-request+json';
 
-/** Creates two equal tenants: one for REST, and one for the equivalent GraphQL requests. */
+/**
+ * One of the two companies that a test compares. One company gets REST requests, and the other company gets the
+ * equivalent GraphQL requests.
+ */
 type World = Awaited<ReturnType<typeof newWorlds>>[number];
 
-/** Two tenants with equal whitelists, apart from the ids. */
+/** Creates two companies whose whitelists are equal, except for the ids. */
 async function newWorlds() {
   const tenants = [await gateway.newTenant(), await gateway.newTenant()];
   const entries = Array.from({ length: 4 }, (_, index) => newEntry({ referenceId: `r${index % 2}` }));
@@ -35,7 +38,7 @@ async function newWorlds() {
   );
 }
 
-/** Values that a client may send in place of a valid value. */
+/** Generates values, mostly invalid, that a client may send instead of a valid value. */
 const anything = fc.oneof(fc.constant(null), fc.constant(''), fc.integer(), fc.string(), fc.boolean());
 const mostly = (...values: unknown[]) =>
   fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: anything });
@@ -62,11 +65,12 @@ const locationFields = {
   timezone: mostly('Asia/Dubai'),
 };
 
-/** The request bodies of the routes that have a body, by the summary of the route. */
+/** Maps the summary of a REST route to a generator of random request bodies. */
 const bodies: Record<string, fc.Arbitrary<unknown>> = {
   'Register company': bodyOf({
     name: mostly('Marina Parking'),
-    // A slug must be unique among all companies, so each slug is replaced by a new slug.
+    // In each request, the test replaces the text SLUG by a new company slug, because no two companies may have the
+    // same slug.
     slug: mostly('SLUG').map((value) => (slug('').safeParse(value).success ? 'SLUG' : value)),
     address: mostly('Dubai'),
     settings: mostly({ currency: 'AED' }),
@@ -94,12 +98,15 @@ const queryParameters = fc.record(
   { requiredKeys: [] },
 );
 
-/** A REST request that the test sends for both tenants: its query, its body, and the entry and location in its path. */
+/**
+ * Generates a random REST request: the query parameters, the body, and the whitelist entry and the location in the
+ * path. The test sends the REST request for one company, and the equivalent GraphQL request for another company.
+ */
 const question = ({ summary, list }: Route) =>
   fc.record({
     query: list ? queryParameters : fc.constant({}),
     body: bodies[summary] ?? fc.constant(undefined),
-    entry: fc.nat(4), // This page size is one more than the number of entries.
+    entry: fc.nat(4), // The whitelist has four entries (0 to 3), so 4 stands for an unknown whitelist entry.
     isKnownLocation: fc.nat(9).map((n) => n > 0),
   });
 
@@ -107,7 +114,7 @@ type Question = typeof question extends (route: Route) => fc.Arbitrary<infer Ask
 
 const unknownId = newId();
 
-/** Returns the path and the body of the REST request for one of the two tenants. */
+/** Returns the path and the options of a REST request for one of the two companies. */
 function requestOf({ path }: Route, { query, body, entry, isKnownLocation }: Question, world: World) {
   const parameters = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [
@@ -127,7 +134,7 @@ function requestOf({ path }: Route, { query, body, entry, isKnownLocation }: Que
   };
 }
 
-/** Converts a GraphQL response into the REST body with the same data. */
+/** Converts a GraphQL response into the body of a REST response with the same data. */
 function envelopeOf(route: Route, { body }: Answer, query: Record<string, unknown>): unknown {
   const [error] = body.errors ?? [];
   if (error) {
@@ -156,7 +163,7 @@ const ownFields = [
   'lastActivityAt',
 ];
 
-/** Returns a response body without the values that differ between two tenants: ids, slugs and times of changes. */
+/** Replaces the values in a response body that differ between two companies: ids, slugs and the times of changes. */
 const common = (body: unknown): unknown =>
   JSON.parse(
     JSON.stringify(body, (name, value: unknown) =>
@@ -174,7 +181,7 @@ const countRows = async () =>
 
 describe('the equivalent GraphQL request of a REST request', () => {
   test.each(routes.map((route) => ({ name: `${route.method} ${route.path}`, route })))(
-    "the equivalent GraphQL request of the endpoint $name has the endpoint's result, and showing the request changes nothing",
+    'the REST endpoint $name can return its equivalent GraphQL request without running it, and both requests have the same result',
     async ({ route }) => {
       const [restWorld, twinWorld] = await newWorlds();
       await fc.assert(
@@ -208,7 +215,7 @@ describe('the equivalent GraphQL request of a REST request', () => {
     },
   );
 
-  test('asking for the equivalent GraphQL request needs a valid key and one point, and no permission', async () => {
+  test('to get the equivalent GraphQL request, a client needs a valid API key and one rate limit point, but no permission', async () => {
     const { locationId } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
@@ -226,7 +233,7 @@ describe('the equivalent GraphQL request of a REST request', () => {
     [`${Accept};q=0.5, application/json`, false],
     ['*/*', false],
   ])(
-    'a REST request with Accept %s is answered with the equivalent GraphQL request: %s',
+    'the response to a REST request with the header Accept: %s contains the equivalent GraphQL request: %s',
     async (accept, isWanted) => {
       const { key } = await gateway.newTenant();
       const { body } = await gateway.rest('GET', '/health', { key, headers: { Accept: accept } });

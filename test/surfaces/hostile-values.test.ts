@@ -18,9 +18,12 @@ import { type Answer, newEntry, newSlug, openTestGateway } from '../support/harn
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 
-/** The number of fields in one request. A mutation may have fewer fields. */
+/** The number of GraphQL root fields in one hostile request. A mutation may have at most 10 root fields. */
 const fieldsPerRequest = { query: 20, mutation: 10 };
-/** The number of concurrent requests. One SQL statement of the gateway may read data for several of these requests. */
+/**
+ * The number of hostile requests that the test sends at the same time. The gateway may combine the reads of several
+ * concurrent requests in one SQL statement.
+ */
 const requestsAtOnce = 8;
 
 const mark = '@@hostile@@';
@@ -52,7 +55,10 @@ const { apiKey } = await run<{ apiKey: { id: string } }>(
   { input: { name: 'spare', permissions: ['READ_STATUS'], companyIds: [attacker.companyId] } },
 );
 
-/** Valid values of input types, so that a request has one hostile value and no other fault. */
+/**
+ * Functions that create a valid value for each input type. Each test sends one hostile value to a GraphQL field. All
+ * other values are valid, so only the hostile value can cause an error.
+ */
 const samples: Record<string, () => Record<string, unknown>> = {
   WhitelistEntryInput: () => newEntry(),
   PlateInput: () => plate,
@@ -70,7 +76,10 @@ const samples: Record<string, () => Record<string, unknown>> = {
   UpdateWebhookInput: () => ({ enabled: true }),
 };
 
-/** Valid values for required arguments, by the name of the argument. The value of `id` depends on the field. */
+/**
+ * Returns a valid value for a required argument. For an argument `id`, the value is the id of an object that the
+ * GraphQL field accepts, such as a webhook.
+ */
 function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
   const named = getNamedType(type);
   const sample = samples[named.name]?.();
@@ -87,7 +96,10 @@ function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
   return entry.id;
 }
 
-/** The types whose fields have arguments, each with a query for an object of this type in the attacker's company. */
+/**
+ * Maps each object type that has fields with arguments to a query for one object of this type. Each of these objects
+ * belongs to the company that sends the hostile values.
+ */
 const parents: Record<string, string> = {
   Location: `location(id: "${attacker.locationId}")`,
   Company: `company(id: "${attacker.companyId}")`,
@@ -96,8 +108,8 @@ const parents: Record<string, string> = {
 };
 
 /**
- * A scalar that a client sends, with its field and with the arguments as JSON. A mark in the JSON shows the place of
- * the scalar.
+ * A place in the arguments of a GraphQL field where a client sends a scalar value. The JSON text of the arguments
+ * contains a placeholder, which the test replaces by this scalar value.
  */
 interface Leaf {
   kind: 'query' | 'mutation';
@@ -107,11 +119,17 @@ interface Leaf {
   declared: Record<string, string>;
   values: string;
   takes: (value: string) => boolean;
-  /** Whether the argument is a page size. A hostile page size makes the whole request too expensive. */
+  /**
+   * Whether the argument that gets hostile values is a page size. With a hostile page size, the whole request is too
+   * expensive and does not run.
+   */
   isPageSize: boolean;
 }
 
-/** The arguments with a mark in place of each scalar, and the type of the marked scalar. */
+/**
+ * Yields a pair for each scalar value in an argument. The pair contains a copy of the argument with a placeholder for
+ * the value, and the type of the value.
+ */
 function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, GraphQLInputType]> {
   const type = getNullableType(given);
   if (isScalarType(type)) yield [mark, type];
@@ -122,7 +140,8 @@ function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, 
     const whole = (sample ?? samples[type.name]?.()) as Record<string, unknown>;
     for (const field of Object.values(type.getFields())) {
       for (const [value, scalar] of marked(field.type, whole[field.name])) {
-        // A parking event has its plate either in parts or as the text that a camera read.
+        // A parking event may have either `plate` (a plate in parts) or `reading` (the text that a camera read), but
+        // not both.
         const { reading: _, ...others } = whole;
         yield [{ ...(field.name === 'plate' ? others : whole), [field.name]: value }, scalar];
       }
@@ -131,8 +150,8 @@ function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, 
 }
 
 /**
- * Whether a value has the right JSON type. A value of the right type reaches the validation rules, and other fields of
- * the request succeed.
+ * True if the GraphQL scalar type can parse a JSON value. If GraphQL cannot parse a value, the whole request fails. If
+ * a validation rule refuses a parsed value, only one GraphQL field fails.
  */
 function takes(type: GraphQLInputType, value: string): boolean {
   try {
@@ -168,7 +187,10 @@ function leavesOf(typeName: string): Leaf[] {
   });
 }
 
-/** A request that sends several values to one scalar, each under its own alias. */
+/**
+ * Returns a GraphQL request that sends several hostile values, each in place of the same scalar value. The request
+ * contains the same GraphQL field several times, with one hostile value under each alias.
+ */
 function requestOf({ kind, parent, field, selection, declared, values }: Leaf, hostile: readonly string[]) {
   const names = Object.keys(declared);
   const definitions = hostile.flatMap((_, n) => names.map((name) => `$${name}${n}: ${declared[name]}`));
@@ -186,11 +208,11 @@ function requestOf({ kind, parent, field, selection, declared, values }: Leaf, h
 }
 
 /**
- * The requests for a scalar. Values of the right JSON type share requests; each value of another type fails a whole
- * request.
+ * Returns the requests that send hostile values in place of one scalar value. The hostile values of a wrong JSON type
+ * are in a separate request, because one value of a wrong type makes the whole request fail.
  */
 function requestsOf(leaf: Leaf) {
-  // A change of the maximum stay costs most of the points that one operation may cost.
+  // A request contains updateLocation only once, because changing the maximum stay costs most of an operation's points.
   const most = leaf.field === 'updateLocation' ? 1 : fieldsPerRequest[leaf.kind];
   const taken = partsOf(hostileValues.filter(leaf.takes), most);
   const others = hostileValues.filter((value) => !leaf.takes(value)).slice(0, most);
@@ -203,8 +225,8 @@ function requestsOf(leaf: Leaf) {
 const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf).flatMap(requestsOf);
 
 /**
- * Concurrent requests of another company, which need every kind of SQL statement that the gateway shares between
- * requests.
+ * A query of another company, which the test sends at the same time as the hostile requests. For this query, the
+ * gateway runs every kind of SQL statement that can combine reads of several requests.
  */
 const neighbourQuery = `query ($id: ID!, $after: String) {
   parts: plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }
@@ -225,7 +247,7 @@ async function send(body: string): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-test('a hostile value of any argument causes no unexpected error and no failure for another company', async () => {
+test('a hostile value in any argument causes no unexpected error, and no error in the concurrent requests of another company', async () => {
   const { key, locationId: id } = neighbour;
   await addEntry(neighbour);
   await run(

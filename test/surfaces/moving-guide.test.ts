@@ -19,7 +19,7 @@ const url = await serve(gateway);
 const pages = readPages().filter(({ path }) => path.startsWith('docs/moving-to-graphql/'));
 const programs = pages.find(({ path }) => path.endsWith('/programs.md'))!;
 
-/** The section of the guide under a heading, up to the next heading of any level. */
+/** Returns the section of the guide under a heading, up to the next heading of any level. */
 function sectionUnder(heading: string): string {
   const parts = pages.flatMap(({ text }) => text.split(`\n${heading}\n`).slice(1));
   expect(parts, heading).toHaveLength(1);
@@ -35,7 +35,7 @@ describe('the guide for moving to GraphQL', () => {
   });
 
   test.each(routes.map((route) => ({ name: `${route.method} ${route.path}`, route })))(
-    'the guide for moving to GraphQL shows the GraphQL document and the permission of the endpoint $name',
+    'the guide for moving to GraphQL shows the equivalent GraphQL document and the permission for the REST endpoint $name',
     async ({ name, route: { method, path, document, successor } }) => {
       const { key } = await gateway.newTenant();
       const twin = await gateway.rest(method, path.replace(/\{\w+\}/g, 'x'), {
@@ -52,7 +52,7 @@ describe('the guide for moving to GraphQL', () => {
     },
   );
 
-  test('the gateway serves the guide for moving to GraphQL, and the guide needs no key', async () => {
+  test('the gateway serves the guide for moving to GraphQL without an API key', async () => {
     const headers = { 'X-Forwarded-For': newAddress() };
     const reference = await (await gateway.app.request('/reference', { headers })).text();
     expect(reference).toContain('href="/moving-to-graphql"');
@@ -62,8 +62,8 @@ describe('the guide for moving to GraphQL', () => {
 });
 
 /**
- * Writes the programs of one language on the page into a folder of the project, so that the programs find the packages
- * of the project.
+ * Writes the guide's programs in the given languages to a folder inside the project, so that they can import the
+ * packages of the project.
  */
 function programFolder(...languages: string[]): string {
   const data = join(projectFolder, 'data');
@@ -78,7 +78,10 @@ function programFolder(...languages: string[]): string {
 }
 
 describe('programs of the guide for moving to GraphQL', () => {
-  /** Runs a program twice and checks its output. In the second run the vehicle is already listed. */
+  /**
+   * Runs a program of the guide twice, and checks its output. The first run adds a vehicle to the whitelist, so the
+   * second run finds the vehicle on the whitelist.
+   */
   async function runTwice(folder: string, program: string, ...args: string[]) {
     const { key, locationId } = await gateway.newTenant();
     const vehicle = newEntry({ referenceId: 'unit-5' });
@@ -89,7 +92,7 @@ describe('programs of the guide for moving to GraphQL', () => {
     expect([await run(), await run()]).toEqual([`added\n${listed}`, `listed already\n${listed}`]);
   }
 
-  test('the TypeScript programs of the guide for moving to GraphQL type-check against the served schema, and run', async () => {
+  test('the TypeScript programs of the guide for moving to GraphQL run, and have no type errors with the served schema', async () => {
     const folder = programFolder('ts', 'graphql');
     const codegen = join(projectFolder, 'node_modules/@graphql-codegen/cli/cjs/bin.js');
     await promisify(execFile)(process.execPath, ['--import', 'tsx', codegen, '--config', 'codegen.ts'], {
@@ -101,7 +104,10 @@ describe('programs of the guide for moving to GraphQL', () => {
     await runTwice(folder, process.execPath, '--import', 'tsx', file);
   });
 
-  test.runIf(hasPython)('the Python programs of the guide for moving to GraphQL run', async () => {
-    await runTwice(programFolder('python'), 'python3', 'vehicles.py');
-  });
+  test.runIf(hasPython)(
+    'the Python programs of the guide for moving to GraphQL run without errors',
+    async () => {
+      await runTwice(programFolder('python'), 'python3', 'vehicles.py');
+    },
+  );
 });

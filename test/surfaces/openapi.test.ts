@@ -13,7 +13,7 @@ const document = createOpenApi(schema);
 const pointer = (...path: string[]) =>
   `#/${path.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 
-/** The documented operations, each with its position in the OpenAPI document. */
+/** The documented REST operations, each with the path to its description in the OpenAPI document. */
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
     name: `${method.toUpperCase()} ${path}`,
@@ -27,7 +27,9 @@ type Documented = (typeof operations)[number];
 
 const named = (name: string) => operations.find((candidate) => candidate.name === name)!;
 
-/** Validates values by the schemas of the OpenAPI document. An object may have no undocumented properties. */
+/**
+ * Validates values against the schemas of the OpenAPI document, and also refuses objects with undocumented properties.
+ */
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 const $id = 'https://gateway.example/openapi.json';
@@ -42,7 +44,7 @@ function faultsOf(at: string[], value: unknown): unknown {
   return validate(value) ? undefined : validate.errors;
 }
 
-/** The position of a response in the OpenAPI document, by the status of the response. */
+/** Returns the path to the response with the given status in the OpenAPI document, as a list of property names. */
 function responseAt({ at, operation }: Documented, status: number): string[] {
   const $ref = operation.responses[status]?.$ref as string | undefined;
   return $ref ? $ref.slice(2).split('/') : [...at, 'responses', String(status)];
@@ -64,7 +66,10 @@ function expectDocumented(documented: Documented, answer: Answer): void {
 
 type Body = Record<string, unknown>;
 
-/** The examples of a request body. An operation without a body has one empty example. */
+/**
+ * Returns the documented examples of an operation's request body, or `[undefined]` when the operation has no request
+ * body.
+ */
 function examplesOf({ requestBody }: OpenApiOperation): (Body | undefined)[] {
   if (!requestBody) return [undefined];
   const { content } = requestBody as {
@@ -73,7 +78,9 @@ function examplesOf({ requestBody }: OpenApiOperation): (Body | undefined)[] {
   return Object.values(content['application/json'].examples).map(({ value }) => value);
 }
 
-/** Creates a tenant with one whitelist entry, and a function that calls operations on that tenant. */
+/**
+ * Creates a company with one whitelist entry, and a function that calls REST operations on the data of this company.
+ */
 async function newCase() {
   const tenant = await gateway.newTenant();
   const entry = await gateway.rest('POST', `/locations/${tenant.locationId}/whitelist`, {
@@ -104,7 +111,7 @@ async function newCase() {
   return { ...tenant, call };
 }
 
-test("the OpenAPI document has exactly the operations of the gateway's endpoint table", () => {
+test('the OpenAPI document describes exactly the REST operations that the gateway has', () => {
   expect(operations.map(({ name }) => name).sort()).toEqual(
     routes.map(({ method, path }) => `${method} ${path}`).sort(),
   );
@@ -119,7 +126,7 @@ test("the OpenAPI document has exactly the operations of the gateway's endpoint 
   }
 });
 
-test('the OpenAPI document has patterns for engines without Unicode properties, and relative servers', () => {
+test('the OpenAPI document has a relative server URL, and regular expressions that work without Unicode support', () => {
   const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
     ([, pattern]) => JSON.parse(pattern!) as string,
   );
@@ -131,7 +138,7 @@ test('the OpenAPI document has patterns for engines without Unicode properties, 
   expect(document.servers.map(({ url }) => url)).toEqual(['/api']);
 });
 
-test('the OpenAPI document names the filters of each REST list', () => {
+test('the OpenAPI document lists the filter parameters of the REST lists', () => {
   const parameters = (name: string) =>
     named(name).operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
   expect(parameters('GET /locations/{locationId}/whitelist')).toEqual([
@@ -160,7 +167,7 @@ test('the OpenAPI document names the filters of each REST list', () => {
 describe.each(operations)('the documented operation $name', (documented) => {
   const { operation, method } = documented;
 
-  test('the REST operation accepts its documented examples, and its responses match their documented schemas', async () => {
+  test('a REST operation accepts its documented examples, and its responses match their documented schemas', async () => {
     const { call } = await newCase();
     const examples = examplesOf(operation);
     expect(examples).not.toHaveLength(0);
@@ -176,7 +183,7 @@ describe.each(operations)('the documented operation $name', (documented) => {
     expectDocumented(documented, again);
   });
 
-  test('the REST operation refuses invalid requests with the documented errors', async () => {
+  test('a REST operation refuses invalid requests with the documented errors', async () => {
     const { call, companyId, locationId } = await newCase();
     const [body] = examplesOf(operation);
     const takesIfMatch = operation.parameters.some(({ name }) => name === 'If-Match');
@@ -207,7 +214,8 @@ describe.each(operations)('the documented operation $name', (documented) => {
     await gateway.rest('GET', '/health', { key: tired });
     answers.push(await call(documented, { body, key: tired }));
     for (const answer of answers.filter(({ status }) => status >= 400)) expectDocumented(documented, answer);
-    // The tests have seen every documented status except a conflict, a brownout and a failure of the gateway.
+    // Except 409 (conflict), 410 (brownout) and 500 (failure of the gateway), this test causes every documented error
+    // status.
     const unseen = ['409', '410', '500'];
     const documentedErrors = Object.keys(operation.responses).filter((status) => Number(status) >= 400);
     expect(answers.map(({ status }) => String(status))).toEqual(
@@ -216,7 +224,7 @@ describe.each(operations)('the documented operation $name', (documented) => {
   });
 });
 
-test('the REST pages of lists match the OpenAPI document', async () => {
+test('each page of a REST list matches its schema in the OpenAPI document', async () => {
   const { call } = await newCase();
   for (const documented of operations.filter(({ operation }) =>
     operation.parameters.some(({ name }) => name === 'limit'),
@@ -227,7 +235,7 @@ test('the REST pages of lists match the OpenAPI document', async () => {
   }
 });
 
-test('the conflicts of a REST update match the OpenAPI document', async () => {
+test('the response to a REST update that causes a conflict matches the OpenAPI document', async () => {
   const { call, companyId, locationId, key } = await newCase();
   const slug = newSlug();
   await gateway.newLocation(companyId, { slug });
@@ -294,18 +302,18 @@ const accepted: [string, Body][] = [
   [createResident, { referenceId: undefined, residentId: 'flat-7' }],
 ];
 
-describe('request schemas of the OpenAPI document and the gateway', () => {
+describe('request schemas in the OpenAPI document, compared with the gateway', () => {
   async function judge(name: string, changes: Body) {
     const documented = named(name);
     const { call } = await newCase();
-    // The test converts the values to JSON, because JSON omits undefined members.
+    // `JSON.stringify` removes members of the request body whose value is undefined.
     const body = JSON.parse(JSON.stringify({ ...examplesOf(documented.operation)[0], ...changes })) as Body;
     const answer = await call(documented, { body });
     return { faults: faultsOf([...documented.at, 'requestBody'], body), status: answer.status };
   }
 
   test.each(refused)(
-    'the request schema in the OpenAPI document and the gateway both refuse %s with %j',
+    'the gateway and the OpenAPI document both refuse the request %s with the fields %j',
     async (name, changes) => {
       const { faults, status } = await judge(name, changes);
       expect(status).toBe(400);
@@ -314,7 +322,7 @@ describe('request schemas of the OpenAPI document and the gateway', () => {
   );
 
   test.each(accepted)(
-    'the request schema in the OpenAPI document and the gateway both accept %s with %j',
+    'the gateway and the OpenAPI document both accept the request %s with the fields %j',
     async (name, changes) => {
       const { faults, status } = await judge(name, changes);
       expect(status).toBeLessThan(300);

@@ -6,7 +6,9 @@ import { newEntry, newSlug, sharedTestGateway } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
 
-/** The first two executions of a document run in graphql-js. From the third execution on, the document is compiled. */
+/**
+ * The gateway runs a GraphQL document with graphql-js the first two times, and compiles the document at the third time.
+ */
 const executions = ['by graphql-js', 'by graphql-js again', 'compiled', 'compiled again'];
 
 test('every root field of queries and mutations is nullable in the schema', () => {
@@ -16,8 +18,8 @@ test('every root field of queries and mutations is nullable in the schema', () =
   expect(fields.filter(({ type }) => isNonNullType(type)).map(({ name }) => name)).toEqual([]);
 });
 
-describe('errors of one root field beside the data of other root fields', () => {
-  test('successful mutation fields keep their data when another field of the request fails', async () => {
+describe('responses in which some root fields fail and others succeed', () => {
+  test('when one mutation field of a request fails, the response still contains the data of the successful mutation fields', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     const query = `mutation ($company: ID!, $slug: String!, $other: String!, $here: ID!, $entry: WhitelistEntryInput!) {
       first: createLocation(input: { companyId: $company, name: "A", slug: $slug }) { id slug }
@@ -55,7 +57,7 @@ describe('errors of one root field beside the data of other root fields', () => 
     }
   });
 
-  test('successful query fields keep their data when another field fails, even a field with the same name', async () => {
+  test('when one query field fails, the other fields keep their data, even if they are the same field with another alias', async () => {
     const { locationId, key } = await gateway.newTenant();
     const query = `query ($here: ID!, $away: ID!) {
       here: location(id: $here) { id }
@@ -93,7 +95,7 @@ describe('errors of one root field beside the data of other root fields', () => 
     }
   });
 
-  test('an error below a root field makes only that root field null', async () => {
+  test('when a nested field fails, only the root field that contains the nested field becomes null', async () => {
     const { locationId, key } = await gateway.newTenant();
     const query = `query ($here: ID!) {
       bad: location(id: $here) { id whitelist(first: 0) { totalCount } }

@@ -16,10 +16,12 @@ await seedDemoData(database.prisma, {
   webhookSecrets: createWebhookSecretBox(config.keyPepper),
 });
 
-/** The test prints this character between the outputs of two commands, to separate the outputs. */
+/** The character that the test prints after the output of each command, to separate the outputs. */
 const separator = '\x1e';
 
-/** Parses a JSON response, and replaces identifiers and times, which differ in every run. */
+/**
+ * Replaces the identifiers and times in a JSON response, because they differ in every test run, and parses the result.
+ */
 const comparable = (answer: string): unknown =>
   JSON.parse(
     answer

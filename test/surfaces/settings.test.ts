@@ -5,10 +5,13 @@ import { surfaceNames } from '../support/surfaces.ts';
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 
-/** Writes a JSON text as a value in a GraphQL document, in which member names have no quotes. */
+/** Converts a JSON text to a GraphQL literal, in which member names have no quotes. */
 const literalOf = (json: string) => json.replace(/"(\w+)":/g, '$1:');
 
-/** The ways to send the JSON text of settings. Each function returns the company or the error. */
+/**
+ * Functions that send company settings in a REST body, in a GraphQL variable or as a GraphQL literal. Each function
+ * returns the id of the new company, or the error.
+ */
 const ways = {
   async rest(settings: string) {
     const key = await gateway.newKey();
@@ -44,7 +47,7 @@ type GraphBody<Field extends string> = {
   errors?: { extensions: { code: string; details?: unknown } }[];
 };
 
-/** The settings of a company in REST, in the graph and in the audit log, as parsed JSON texts. */
+/** Returns the settings of a company as they appear in REST, in GraphQL and in the audit log. */
 async function shown(key: string, id: string) {
   const { body } = await gateway.rest('GET', '/companies', { key });
   const { body: graph } = await gateway.graph('query ($id: ID!) { company(id: $id) { settings } }', {
@@ -66,7 +69,10 @@ async function shown(key: string, id: string) {
 
 const wayNames = Object.keys(ways) as (keyof typeof ways)[];
 
-/** Settings that the gateway returns unchanged. A GraphQL name cannot have a dollar sign. */
+/**
+ * Company settings that the gateway must return unchanged. A name in a GraphQL literal cannot contain a dollar sign. So
+ * the test does not send settings with a dollar sign as a GraphQL literal.
+ */
 const kept = [
   '{"__proto__":{"a":1},"b":2}',
   '{"a":{"__proto__":[1,{"__proto__":null}]},"list":[{"__proto__":"x"}]}',
@@ -78,7 +84,7 @@ const kept = [
   '{"decimal":0.1,"sum":0.30000000000000004,"trailing":0.10000000000000000000000}',
 ];
 
-describe.each(wayNames)('settings of a company sent over %s', (way) => {
+describe.each(wayNames)('company settings that a client sends in the form `%s`', (way) => {
   const send = ways[way];
 
   test.each(kept.filter((settings) => way !== 'literal' || !settings.includes('$')))(
@@ -104,13 +110,16 @@ describe.each(wayNames)('settings of a company sent over %s', (way) => {
     '{"n":-0.0}',
     '{"n": 3.141592653589793238}',
     `{"n":1${'0'.repeat(400)}}`,
-  ])('company settings with a number that would lose precision are refused: %s', async (settings) => {
-    const { error } = await send(settings);
-    expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'settings' } });
-  });
+  ])(
+    'company settings are refused when they contain a number that would lose precision: %s',
+    async (settings) => {
+      const { error } = await send(settings);
+      expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'settings' } });
+    },
+  );
 });
 
-describe.each(surfaceNames)('JSON objects sent as settings over %s', (way) => {
+describe.each(surfaceNames)('random JSON objects that a client sends as company settings over %s', (way) => {
   const json = fc
     .dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 6 })
     .map((value) => JSON.stringify(value))
@@ -131,7 +140,7 @@ describe.each(surfaceNames)('JSON objects sent as settings over %s', (way) => {
   });
 });
 
-test('company settings in a GraphQL document with a variable keep their members, and inexact numbers are refused', async () => {
+test('a GraphQL literal with a variable stores company settings unchanged, and is refused when a number would lose precision', async () => {
   const { key, companyId: id } = await gateway.newTenant();
   const update = (number: string) =>
     gateway.graph(
@@ -170,7 +179,7 @@ test('a webhook message contains the settings of a company as the client sent th
   expect(body.data.webhook.deliveries.nodes[0].body).toContain('"settings":{"__proto__":{"a":1}}');
 });
 
-test('a JSON number that would lose precision is accepted outside of company settings', async () => {
+test('outside of company settings, the gateway accepts a JSON number that loses precision', async () => {
   const { key, locationId } = await gateway.newTenant();
   const answer = await gateway.app.request('/graphql', {
     method: 'POST',
@@ -180,7 +189,7 @@ test('a JSON number that would lose precision is accepted outside of company set
   expect(await answer.json()).toEqual({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
 });
 
-/** Returns a JSON value whose objects have their members sorted by name. */
+/** Sorts the members of all objects in a JSON value by name, and returns the new value. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

@@ -16,7 +16,7 @@ const spaced = [
   ' ',
 ];
 
-describe.each(surfaceNames)('registering a company with white space over %s', (name) => {
+describe.each(surfaceNames)('registration of a company whose URLs contain white space, over %s', (name) => {
   const register = async (fields: object) => {
     const key = await gateway.newKey();
     const input = { name: 'Test', slug: newSlug(), address: 'Dubai', ...fields };
@@ -34,7 +34,7 @@ describe.each(surfaceNames)('registering a company with white space over %s', (n
     );
   };
 
-  test.each(['website', 'logo'])('a company whose %s contains white space is refused', async (field) => {
+  test.each(['website', 'logo'])('a company is refused when its %s contains white space', async (field) => {
     for (const value of spaced) {
       expect(await register({ [field]: value }), JSON.stringify(value)).toMatchObject({
         code: 'VALIDATION_ERROR',

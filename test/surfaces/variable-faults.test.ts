@@ -27,8 +27,8 @@ const plateAccess = `query ($at: DateTime, $reading: ReadingInput) {
   plateAccess(locationId: "${locationId}", reading: $reading, at: $at) { reason } }`;
 
 /**
- * Variables with an invalid field among valid fields. `errors` lists all invalid fields when several fields are
- * invalid.
+ * A test case: a GraphQL operation, and variables with at least one invalid field. If several fields are invalid, the
+ * list `errors` contains all of them.
  */
 interface Case {
   operation: string;
@@ -168,9 +168,9 @@ const cases: Case[] = [
   },
 ];
 
-describe('fields that errors in GraphQL variables name', () => {
+describe('names of invalid fields in errors about GraphQL variables', () => {
   test.each(cases)(
-    'the error about the GraphQL variables $variables names only the field $field',
+    'the error names the invalid field $field, and no valid field, for the GraphQL variables $variables',
     async ({ operation, variables, field, value, errors = [field] }) => {
       const { body } = await gateway.graph(operation, { key, variables });
       const [error] = body.errors;
@@ -180,7 +180,7 @@ describe('fields that errors in GraphQL variables name', () => {
     },
   );
 
-  test('a GraphQL client may send the only item of a list without brackets', async () => {
+  test('a GraphQL client may send a list with only one item as the item itself, without brackets', async () => {
     const { body } = await gateway.graph(createWebhook, {
       key,
       variables: { input: { ...webhook, events: 'WHITELIST_CREATED', locationIds: locationId } },
@@ -193,7 +193,7 @@ describe('fields that errors in GraphQL variables name', () => {
     expect(refused.body.errors[0].extensions.details).toMatchObject({ field: 'url', value: ' ' });
   });
 
-  test('REST accepts a number where an identifier is expected', async () => {
+  test('REST refuses a number where an identifier is expected, and the error names the field', async () => {
     const { body } = await gateway.rest('POST', '/locations', {
       key,
       body: { companyId: 7, name: 'Gate', slug: newSlug() },

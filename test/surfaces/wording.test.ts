@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectFolder, readPages } from '../support/documentation.ts';
 
-/** Private or figurative words, each with the standard term that replaces the word (docs/glossary.md). */
+/** Non-standard or figurative words, each with the standard term that the documents use instead (docs/glossary.md). */
 const replacedWords: [word: RegExp, term: string][] = [
   [/\bstrangers?\b/i, 'unauthenticated client'],
   [/\bclerks?\b/i, 'user'],
@@ -19,7 +19,10 @@ const replacedWords: [word: RegExp, term: string][] = [
   [/\blets? in\b/i, 'admits'],
 ];
 
-/** The changelog describes released versions as they were announced: only its section Unreleased counts. */
+/**
+ * Returns the section Unreleased of the changelog. The test does not check the sections of earlier releases, because
+ * they keep their original words.
+ */
 const unreleased = (text: string) => text.split(/^## /m).find((section) => section.startsWith('Unreleased'))!;
 
 const texts = [
@@ -45,11 +48,14 @@ test.each([
   ['a key that is tied to the company', 'scope'],
   ['when nobody saw it', 'the noun of the actor'],
   ['Redis is away', 'unreachable'],
-])('the check of words finds the sentence "%s", and suggests the term "%s"', (sentence, expected) => {
-  expect(replacedWords.filter(([word]) => word.test(sentence)).map(([, term]) => term)).toEqual([expected]);
-});
+])(
+  'the check of the documents finds the non-standard word in "%s", and suggests the standard term "%s"',
+  (sentence, expected) => {
+    expect(replacedWords.filter(([word]) => word.test(sentence)).map(([, term]) => term)).toEqual([expected]);
+  },
+);
 
-test('every page in docs/ first names its readers and what they can do after reading', () => {
+test('the first paragraph of every document in docs/ says who should read it, and what they can do afterwards', () => {
   const pages = readPages().filter(({ path }) => path.startsWith('docs/') && path !== 'docs/README.md');
   const without = pages.filter(({ text }) => {
     const [, introduction = ''] = text.split(/\n\n/);

@@ -9,8 +9,9 @@ const { run, newSubscriber, addEntry, received, skipRetryDelay, soon, prisma } =
 
 const minuteMs = 60_000;
 
-// The embedded database uses the clock of this process. With the embedded database, the test only shows that messages
-// are on time.
+// These tests set the clock of the test process back by a minute. An embedded database runs in the same process, and
+// uses the clock of this process. With an embedded database, these tests show only that webhook messages are sent on
+// time.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - minuteMs, shouldAdvanceTime: true });
 });
@@ -18,7 +19,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-test('a gateway whose clock is a minute behind sends a failing webhook message once for each due time', async () => {
+test('a gateway whose clock is a minute slow does not resend a failing webhook message before the next retry is due', async () => {
   const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   await addEntry(key, locationId);
@@ -28,7 +29,8 @@ test('a gateway whose clock is a minute behind sends a failing webhook message o
       .toBe(attempts);
     const delivery = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
     expect(delivery.nextAttemptAt.getTime()).toBeGreaterThan((await databaseNow(prisma)).getTime());
-    // The gateway has delivered later messages, so it has read the outbox again, and the failing message was not due.
+    // When the message for a second webhook arrives, the gateway has certainly read the outbox again. Until the time of
+    // its next attempt, the gateway must not resend the failed message.
     const later = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(later.key, later.locationId);
     await received(later.receiver, 1);
@@ -37,7 +39,7 @@ test('a gateway whose clock is a minute behind sends a failing webhook message o
   }
 });
 
-test('grace periods, retry times and record times use the clock of the database', async () => {
+test('webhook grace periods, retry times and creation times come from the clock of the database', async () => {
   const { key, webhookId } = await newSubscriber(['LOCATION_FULL']);
   const before = await databaseNow(prisma);
   await run(key, 'mutation ($id: ID!) { rotateWebhookSecret(id: $id, graceSeconds: 60) { secret } }', {
@@ -53,7 +55,7 @@ test('grace periods, retry times and record times use the clock of the database'
     expect(record.createdAt.getTime()).toBeGreaterThanOrEqual(before.getTime() - minuteMs / 2);
 });
 
-test('no database column takes its default time from the clock of the process', async () => {
+test('no column in the Prisma schema gets its default time from the clock of the gateway process', async () => {
   const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8');
   expect(schema).not.toMatch(/@default\(now\(\)\)/);
 });

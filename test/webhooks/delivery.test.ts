@@ -17,7 +17,7 @@ const { prisma } = gateway.database;
 const { run, newSubscriber, addEntry, deliveriesOf, received, skipRetryDelay, soon } = webhookTools(gateway);
 
 describe('webhook messages', () => {
-  test('a webhook message describes the change, and the Standard Webhooks library accepts the signature of the message', async () => {
+  test('a webhook message describes the change, and the library of Standard Webhooks accepts its signature', async () => {
     const { key, companyId, locationId, receiver, secret } = await newSubscriber(['WHITELIST_CREATED']);
     const entry = await addEntry(key, locationId);
     const [said] = await received(receiver, 1);
@@ -33,7 +33,7 @@ describe('webhook messages', () => {
     expect(headers['content-type']).toBe('application/json');
   });
 
-  test('after a rotation of its secret, a webhook sends both signatures until the grace period ends', async () => {
+  test('after the rotation of a webhook secret, messages have signatures with the old and the new secret until the grace period ends', async () => {
     const { key, receiver, secret, webhookId } = await newSubscriber(['LOCATION_FULL']);
     const rotate = (graceSeconds: number) =>
       run<{ secret: string }>(
@@ -57,7 +57,7 @@ describe('webhook messages', () => {
     expect(() => new Verifier(second).verify(last.body, last.headers as Record<string, string>)).toThrow();
   });
 
-  test('a webhook gets no message about unsubscribed events, other companies, or failed changes', async () => {
+  test('a webhook gets no message about unsubscribed events, about other companies, or about changes that failed', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_DELETED']);
     const other = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(key, locationId);
@@ -133,7 +133,7 @@ describe('webhook deliveries', () => {
     await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.status, soon).toBe('FAILED');
   });
 
-  test('a receiver that answers 410 Gone disables its webhook', async () => {
+  test('a webhook is disabled when its receiver responds with status 410 (Gone)', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 410;
     await addEntry(key, locationId);
@@ -149,14 +149,15 @@ describe('webhook deliveries', () => {
     ).toBe(1);
   });
 
-  test('several concurrent responses 410 Gone from a receiver disable its webhook once', async () => {
+  test('a webhook is disabled only once when its receiver responds to several concurrent messages with status 410 (Gone)', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 410;
     await Promise.all(Array.from({ length: 6 }, () => addEntry(key, locationId)));
     const statuses = async () =>
       (await deliveriesOf(key, webhookId)).map(({ status, attempts }) => `${status} ${attempts.length}`);
-    // The gateway sends five deliveries at once and cancels the other deliveries. The test reads a delivery and then
-    // its attempts, so both can disagree for a moment.
+    // The gateway sends at most five messages of a webhook at the same time, and this webhook has six messages. When
+    // the webhook is disabled, the gateway cancels the deliveries that it has not started. The API reads a delivery
+    // before its attempts, so a response may contain an old status of the delivery with new attempts.
     await expect
       .poll(
         async () => (await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown)),
@@ -168,7 +169,7 @@ describe('webhook deliveries', () => {
     ).toBe(1);
   });
 
-  test('disabling a webhook cancels its deliveries, and a user can resend the deliveries after enabling the webhook', async () => {
+  test('a disabled webhook has no pending deliveries; after a user enables the webhook, its cancelled deliveries can be resent', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 500;
     await addEntry(key, locationId);
@@ -193,13 +194,14 @@ describe('webhook deliveries', () => {
     expect(receiver.messages.at(-1)!.id).toBe(cancelled!.id);
   });
 
-  test('the deliveries that a disabled webhook has missed are not sent when the webhook is enabled again', async () => {
+  test('when a client enables a disabled webhook again, the gateway cancels the pending deliveries of the webhook', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 'nothing';
     await addEntry(key, locationId);
     await received(receiver, 1);
-    // The database has an active delivery of a disabled webhook when a change is recorded while another request
-    // disables the webhook.
+    // If a change happens while another request disables a webhook, the disabled webhook can keep a pending delivery.
+    // To create a pending delivery of a disabled webhook, the test disables the webhook directly in the database, which
+    // does not cancel the delivery.
     await prisma.webhook.update({ where: { id: webhookId }, data: { disabledAt: new Date() } });
     await run(key, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: true }) { id } }', {
       id: webhookId,
@@ -207,7 +209,7 @@ describe('webhook deliveries', () => {
     expect(await deliveriesOf(key, webhookId)).toMatchObject([{ status: 'CANCELLED' }]);
   });
 
-  test('a webhook delivery does not follow redirects', async () => {
+  test('the gateway does not follow a redirect in the response to a webhook message', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 307;
     await addEntry(key, locationId);
@@ -217,7 +219,7 @@ describe('webhook deliveries', () => {
     expect(receiver.messages).toHaveLength(1);
   });
 
-  test('a webhook delivery waits 15 seconds for a response, and does not delay other webhooks', async () => {
+  test('the gateway waits 15 seconds for the response to a webhook message, and other webhooks are not delayed', async () => {
     const slow = await newSubscriber(['WHITELIST_CREATED']);
     slow.receiver.answer = 'nothing';
     const quick = await newSubscriber(['WHITELIST_CREATED']);
@@ -232,7 +234,7 @@ describe('webhook deliveries', () => {
       .toMatchObject([{ httpStatus: null, error: 'No answer within 15 seconds' }]);
   });
 
-  test('a webhook delivery that got no response shows the reason', async () => {
+  test('when an attempt to deliver a webhook message gets no response, the API shows the reason', async () => {
     const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     await prisma.webhook.update({ where: { id: webhookId }, data: { url: 'http://127.0.0.1:1/' } });
     await addEntry(key, locationId);
@@ -241,7 +243,7 @@ describe('webhook deliveries', () => {
       .toMatchObject([{ httpStatus: null, error: 'connect ECONNREFUSED 127.0.0.1:1' }]);
   });
 
-  test('a webhook delivery fails without a response when the receiver answers with a protocol change', async () => {
+  test('a webhook delivery attempt fails when the receiver responds with a protocol change (status 101)', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 'upgrade';
     await addEntry(key, locationId);
@@ -252,7 +254,7 @@ describe('webhook deliveries', () => {
 });
 
 describe('the webhook outbox', () => {
-  test('the identifiers of webhook messages are in the order of their times', async () => {
+  test('the identifiers of webhook messages increase with the time of their creation', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
       const [row] = await gateway.database.sql.query<{ id: string }>(
@@ -268,7 +270,7 @@ describe('the webhook outbox', () => {
   });
 
   test.runIf(testServerUrl)(
-    'a webhook that is deleted while a change is written gets no message about the change',
+    'a change succeeds even when a webhook that subscribes to this change is deleted at the same time',
     async () => {
       const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
       const other = new pg.Client(gateway.config.databaseUrl!);
@@ -289,7 +291,7 @@ describe('the webhook outbox', () => {
   );
 
   test.runIf(testServerUrl)(
-    'several processes send the waiting webhook messages, and each webhook message is sent once',
+    'when several gateway processes send webhook messages, each message is sent only once',
     async () => {
       const others = await Promise.all(
         [1, 2].map(() => openGateway(gateway.config, pino({ level: 'silent' }), migrationsFolder)),

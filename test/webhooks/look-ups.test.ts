@@ -9,12 +9,12 @@ const { runningPerOwner: maxLookupsPerCompany, waiting } = slotLimits.nameLookup
 const maxWaitingPerCompany = waiting.perOwner;
 
 const publicAddresses: LookupAddress[] = [{ address: '8.8.8.8', family: 4 }];
-/** An abort signal that never aborts. */
+/** Returns an abort signal that is never aborted. */
 const patient = () => new AbortController().signal;
 
 /**
- * A resolver whose name servers do not answer for names of `silent.test`, and the list of names that the resolver was
- * asked for.
+ * Creates a fake DNS resolver that never responds for names below `silent.test`, and a list of all host names in its
+ * look-ups.
  */
 function partlySilent() {
   const asked: string[] = [];
@@ -28,7 +28,10 @@ function partlySilent() {
   return { resolve, asked };
 }
 
-/** For one company, starts as many DNS look-ups as may run and wait at once. The DNS look-ups end only when aborted. */
+/**
+ * Starts the given number of DNS look-ups for one company. The DNS look-ups end only when the test aborts them with the
+ * AbortController that `fillShare` returns.
+ */
 function fillShare(lookups: ReturnType<typeof createLookups>, company: string, count: number) {
   const abort = new AbortController();
   const results = Array.from({ length: count }, (_, index) =>
@@ -39,8 +42,8 @@ function fillShare(lookups: ReturnType<typeof createLookups>, company: string, c
   return { abort, results };
 }
 
-describe('look-ups of receiver addresses', () => {
-  test('DNS look-ups of one company do not wait when the name server of another company does not answer', async () => {
+describe('DNS look-ups of webhook receivers', () => {
+  test('when the name server for one company does not respond, DNS look-ups for another company do not wait', async () => {
     const { resolve } = partlySilent();
     const lookups = createLookups(resolve);
     const { abort, results } = fillShare(lookups, 'silent', maxLookupsPerCompany + maxWaitingPerCompany);
@@ -51,7 +54,7 @@ describe('look-ups of receiver addresses', () => {
     await Promise.all(results);
   });
 
-  test('a company may have few concurrent and waiting DNS look-ups, and the gateway refuses further DNS look-ups', async () => {
+  test('the gateway refuses a DNS look-up of a company that already has the maximum number of running and waiting look-ups', async () => {
     const { resolve, asked } = partlySilent();
     const lookups = createLookups(resolve);
     const { abort, results } = fillShare(lookups, 'a', maxLookupsPerCompany + maxWaitingPerCompany);
@@ -66,7 +69,7 @@ describe('look-ups of receiver addresses', () => {
     expect(await lookups.addressesOf('b.example', 'a', patient())).toEqual(publicAddresses);
   });
 
-  test('the gateway caches a failure of a name server, but not an aborted DNS look-up', async () => {
+  test('the gateway caches a DNS look-up that failed, but not a DNS look-up that was aborted', async () => {
     const asked: string[] = [];
     const lookups = createLookups(async (hostname, signal) => {
       asked.push(hostname);
@@ -101,7 +104,7 @@ describe('look-ups of receiver addresses', () => {
     },
   );
 
-  test('the cache of DNS failures drops its oldest failure when the cache is full', async () => {
+  test('when the cache of DNS failures is full, a new failure replaces the oldest failure', async () => {
     let asked = 0;
     const lookups = createLookups(() => {
       asked += 1;
@@ -116,7 +119,7 @@ describe('look-ups of receiver addresses', () => {
   });
 });
 
-test('the gateway reads all addresses of a host name from the hosts file, and ignores comments', () => {
+test('the gateway finds all addresses of a host name in the hosts file, and ignores the comments of the file', () => {
   const file = [
     '# 10.0.0.9 a.example',
     '10.0.0.1\ta.example  alias # b.example',

@@ -9,7 +9,9 @@ const { prisma } = gateway.database;
 const target = 'https://203-0-113.example/hook';
 const fields = 'id companyId url events enabled disabledAt formerSecretEndsAt';
 
-/** Runs one root field of the graph and returns its value, or the extensions of its error. */
+/**
+ * Runs a GraphQL operation with one root field, and returns the value of the field, or the `extensions` of its error.
+ */
 async function run(key: string, operation: string, variables: Record<string, unknown> = {}) {
   const { body } = await gateway.graph(operation, { key, variables });
   return body.errors?.[0].extensions ?? Object.values(body.data)[0];
@@ -28,7 +30,7 @@ const update = (key: string, id: string, input: Record<string, unknown>) =>
     { id, input },
   );
 
-/** Every operation on one webhook, by its name. */
+/** The name and the GraphQL document of every operation on a single webhook. */
 const operations: [string, string][] = [
   ['webhook', 'query ($id: ID!) { webhook(id: $id) { id } }'],
   ['updateWebhook', 'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: false }) { id } }'],
@@ -37,8 +39,8 @@ const operations: [string, string][] = [
   ['testWebhook', 'mutation ($id: ID!) { testWebhook(id: $id) { id } }'],
 ];
 
-describe('managing webhooks', () => {
-  test('a webhook can be created with a secret, listed, changed and deleted', async () => {
+describe('operations that manage webhooks', () => {
+  test('a client can create a webhook, gets its secret, and can list, change and delete the webhook', async () => {
     const { key, companyId } = await gateway.newTenant();
     const { secret, webhook } = await create(key, {
       events: ['WHITELIST_DELETED', 'PARKING_ENTERED', 'WHITELIST_DELETED'],
@@ -69,7 +71,7 @@ describe('managing webhooks', () => {
     expect(await run(key, '{ webhooks { totalCount } }')).toEqual({ totalCount: 0 });
   });
 
-  test('a company has at most twenty webhooks, even after concurrent creates', async () => {
+  test('a company has at most 20 webhooks, even when several requests create webhooks at the same time', async () => {
     const [tenant, other] = [await gateway.newTenant(), await gateway.newTenant()];
     const created = await Promise.all(Array.from({ length: 25 }, () => create(tenant.key)));
     expect(created.filter(({ webhook }) => webhook)).toHaveLength(20);
@@ -81,7 +83,7 @@ describe('managing webhooks', () => {
     expect(await create(other.key)).toHaveProperty('webhook');
   });
 
-  test('the secret of a webhook is in neither the database nor the audit log', async () => {
+  test('neither the database nor the audit log contains the plain text of a webhook secret', async () => {
     const { key } = await gateway.newTenant();
     const { secret, webhook } = await create(key);
     const { id } = webhook;
@@ -95,7 +97,7 @@ describe('managing webhooks', () => {
     }
   });
 
-  test('each change of a webhook leaves an audit record', async () => {
+  test('every operation that changes or tests a webhook leaves an audit record', async () => {
     const { key, companyId } = await gateway.newTenant();
     const { id } = (await create(key)).webhook;
     for (const [, operation] of [operations[4]!, operations[1]!, operations[3]!, operations[2]!]) {
@@ -107,7 +109,7 @@ describe('managing webhooks', () => {
     );
   });
 
-  test('a new webhook belongs to the company of the creating key when the request names no company', async () => {
+  test("createWebhook requires companyId when the API key has several companies in its scope, but not for an operator's key", async () => {
     const [one, other] = [await gateway.newCompany(), await gateway.newCompany()];
     const both = await gateway.newKey({ companyIds: [one, other] });
     expect(await create(both)).toMatchObject({
@@ -119,7 +121,7 @@ describe('managing webhooks', () => {
     expect(await create(operator, { companyId: one })).toMatchObject({ webhook: { companyId: one } });
   });
 
-  test("creating a webhook is refused with FORBIDDEN for a company that is unknown or outside the key's scope", async () => {
+  test("createWebhook responds with FORBIDDEN when the company is unknown or outside the API key's scope", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { key: foreign } = await gateway.newTenant();
     for (const id of [companyId, newId(), 'x']) {
@@ -142,7 +144,7 @@ describe('managing webhooks', () => {
     ['an address of 2001 characters', { url: target.padEnd(2001, 'x') }, 'url'],
     ['no event', { events: [] }, 'events'],
     ['an unknown event', { events: ['EVERYTHING'] }, 'events.0'],
-  ])('creating or updating a webhook with %s is refused', async (_, input, field) => {
+  ])('createWebhook and updateWebhook are refused when the input has %s', async (_, input, field) => {
     const { key } = await gateway.newTenant();
     const { id } = (await create(key)).webhook;
     for (const answer of [await create(key, input), await update(key, id, input)]) {
@@ -150,7 +152,7 @@ describe('managing webhooks', () => {
     }
   });
 
-  test('an update of a webhook without fields is refused', async () => {
+  test('updateWebhook is refused when its input contains no field', async () => {
     const { key } = await gateway.newTenant();
     const { id } = (await create(key)).webhook;
     expect(await update(key, id, {})).toMatchObject({ code: 'VALIDATION_ERROR' });
@@ -158,7 +160,7 @@ describe('managing webhooks', () => {
   });
 
   test.each([-1, 30 * 86_400 + 1])(
-    'a rotation of a webhook secret with a grace period of %s seconds is refused',
+    'the rotation of a webhook secret is refused when the grace period is %s seconds',
     async (graceSeconds) => {
       const { key } = await gateway.newTenant();
       const { id } = (await create(key)).webhook;
@@ -172,7 +174,7 @@ describe('managing webhooks', () => {
     },
   );
 
-  test('a disabled webhook cannot be tested', async () => {
+  test('testWebhook is refused for a disabled webhook', async () => {
     const { key } = await gateway.newTenant();
     const { id } = (await create(key)).webhook;
     await update(key, id, { enabled: false });
@@ -183,7 +185,7 @@ describe('managing webhooks', () => {
   });
 
   test.each(operations)(
-    "the webhook operation %s needs MANAGE_WEBHOOKS, and answers NOT_FOUND outside the key's scope",
+    "the operation %s needs the permission MANAGE_WEBHOOKS, and returns NOT_FOUND for a webhook outside the API key's scope",
     async (_, operation) => {
       const { key, companyId, locationId } = await gateway.newTenant();
       const { id } = (await create(key)).webhook;
@@ -209,14 +211,14 @@ describe('managing webhooks', () => {
     },
   );
 
-  test('the list of webhooks shows no webhook of another company or of an operator', async () => {
+  test('the list of webhooks contains no webhooks of other companies or of operators', async () => {
     const { key } = await gateway.newTenant();
     await create((await gateway.newTenant()).key);
     await create(operator);
     expect(await run(key, '{ webhooks { totalCount nodes { id } } }')).toEqual({ totalCount: 0, nodes: [] });
   });
 
-  test('a key cannot see the deliveries of webhooks outside its scope', async () => {
+  test("an API key cannot resend the deliveries of a webhook outside the key's scope", async () => {
     const { key } = await gateway.newTenant();
     const { id } = (await create(key)).webhook;
     const { id: deliveryId } = await run(key, operations[4]![1], { id });

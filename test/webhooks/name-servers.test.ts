@@ -23,15 +23,15 @@ const { createWebhook, addEntry, deliveriesOf, received, soon } = webhookTools(g
 const resolve = createNameResolver({ nameServers: [nameServer.address], hostsPath: '/does/not/exist' });
 const patient = new AbortController().signal;
 
-describe('the DNS resolver of webhooks', () => {
-  test('the DNS resolver for webhooks returns all addresses that the name server knows', async () => {
+describe('the DNS resolver for webhooks', () => {
+  test('the DNS resolver for webhooks returns all addresses that the name server has for a host name', async () => {
     expect((await resolve('two.test', patient)).map(({ address }) => address).toSorted()).toEqual([
       '10.0.0.1',
       '10.0.0.2',
     ]);
   });
 
-  test('the DNS resolver for webhooks reports a host name that has no address', async () => {
+  test('the DNS resolver for webhooks returns an error for a host name without an address', async () => {
     await expect(resolve('unknown.test', patient)).rejects.toThrow('unknown.test has no address');
   });
 
@@ -44,14 +44,14 @@ describe('the DNS resolver of webhooks', () => {
   });
 
   test(
-    'the DNS resolver for webhooks ends a DNS look-up with an error when the name server does not answer',
+    'the DNS resolver for webhooks returns an error when the name server does not respond',
     { timeout: 60_000 },
     async () => {
       await expect(resolve('long.silent.test', patient)).rejects.toThrow('did not answer');
     },
   );
 
-  test('the DNS resolver for webhooks sends no query for localhost or for names in the hosts file', async () => {
+  test('the DNS resolver for webhooks resolves localhost and the names in the hosts file without a query to the name server', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parking-hosts-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const hostsPath = join(folder, 'hosts');
@@ -60,13 +60,13 @@ describe('the DNS resolver of webhooks', () => {
     expect(await withHosts('listed.silent.test', patient)).toEqual([{ address: '10.1.2.3', family: 4 }]);
     expect(await withHosts('localhost', patient)).toContainEqual({ address: '127.0.0.1', family: 4 });
     expect(nameServer.asked.filter((name) => /listed|localhost/.test(name))).toEqual([]);
-    // The resolver must notice a change of the hosts file at once.
+    // When the hosts file changes, the DNS resolver must use the new address at once.
     writeFileSync(hostsPath, '10.1.2.4 listed.silent.test\n');
     expect(await withHosts('listed.silent.test', patient)).toEqual([{ address: '10.1.2.4', family: 4 }]);
   });
 });
 
-test('when the name server of one company does not answer, webhooks and createWebhook of other companies are not delayed', async () => {
+test('when the name server for the webhooks of one company does not respond, the webhooks of other companies are not delayed', async () => {
   const silent = await gateway.newTenant();
   const other = await gateway.newTenant();
   const names = Array.from({ length: 6 }, (_, index) => `hook-${index}.silent.test`);
@@ -92,7 +92,7 @@ test.each([
   ['9.9.9.9:53', true],
   ['dns.example', false],
   ['9.9.9.9,', false],
-])('the value %s of WEBHOOK_DNS_SERVERS is accepted: %s', (value, isAccepted) => {
+])('the variable WEBHOOK_DNS_SERVERS may have the value %s: %s', (value, isAccepted) => {
   const load = () => loadConfig({ WEBHOOK_DNS_SERVERS: value });
   if (isAccepted) expect(load().webhookDnsServers).toEqual(value.split(','));
   else expect(load).toThrow('WEBHOOK_DNS_SERVERS must be IP addresses');

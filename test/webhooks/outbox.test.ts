@@ -7,7 +7,7 @@ import { claimDue } from '../../src/webhooks/outbox.ts';
 import { newSlug } from '../support/harness.ts';
 import { createScratchDatabase, type ScratchDatabase } from '../support/scratch-database.ts';
 
-// These tests use the outbox without a webhook worker, so claimed deliveries stay claimed.
+// These tests run no webhook worker, so the deliveries that a test claims from the outbox stay claimed.
 
 let scratch: ScratchDatabase;
 let database: Database;
@@ -20,7 +20,7 @@ afterEach(async () => {
   await scratch.drop();
 });
 
-/** Creates companies whose webhooks all have due deliveries. */
+/** Creates companies with webhooks. Each webhook gets the given number of deliveries, which are due now. */
 async function fillOutbox(of: {
   companies: number;
   webhooks: number;
@@ -66,8 +66,8 @@ function mostOfOne(claimed: Awaited<ReturnType<typeof claimDue>>, field: 'owner'
   return Math.max(0, ...counts.values());
 }
 
-describe('shares of the webhook deliveries that are due', () => {
-  test('a process sends at most 200 webhook deliveries at once, 20 per company and 5 per webhook', async () => {
+describe('limits for concurrent webhook deliveries', () => {
+  test('a gateway process sends at most 200 webhook messages at the same time: at most 20 per company, and 5 per webhook', async () => {
     await fillOutbox({ companies: 12, webhooks: 5, deliveries: 7 });
     const claimed = await claimDue(database.sql, []);
     expect(claimed).toHaveLength(200);
@@ -75,11 +75,11 @@ describe('shares of the webhook deliveries that are due', () => {
     expect(mostOfOne(claimed, 'webhookId')).toBeLessThanOrEqual(5);
     expect(new Set(claimed.map(({ owner }) => owner)).size).toBe(12);
     expect(await claimDue(database.sql, claimed)).toEqual([]);
-    // The end of each delivery attempt frees a slot.
+    // After 7 of the 200 running deliveries end, the gateway can claim 7 waiting deliveries.
     expect(await claimDue(database.sql, claimed.slice(0, 193))).toHaveLength(7);
   });
 
-  test('one company can send at most 20 webhook deliveries at once, and one webhook at most 5', async () => {
+  test('the gateway sends at most 20 webhook messages of one company at the same time, and at most 5 of one webhook', async () => {
     await fillOutbox({ companies: 1, webhooks: 4, deliveries: 7 });
     const claimed = await claimDue(database.sql, []);
     expect([claimed.length, mostOfOne(claimed, 'webhookId')]).toEqual([20, 5]);
@@ -87,7 +87,7 @@ describe('shares of the webhook deliveries that are due', () => {
     expect(await claimDue(database.sql, claimed)).toHaveLength(5);
   });
 
-  test('webhooks whose last delivery failed get half of the concurrent deliveries of a process', async () => {
+  test('webhooks whose last delivery failed get at most half of the concurrent deliveries of a gateway process', async () => {
     await fillOutbox({ companies: 12, webhooks: 5, deliveries: 7, failing: true });
     const claimed = await claimDue(database.sql, []);
     expect(claimed).toHaveLength(100);

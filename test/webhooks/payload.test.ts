@@ -21,7 +21,7 @@ interface MessageShown {
   data: { companyId: string | null; targetId: string; changes: unknown };
 }
 
-/** Causes every webhook event in a new company. */
+/** Creates a company, and causes every kind of webhook event for this company. */
 async function everyChange() {
   const { body } = await gateway.rest('POST', '/register/company', {
     key: operator,
@@ -67,7 +67,7 @@ async function everyChange() {
     );
   }
   const { plateType, plateCode, plateNumber } = newEntry();
-  // The last parking event of this list corrects the time of the exit.
+  // Both EXIT events have the same `eventId`, so the later event corrects the exit time of the earlier one.
   for (const [kind, minute] of [
     ['ENTRY', 1],
     ['EXIT', 2],
@@ -95,7 +95,7 @@ async function everyChange() {
 }
 
 describe('content of webhook messages', () => {
-  test('each subscribed event is sent as a webhook message with the content in the API reference', async () => {
+  test('for each subscribed event, the receiver gets a webhook message that matches the documented schema of the event', async () => {
     const receiver = await startReceiver();
     const { webhook } = await createWebhook(operator, {
       url: receiver.url,
@@ -111,7 +111,7 @@ describe('content of webhook messages', () => {
     const typesSent = async () => new Set((await messages()).map(({ type }) => type));
     await expect.poll(async () => [...(await typesSent())].sort(), soon).toEqual([...messageTypes].sort());
     for (const message of await messages()) {
-      // The parsed body equals the original body, so the body has no field that is missing in the validation rule.
+      // The validation rule of a webhook message removes unknown fields. Parsing must therefore not change the message.
       expect(messageRule(message.type).parse(message)).toEqual(message);
       const schema = z.toJSONSchema(messageRule(message.type), { io: 'input' });
       const isValid = ajv.compile(schema);

@@ -24,13 +24,13 @@ const recover =
 const redeliver = 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id } }';
 const pullAll = 'mutation ($id: ID!) { pullWebhookMessages(webhookId: $id) { id } }';
 
-describe('pulled messages without an acknowledgement', () => {
-  test('a pulled webhook message fails after three days, and a user can recover the message', async () => {
+describe('pulled webhook messages that no reader acknowledges', () => {
+  test('a webhook message that no reader acknowledges within three days fails, and a user can recover it', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const [held] = await pull(readerKey, webhookId, { first: 1, leaseSeconds: 3600 });
     await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { retryUntil: new Date(0) } });
     const statuses = async () => (await deliveriesOf(key, webhookId)).map(({ status }) => status);
-    // The reader keeps the lease of its message.
+    // The leased message stays PENDING, because its reader still has the lease.
     await expect.poll(statuses, soon).toEqual(['FAILED', 'PENDING']);
     expect(await pull(readerKey, webhookId)).toEqual([]);
     expect(await acknowledge(readerKey, webhookId, [held!])).toBe(1);
@@ -45,7 +45,7 @@ describe('pulled messages without an acknowledgement', () => {
     expect(await statuses()).toEqual(['DELIVERED', 'DELIVERED']);
   });
 
-  test('a pull webhook is disabled after five days without an acknowledgement', async () => {
+  test('a pull webhook is disabled when a message fails and the webhook has been failing for more than five days', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await prisma.webhook.update({
       where: { id: webhookId },
@@ -60,7 +60,7 @@ describe('pulled messages without an acknowledgement', () => {
     });
   });
 
-  test('a client keeps the webhook messages that it leased when a user recovers or resends messages', async () => {
+  test('a reader keeps its leased webhook messages when a user recovers or resends messages', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -72,24 +72,24 @@ describe('pulled messages without an acknowledgement', () => {
   });
 });
 
-describe('acknowledged messages', () => {
-  test('an acknowledged webhook message is delivered again only when a client requests another delivery', async () => {
+describe('acknowledged webhook messages', () => {
+  test('an acknowledged webhook message is delivered again only when a client calls redeliverWebhook', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId, { leaseSeconds: 3600 });
     await acknowledge(readerKey, webhookId, [message!]);
     await run(key, redeliver, { id: message!.id });
     expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
-    // No delivery attempt failed between the first and the second acknowledgement.
+    // Each acknowledgement adds a delivery attempt without an error to the delivery.
     await acknowledge(readerKey, webhookId, [message!]);
     const [delivery] = await deliveriesOf(key, webhookId);
     expect(delivery!.attempts.map(({ error }) => error)).toEqual([null, null]);
   });
 });
 
-describe('pulled messages of large changes', () => {
-  test('large webhook messages are split over several pull responses, and no response exceeds the size limit', async () => {
+describe('large webhook messages in pull delivery', () => {
+  test('when webhook messages are large, a pull returns only some of them, and later pulls return the others', async () => {
     const { companyId, readerKey, webhookId } = await newReaderWith(0);
-    // The text is random, so that PostgreSQL cannot compress it.
+    // PostgreSQL compresses large values, but random ids cannot be compressed, so the webhook message stays large.
     const listed = Array.from({ length: 10_000 }, () => randomUUID());
     for (let count = 0; count < 6; count += 1) {
       const { id: eventId } = await prisma.auditRecord.create({
@@ -126,8 +126,8 @@ describe('pulled messages of large changes', () => {
   });
 });
 
-describe.runIf(testServerUrl)('concurrent readers of one pull webhook', () => {
-  test('two readers of a pull webhook never hold the same message', async () => {
+describe.runIf(testServerUrl)('several readers of one pull webhook at the same time', () => {
+  test('two readers of a pull webhook never have a lease for the same message', async () => {
     const { readerKey, webhookId } = await newReader(['WHITELIST_CREATED']);
     const { id: eventId } = await prisma.auditRecord.create({
       data: { id: newId(), requestId: 'test', action: 'whitelist.created', targetId: newId() },
@@ -155,7 +155,7 @@ describe.runIf(testServerUrl)('concurrent readers of one pull webhook', () => {
     expect(held.sort()).toEqual(messages.sort());
   });
 
-  test('each pulled webhook message can be acknowledged only once', async () => {
+  test('when several readers acknowledge the same webhook message at the same time, only one acknowledgement counts', async () => {
     const { readerKey, webhookId } = await newReaderWith(5);
     const messages = await pull(readerKey, webhookId);
     const counts = await Promise.all(

@@ -21,8 +21,8 @@ const noticeOf = (webhookId: string, waiting: number) => ({
   data: { webhookMessagesWaiting: { webhookId, waiting } },
 });
 
-describe('webhookMessagesWaiting', () => {
-  test('webhookMessagesWaiting sends the number of waiting messages at once, after new messages, and after a lease expires', async () => {
+describe('the subscription webhookMessagesWaiting', () => {
+  test('webhookMessagesWaiting sends the number of waiting messages at the start, after a new message, and after a lease expires', async () => {
     const { key, locationId, readerKey, webhookId } = await newReaderWith(2);
     const stream = await watch(readerKey, webhookId);
     expect(await stream.next()).toEqual(noticeOf(webhookId, 2));
@@ -35,14 +35,14 @@ describe('webhookMessagesWaiting', () => {
     await stream.cancel();
   });
 
-  test('webhookMessagesWaiting sends nothing while no message waits, and ends when the webhook is deleted', async () => {
+  test('the subscription webhookMessagesWaiting sends nothing while no message waits, and ends when the webhook is deleted', async () => {
     const { key, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     const stream = await watch(readerKey, webhookId);
     await run(key, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id: webhookId });
     expect(await stream.next()).toBeUndefined();
   });
 
-  test("webhookMessagesWaiting needs RECEIVE_WEBHOOKS, a webhook in the key's scope, and pull delivery", async () => {
+  test("webhookMessagesWaiting needs the permission RECEIVE_WEBHOOKS, and a pull webhook in the API key's scope", async () => {
     const { companyId, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     const manager = await gateway.newKey({ companyIds: [companyId], permissions: ['MANAGE_WEBHOOKS'] });
     const foreign = await newReader(['LOCATION_FULL']);
@@ -59,8 +59,11 @@ describe('webhookMessagesWaiting', () => {
   });
 });
 
-describe('notices about waiting messages in one process', () => {
-  /** Creates notices over a fake database that returns the given counts. */
+describe('notices about waiting webhook messages in one gateway process', () => {
+  /**
+   * Creates the sender of notices about waiting webhook messages, with a fake database that returns the given numbers
+   * of waiting messages.
+   */
   function newNotices(counts: { webhookId: string; waiting: number; newest: Date | null }[]) {
     const query = vi.fn(async () => counts);
     const notices = createWaitingMessages({
@@ -70,7 +73,7 @@ describe('notices about waiting messages in one process', () => {
     return { query, notices };
   }
 
-  test('a process checks all watched webhooks with one database query, and sends no query without subscribers', async () => {
+  test('one database query serves all webhookMessagesWaiting subscriptions of a gateway process, and no query runs without subscriptions', async () => {
     vi.useFakeTimers();
     try {
       const { query, notices } = newNotices(
@@ -90,7 +93,7 @@ describe('notices about waiting messages in one process', () => {
     }
   });
 
-  test('webhookMessagesWaiting repeats its notice of the same waiting messages after half a minute', async () => {
+  test('webhookMessagesWaiting repeats its notice after about 30 seconds when the same webhook messages are still waiting', async () => {
     vi.useFakeTimers();
     try {
       const { notices } = newNotices([{ webhookId: 'a', waiting: 3, newest: new Date() }]);

@@ -1,13 +1,16 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { askGraph } from '../faults/support/tenant.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { databaseVariables, type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { newEntry, newSlug } from '../support/harness.ts';
 import { createScratchDatabase } from '../support/scratch-database.ts';
 import type { MessageShown } from '../support/webhooks.ts';
 
 const operator = 'operator-key-of-the-tests-0123456789';
 
-/** Creates a database, and a function that starts a gateway with the database after the previous gateway has ended. */
+/**
+ * Creates a database, and returns a function that kills the current gateway process and starts a new one with the same
+ * database.
+ */
 async function newInstallation() {
   const scratch = await createScratchDatabase();
   const started: GatewayProcess[] = [];
@@ -19,8 +22,7 @@ async function newInstallation() {
     await started.at(-1)?.end('SIGKILL');
     const gateway = startGatewayProcess({
       OPERATOR_API_KEY: operator,
-      DATA_DIR: scratch.dataDir,
-      ...(scratch.databaseUrl && { DATABASE_URL: scratch.databaseUrl }),
+      ...databaseVariables(scratch),
     });
     started.push(gateway);
     const url = await gateway.listening();
@@ -29,7 +31,7 @@ async function newInstallation() {
   };
 }
 
-test('leased webhook messages are delivered again after their reader and the gateway are killed, but acknowledged messages are not', async () => {
+test('after the gateway is killed, a new reader gets the leased webhook messages again, but no acknowledged message', async () => {
   const restart = await newInstallation();
   let ask = await restart();
   const { id: companyId } = await ask<{ id: string }>(
@@ -69,12 +71,14 @@ test('leased webhook messages are delivered again after their reader and the gat
   expect(told(held)).toEqual([...entries].sort());
   const [done, ...lost] = held.map(({ id }) => id);
   expect(await acknowledge([done!])).toBe(1);
-  // The test kills the reader and the gateway here.
+  // The function `restart` kills the gateway process and starts a new one. After the restart, the test pulls the
+  // webhook messages as a new reader program does.
   ask = await restart();
 
   const again: MessageShown[] = [];
   const pullMore = async () => again.push(...(await pull()));
-  // An operator's key can send only 100 requests in a minute.
+  // The test pulls webhook messages only once per second, because an operator's API key can send only 100 requests per
+  // minute.
   await expect.poll(pullMore, { interval: 1000 }).toBeGreaterThanOrEqual(lost.length);
   expect(again.map(({ id }) => id).sort()).toEqual([...lost].sort());
   expect(await acknowledge(lost)).toBe(lost.length);

@@ -30,12 +30,12 @@ const pullWith = (options: string) =>
 const acknowledgeIds =
   'mutation ($id: ID!, $ids: [ID!]!) { acknowledgeWebhookMessages(webhookId: $id, ids: $ids) }';
 
-/** The headers of a webhook message in the form of an HTTP library. */
+/** Returns the headers of a webhook message as an object, in the form that HTTP libraries use. */
 const headersOf = ({ headers }: MessageShown) =>
   Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]));
 
 describe('webhooks with pull delivery', () => {
-  test('a webhook with pull delivery has no URL, and a webhook with push delivery needs one', async () => {
+  test('a webhook with pull delivery cannot have a URL, and a webhook with push delivery needs a URL', async () => {
     const { key } = await gateway.newTenant();
     const events = ['WHITELIST_CREATED'];
     const url = 'https://203-0-113.example/hook';
@@ -53,7 +53,7 @@ describe('webhooks with pull delivery', () => {
     }
   });
 
-  test('an update of a pull webhook cannot add a URL, and can change every other field', async () => {
+  test('an update of a pull webhook cannot add a URL, but can change the other fields', async () => {
     const { key, webhookId: id } = await newReader(['WHITELIST_CREATED']);
     const update =
       'mutation ($id: ID!, $input: UpdateWebhookInput!) { updateWebhook(id: $id, input: $input) { url events enabled } }';
@@ -68,8 +68,8 @@ describe('webhooks with pull delivery', () => {
   });
 });
 
-describe('pulled messages', () => {
-  test('a pulled webhook message equals the pushed message of the same change', async () => {
+describe('messages of a pull webhook', () => {
+  test('the message about a change has the same body and headers in pull delivery as in push delivery', async () => {
     const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
     const { secret, webhook } = await createWebhook(key, { delivery: 'PULL', events: ['WHITELIST_CREATED'] });
     const entry = await addEntry(key, locationId);
@@ -89,11 +89,11 @@ describe('pulled messages', () => {
     expect(new Verifier(secret).verify(pulled!.body, headers)).toEqual(JSON.parse(pushed!.body));
   });
 
-  test('a webhook message without an acknowledgement is delivered again under the same message id after its lease', async () => {
+  test('a pulled webhook message that is not acknowledged is delivered again with the same id after its lease has ended', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [first] = await pull(readerKey, webhookId, { leaseSeconds: 10 });
     const leaseMs = Date.parse(first!.leaseEndsAt) - Date.now();
-    expect(leaseMs).toBeLessThanOrEqual(10_000 + 1000); // the clock of the test and the clock of the database may differ a little
+    expect(leaseMs).toBeLessThanOrEqual(10_000 + 1000); // the clocks of the test and of the database may differ by up to a second
     expect(await pull(readerKey, webhookId)).toEqual([]);
     const again = () => pull(readerKey, webhookId);
     await expect.poll(again, soon).toMatchObject([{ id: first!.id, body: first!.body }]);
@@ -113,7 +113,7 @@ describe('pulled messages', () => {
     expect(failing.failingSince).not.toBeNull();
   });
 
-  test('a pull never returns a webhook message that a reader has acknowledged', async () => {
+  test('pullWebhookMessages never returns a message that a reader has acknowledged', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const messages = await pull(readerKey, webhookId);
     expect(messages).toHaveLength(2);
@@ -131,22 +131,22 @@ describe('pulled messages', () => {
     );
   });
 
-  test('any reader of a pull webhook can acknowledge a message after the lease of the message', async () => {
+  test('a reader can acknowledge a pulled webhook message even after its lease has ended', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
-    await skipRetryDelay(webhookId); // this statement ends the lease
+    await skipRetryDelay(webhookId); // The function skipRetryDelay ends the lease of a pulled message
     expect(await acknowledge(readerKey, webhookId, [message!])).toBe(1);
     expect(await pull(readerKey, webhookId)).toEqual([]);
   });
 
-  test('pullWebhookMessages returns the oldest messages first, and at most the requested number', async () => {
+  test('pullWebhookMessages returns the oldest messages first, and not more messages than the client requested', async () => {
     const { readerKey, webhookId } = await newReaderWith(3);
     const all = [...(await pull(readerKey, webhookId, { first: 2 })), ...(await pull(readerKey, webhookId))];
     expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort());
     expect(all).toHaveLength(3);
   });
 
-  test('readers of another webhook can neither pull nor acknowledge a message', async () => {
+  test('the readers of one webhook can neither pull nor acknowledge the messages of another webhook', async () => {
     const [one, other] = [await newReaderWith(1), await newReaderWith(0)];
     expect(await pull(other.readerKey, other.webhookId)).toEqual([]);
     const messages = await pull(one.readerKey, one.webhookId);
@@ -163,9 +163,9 @@ describe('pulled messages', () => {
   });
 });
 
-describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
+describe('the mutations pullWebhookMessages and acknowledgeWebhookMessages', () => {
   test.each(['first: 0', 'first: 101', 'leaseSeconds: 9', 'leaseSeconds: 3601'])(
-    'pullWebhookMessages refuses %s',
+    'pullWebhookMessages refuses the argument %s',
     async (argument) => {
       const { readerKey, webhookId } = await newReaderWith(0);
       expect(await refused(readerKey, pullWith(`, ${argument}`), { id: webhookId })).toMatchObject({
@@ -175,7 +175,7 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     },
   );
 
-  test('pulling and acknowledging webhook messages accept the smallest and the largest allowed arguments', async () => {
+  test('one request can pull up to 100 webhook messages with a lease of an hour, and can acknowledge up to 100 messages', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     expect(await pull(readerKey, webhookId, { first: 100, leaseSeconds: 3600 })).toHaveLength(1);
     const hundred = Array.from({ length: 100 }, () => ({ id: newId() }));
@@ -188,7 +188,7 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     ).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'ids' } });
   });
 
-  test('pulling and acknowledging webhook messages need RECEIVE_WEBHOOKS, and this permission allows nothing else', async () => {
+  test('the permission RECEIVE_WEBHOOKS allows an API key to pull and acknowledge webhook messages, but not to manage webhooks', async () => {
     const { companyId, readerKey, webhookId: id } = await newReaderWith(0);
     const without = await gateway.newKey({
       companyIds: [companyId],
@@ -206,7 +206,7 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     }
   });
 
-  test("pulling and acknowledging messages answer NOT_FOUND for a webhook outside the key's scope", async () => {
+  test("pullWebhookMessages and acknowledgeWebhookMessages return NOT_FOUND for a webhook outside the API key's scope", async () => {
     const { webhookId, locationId } = await newReaderWith(0);
     const foreign = await newReaderWith(0);
     const local = await gateway.newKey({ locationIds: [locationId] });
@@ -230,14 +230,14 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     }
   });
 
-  test("only an operator's key has access to an operator's webhook", async () => {
+  test("only an operator's API key can pull the messages of an operator's webhook", async () => {
     const { webhook } = await createWebhook(operator, { delivery: 'PULL', events: ['COMPANY_REGISTERED'] });
     expect(await pull(operator, webhook.id)).toEqual([]);
     const { readerKey } = await newReaderWith(0);
     expect(await refused(readerKey, pullWith(''), { id: webhook.id })).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('pulling and acknowledging webhook messages cost points according to the number of messages', async () => {
+  test('the query cost of pullWebhookMessages grows with the number of messages that the client requests', async () => {
     const { readerKey, webhookId: id } = await newReaderWith(0);
     const costOf = async (first: number) => {
       const query = `mutation ($id: ID!, $first: Int) { pullWebhookMessages(webhookId: $id, first: $first) {

@@ -7,7 +7,10 @@ import { webhookTools } from '../support/webhooks.ts';
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 const { newSubscriber, addEntry, received, prisma } = webhookTools(gateway);
 
-/** Every operation that changes one webhook. Two of the operations change a delivery of the webhook. */
+/**
+ * GraphQL operations that change one webhook or its deliveries. An operation that is listed twice runs in two
+ * concurrent requests.
+ */
 const changes = [
   'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }',
   'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }',
@@ -29,7 +32,7 @@ const shuffled = <Item>(items: readonly Item[]) =>
 const rounds = 12;
 
 describe.runIf(testServerUrl)('concurrent changes of one webhook', () => {
-  test('exactly one of several concurrent deletions of a webhook succeeds, and failed changes leave no audit record', async () => {
+  test('when concurrent requests change and delete one webhook, exactly one audit record reports the deletion', async () => {
     for (let round = 0; round < rounds; round += 1) {
       const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
       if (round % 2 === 1) receiver.answer = 410;
@@ -52,7 +55,7 @@ describe.runIf(testServerUrl)('concurrent changes of one webhook', () => {
     }
   });
 
-  test('concurrent rotations of a webhook secret all succeed with different secrets, and leave one audit record each', async () => {
+  test('concurrent rotations of a webhook secret all succeed: each returns a different secret and leaves one audit record', async () => {
     const { key, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const operation = 'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { secret } }';
     const answers = await Promise.all(
@@ -67,7 +70,7 @@ describe.runIf(testServerUrl)('concurrent changes of one webhook', () => {
   });
 });
 
-test('every change of an unknown webhook is answered with NOT_FOUND', async () => {
+test('every operation that changes a webhook returns NOT_FOUND for an unknown webhook', async () => {
   const { key } = await gateway.newTenant();
   for (const operation of changes) {
     const { body } = await gateway.graph(operation, {

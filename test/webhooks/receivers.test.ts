@@ -16,10 +16,16 @@ const { createWebhook, run, addEntry, deliveriesOf, skipRetryDelay, soon } = web
 
 const page = readPages().find(({ path }) => path === 'docs/webhooks.md')!;
 
-/** A folder inside node_modules, so that a receiver finds its library. */
+/**
+ * The folder for the example receivers. The folder is inside node_modules, so that the receivers find the libraries
+ * that they import.
+ */
 const scratchFolder = join(projectFolder, 'node_modules', '.cache', `receiver-${newId()}`);
 
-/** Starts a receiver from the page docs/webhooks.md on a free port, and returns the port and the printed lines. */
+/**
+ * Starts an example receiver from docs/webhooks.md on a free port, and returns the port and the lines that the receiver
+ * prints.
+ */
 async function startExample([program, ...options]: string[], file: string, source: string, secret: string) {
   await mkdir(scratchFolder, { recursive: true });
   await writeFile(join(scratchFolder, file), source);
@@ -48,9 +54,9 @@ const examples = [
   ...(hasPython ? [{ language: 'python', command: ['python3'], file: 'receiver.py' }] : []),
 ];
 
-describe('the receivers in docs/webhooks.md', () => {
+describe('the example receivers in docs/webhooks.md', () => {
   test.each(examples)(
-    'the documented receiver in $language accepts a real message once, and refuses a message with another secret',
+    'the documented webhook receiver in $language accepts each message once, and refuses a message that another secret has signed',
     async ({ language, command, file }) => {
       const [block] = fencedBlocks(page).filter((each) => each.language === language);
       const { key, locationId } = await gateway.newTenant();
@@ -88,7 +94,7 @@ describe('the receivers in docs/webhooks.md', () => {
   );
 });
 
-test('docs/webhooks.md lists every event with the permission that allows reading the event', () => {
+test('docs/webhooks.md lists every webhook event with the permission that an API key needs to read the event', () => {
   const rows = page.text.split('\n').filter((line) => line.startsWith('| `'));
   const documented = rows.flatMap((row) => {
     const [, names, permission] = row.split('|').map((cell) => cell.trim());

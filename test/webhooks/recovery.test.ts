@@ -26,7 +26,7 @@ const update =
 const recover =
   'mutation ($id: ID!, $since: DateTime!, $until: DateTime) { recoverWebhook(id: $id, since: $since, until: $until) { deliveries } }';
 
-/** Sets the time of a webhook's first failure, by the clock of the database. */
+/** Marks a webhook as failing for the given number of days, by the clock of the database. */
 const failingForDays = (id: string, days: number) =>
   sql.query(
     {
@@ -38,8 +38,8 @@ const failingForDays = (id: string, days: number) =>
 
 const attemptsOf = (webhookId: string) => prisma.webhookAttempt.count({ where: { delivery: { webhookId } } });
 
-describe('webhooks whose receiver fails', () => {
-  test("a webhook shows the start of its receiver's failures until the receiver accepts a message", async () => {
+describe('webhooks with a receiver that fails', () => {
+  test('a webhook shows the time of the first failure of its receiver, until the receiver accepts a message again', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const failingSince = async () =>
       (
@@ -62,7 +62,7 @@ describe('webhooks whose receiver fails', () => {
     await expect.poll(failingSince, soon).toBeNull();
   });
 
-  test("a webhook is disabled after five days of failures, and the company's other webhooks are notified", async () => {
+  test('a webhook is disabled after five days of failures, and other webhooks of the company get a message about it', async () => {
     const { key, companyId, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const told = await startReceiver();
     await createWebhook(key, { url: told.url, events: ['WEBHOOK_DISABLED'] });
@@ -96,7 +96,7 @@ describe('webhooks whose receiver fails', () => {
     });
   });
 
-  test("disabling an operator's webhook after status 410 leaves no audit record in a company", async () => {
+  test("when an operator's webhook is disabled after status 410, the audit record belongs to no company", async () => {
     const subscriber = await newSubscriber(['WHITELIST_CREATED'], operator);
     const { key, locationId, companyId, receiver, webhookId } = subscriber;
     receiver.answer = 410;
@@ -108,7 +108,7 @@ describe('webhooks whose receiver fails', () => {
   });
 });
 
-describe('recoverWebhook', () => {
+describe('the mutation recoverWebhook', () => {
   test('recoverWebhook resends exactly the failed deliveries of the given period', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(key, locationId);
@@ -134,7 +134,7 @@ describe('recoverWebhook', () => {
     expect(await run(key, recover, { id: webhookId, since })).toEqual({ deliveries: 0 });
   });
 
-  test("recoverWebhook refuses a period that ends before its start, and a webhook outside the key's scope", async () => {
+  test("recoverWebhook refuses a period that ends before its start, and a webhook outside the API key's scope", async () => {
     const { key, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const since = '2026-01-02T00:00:00.000Z';
     expect(await refused(key, recover, { id: webhookId, since, until: since })).toMatchObject({
@@ -146,7 +146,7 @@ describe('recoverWebhook', () => {
   });
 });
 
-describe('webhooks limited to locations', () => {
+describe('webhooks that are limited to some locations', () => {
   test('a webhook that is limited to locations gets only messages about its locations', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const other = await gateway.newLocation(companyId);
@@ -165,7 +165,7 @@ describe('webhooks limited to locations', () => {
     expect((await received(receiver, 2))[1]).toMatchObject({ data: { locationId } });
   });
 
-  test("a webhook cannot be limited to locations of another company or outside the key's scope", async () => {
+  test('a webhook cannot be limited to a location of another company', async () => {
     const [tenant, foreign] = [await gateway.newTenant(), await gateway.newTenant()];
     const both = await gateway.newKey({ companyIds: [tenant.companyId, foreign.companyId] });
     const receiver = await startReceiver();
@@ -185,8 +185,8 @@ describe('webhooks limited to locations', () => {
   });
 });
 
-describe('keys without the permission to read an event', () => {
-  test('a key without the permission to read an event can neither create its webhooks nor read its messages', async () => {
+describe('API keys without the permission to read a webhook event', () => {
+  test('an API key that may not read a webhook event can neither subscribe a webhook to this event nor read messages about it', async () => {
     const { companyId, key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const without = await gateway.newKey({
       companyIds: [companyId],

@@ -11,7 +11,7 @@ const { run, newReader, pull, deliveriesOf, prisma } = webhookTools(gateway);
 const send =
   'mutation ($id: ID!, $event: WebhookEvent) { testWebhook(id: $id, event: $event) { id type body } }';
 
-describe('sample webhook messages', () => {
+describe('sample messages of webhook events', () => {
   test.each(webhookEvents)(
     'a sample webhook message of the event %s follows the documented schema',
     (type) => {
@@ -23,7 +23,7 @@ describe('sample webhook messages', () => {
     },
   );
 
-  test('a sample webhook message is signed and sent like other messages, even for an unsubscribed event', async () => {
+  test('a webhook gets a sample message like any other message, even when it is not subscribed to the event of the sample', async () => {
     const { key, companyId, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     const sent = await run<{ id: string; type: string; body: string }>(key, send, {
       id: webhookId,
@@ -43,7 +43,7 @@ describe('sample webhook messages', () => {
     expect(record.changes).toEqual({ event: 'whitelist.created' });
   });
 
-  test('testWebhook without an event sends a message of the type webhook.test', async () => {
+  test('without the argument event, testWebhook sends a message of the type webhook.test', async () => {
     const { key, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     await run(key, send, { id: webhookId });
     const [message] = await pull(readerKey, webhookId);
@@ -51,7 +51,7 @@ describe('sample webhook messages', () => {
   });
 });
 
-test('an API key can read which events its webhooks can subscribe to', async () => {
+test('the field webhookEvents lists the events to which a client may subscribe webhooks with its API key', async () => {
   const { companyId, key } = await gateway.newTenant();
   const eventsOf = (as: string) => run<{ webhookEvents: string[] }>(as, '{ viewer { webhookEvents } }');
   expect((await eventsOf(key)).webhookEvents).toEqual(webhookEvents.map(enumName));

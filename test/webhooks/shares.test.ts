@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maxFailingInFlightPerCompany, maxInFlightPerCompany } from '../../src/webhooks/outbox.ts';
+import { maxFailingInFlightPerCompany, maxInFlightPerCompany } from '../../src/webhooks/statements.ts';
 import { maxWebhooks } from '../../src/webhooks/requirements.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -12,7 +12,7 @@ const { createWebhook, newSubscriber, addEntry, received, skipRetryDelay, soon, 
 const attemptsOf = (companyId: string) =>
   prisma.webhookAttempt.count({ where: { delivery: { webhook: { companyId } } } });
 
-test('when the receivers of one company do not answer, webhook messages of another company are not delayed', async () => {
+test('when the webhook receivers of one company do not respond, webhook messages of another company are not delayed', async () => {
   const hanging = await gateway.newTenant();
   const receiver = await startReceiver();
   receiver.answer = 'nothing';
@@ -29,7 +29,7 @@ test('when the receivers of one company do not answer, webhook messages of anoth
   expect(receiver.mostOpen).toBe(maxInFlightPerCompany);
 });
 
-test("a message to a receiver whose last delivery failed is sent after the company's other messages", async () => {
+test('when other receivers of a company first answer with errors and then stop responding, a message to a healthy receiver is not delayed', async () => {
   const { key, locationId, companyId } = await gateway.newTenant();
   const failing = await startReceiver();
   const webhookIds: string[] = [];

@@ -14,11 +14,11 @@ const targetWith = (resolve: Resolve) =>
 const post = (url: string, resolve: Resolve) =>
   targetWith(resolve).post(url, 'company', message, AbortSignal.timeout(5000));
 
-/** A DNS look-up that ends only when aborted, because the name server does not answer. */
+/** A fake DNS resolver whose name server never responds. A look-up ends only when it is aborted. */
 const silent: Resolve = (_hostname, signal) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
-/** A resolver that returns the given responses one after the other. */
+/** Creates a fake DNS resolver that returns the given responses one after the other. */
 function resolver(...answers: string[][]): Resolve {
   let calls = 0;
   return async () =>
@@ -48,12 +48,12 @@ const words = (address: string) => {
   return `${hex(bytes.slice(0, 2))}:${hex(bytes.slice(2))}`;
 };
 
-describe('addresses of webhook receivers', () => {
-  test('a webhook may not use loopback, private, link-local, shared, multicast or reserved IP addresses', () => {
+describe('IP addresses and URLs of webhook receivers', () => {
+  test('loopback, private, link-local, shared, multicast and reserved IPv4 addresses are not allowed for webhook receivers', () => {
     fc.assert(fc.property(privateIpv4, (address) => !isPublicAddress(address)));
   });
 
-  test('an IPv6 address that embeds a non-public IPv4 address is not public', () => {
+  test('an IPv6 address that contains a non-public IPv4 address is not public', () => {
     fc.assert(
       fc.property(
         privateIpv4,
@@ -77,12 +77,12 @@ describe('addresses of webhook receivers', () => {
     '2001:db8::1',
     '2001::1',
     '100::1',
-  ])('the webhook address %s counts as not public', (address) =>
+  ])('the IP address %s of a webhook receiver is not public', (address) =>
     expect(isPublicAddress(address)).toBe(false),
   );
 
   test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
-    'the webhook address %s counts as public',
+    'the IP address %s of a webhook receiver is public',
     (address) => expect(isPublicAddress(address)).toBe(true),
   );
 
@@ -100,7 +100,7 @@ describe('addresses of webhook receivers', () => {
     ['https://user@8.8.8.8/', 'user name'],
     ['/hook', 'URL'],
     ['', 'URL'],
-  ])('a webhook URL with %s is refused with the reason', async (url, word) => {
+  ])('the webhook URL "%s" is refused, and the error contains the reason', async (url, word) => {
     expect(await targetWith(unknownName).fault(url, 'company')).toContain(word);
   });
 
@@ -108,21 +108,21 @@ describe('addresses of webhook receivers', () => {
     ['one private address', ['10.0.0.1']],
     ['a private address beside a public one', ['8.8.8.8', '10.0.0.1']],
     ['a mapped loopback address', ['::ffff:127.0.0.1']],
-  ])('a host name in a webhook URL is refused when the name has %s', async (_, addresses) => {
+  ])('a host name in a webhook URL is refused when its DNS response contains %s', async (_, addresses) => {
     const resolve = resolver(addresses);
     expect(await targetWith(resolve).fault('https://a.example/', 'company')).toContain('public');
     await expect(post(`https://a.example:${port}/`, resolve)).rejects.toThrow('public');
     expect(receiver.messages).toEqual([]);
   });
 
-  test('a host name in a webhook URL is accepted when its addresses are public or not known yet', async () => {
+  test('a host name in a webhook URL is accepted when its addresses are public, or when DNS returns no address', async () => {
     const fault = (resolve: Resolve) => targetWith(resolve).fault('https://a.example/', 'company');
     expect(await fault(resolver(['8.8.8.8', '2606:4700::1']))).toBeUndefined();
     expect(await fault(unknownName)).toBeUndefined();
     expect(await fault(silent)).toBeUndefined();
   });
 
-  test("the webhook worker checks the receiver's address again at each connection, because a DNS name can change", async () => {
+  test("the gateway checks the receiver's IP address again at each connection, because the DNS entry of its host name can change", async () => {
     const target = targetWith(resolver(['8.8.8.8'], ['127.0.0.1']));
     const url = `https://rebound.example:${port}/`;
     expect(await target.fault(url, 'company')).toBeUndefined();
@@ -131,7 +131,7 @@ describe('addresses of webhook receivers', () => {
   });
 
   test.each([`http://127.0.0.1:${port}/`, `http://[::ffff:127.0.0.1]:${port}/`, `http://localhost:${port}/`])(
-    'the webhook worker does not connect to %s',
+    'the gateway does not send a webhook message to %s',
     async (url) => {
       await expect(post(url, createNameResolver())).rejects.toThrow('public');
       expect(receiver.messages).toEqual([]);

@@ -11,7 +11,7 @@ import { createScratchDatabase } from '../support/scratch-database.ts';
 const log = pino({ level: 'silent' });
 const soon = { timeout: 60_000, interval: 50 };
 
-test('the gateway retries a webhook delivery whose DNS look-up never started, and counts no failure of the receiver', async () => {
+test('when a DNS look-up cannot start, the gateway retries the webhook delivery and records no failed attempt', async () => {
   const scratch = await createScratchDatabase();
   const database = await openDatabase({ ...scratch, log });
   const { prisma, sql } = database;

@@ -6,7 +6,7 @@ import { newEntry, sharedTestGateway } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
-/** A tenant whose whitelist has an entry. */
+/** Creates a company with a location whose whitelist has one entry. */
 async function newListedTenant() {
   const tenant = await gateway.newTenant();
   const path = `/locations/${tenant.locationId}/whitelist`;
@@ -17,8 +17,8 @@ async function newListedTenant() {
 const read = (key: string, path: string, tag?: string | null, headers = {}) =>
   gateway.rest('GET', path, { key, headers: { ...(tag && { 'If-None-Match': tag }), ...headers } });
 
-describe('reading a whitelist that is unchanged since its ETag', () => {
-  test('the response for an unchanged whitelist is a 304 with the same ETag and without a body', async () => {
+describe('conditional requests for a whitelist, with a current ETag', () => {
+  test('a whitelist request with a current ETag gets status 304, the same ETag, and no body', async () => {
     const { key, path } = await newListedTenant();
     const { headers } = await read(key, path);
     const tag = headers.get('ETag')!;
@@ -36,7 +36,7 @@ describe('reading a whitelist that is unchanged since its ETag', () => {
   });
 
   test.each(['?plateType=DXB', '?referenceId=nobody', '?limit=1'])(
-    'the response to a whitelist request with %s is a 304 while the whitelist is unchanged',
+    'a whitelist request with the query %s and its ETag gets status 304 while the whitelist is unchanged',
     async (query) => {
       const { key, path } = await newListedTenant();
       const tag = (await read(key, `${path}${query}`)).headers.get('ETag');
@@ -44,7 +44,7 @@ describe('reading a whitelist that is unchanged since its ETag', () => {
     },
   );
 
-  test('a deprecated route answers 304 for an unchanged whitelist, with the headers of a deprecated route', async () => {
+  test('a deprecated route returns status 304 for an unchanged whitelist, with the header Deprecation', async () => {
     const { key, locationId } = await newListedTenant();
     for (const path of ['residents', 'residents/unit-1/vehicles']) {
       const { headers } = await read(key, `/locations/${locationId}/${path}`);
@@ -54,7 +54,7 @@ describe('reading a whitelist that is unchanged since its ETag', () => {
     }
   });
 
-  test('the gateway answers 304 for an unchanged whitelist with every form of If-None-Match', async () => {
+  test('the gateway returns status 304 for an unchanged whitelist, whatever form the header If-None-Match has', async () => {
     const { key, path } = await newListedTenant();
     const tag = (await read(key, path)).headers.get('ETag')!;
     const strong = tag.replace('W/', '');
@@ -63,7 +63,7 @@ describe('reading a whitelist that is unchanged since its ETag', () => {
     }
   });
 
-  test('the response with a whitelist has the same weak ETag with and without compression', async () => {
+  test('a whitelist has the same weak ETag in every compression format', async () => {
     const { key, locationId, path } = await newListedTenant();
     await prisma.whitelistEntry.createMany({
       data: Array.from({ length: 250 }, () => ({ ...newEntry(), id: newId(), locationId })),
@@ -80,7 +80,7 @@ describe('reading a whitelist that is unchanged since its ETag', () => {
   });
 });
 
-describe('reading a whitelist that may have changed since its ETag', () => {
+describe('conditional requests for a whitelist, with an ETag that may be outdated', () => {
   test.each<[string, (tenant: Awaited<ReturnType<typeof newListedTenant>>) => Promise<unknown>]>([
     ['an entry was added', ({ key, path }) => gateway.rest('POST', path, { key, body: newEntry() })],
     [
@@ -102,7 +102,7 @@ describe('reading a whitelist that may have changed since its ETag', () => {
         ),
     ],
   ])(
-    'REST sends the whole whitelist when %s since the ETag, even when a filter excludes the changed entry',
+    'REST sends the whitelist again when the ETag of the client is outdated (%s), even if the client filters the list',
     async (_, change) => {
       const tenant = await newListedTenant();
       const { key, path } = tenant;
@@ -120,7 +120,7 @@ describe('reading a whitelist that may have changed since its ETag', () => {
     ['the first page', '?limit=1', 'WhitelistEntry-page'],
     ['a later page', '', 'WhitelistEntry-json'],
   ])(
-    'an ETag is outdated when an entry was added before the gateway read %s of the tagged list',
+    'the ETag of a whitelist is outdated when an entry is added just before the gateway reads %s of the whitelist',
     async (_, query, statementName) => {
       const { key, path, locationId } = await newListedTenant();
       await prisma.whitelistEntry.createMany({
@@ -161,7 +161,7 @@ describe('reading a whitelist that may have changed since its ETag', () => {
         return `W/"${feedCursors.encode({ ...cursor, next })}"`;
       },
     ],
-  ])('REST sends the whole whitelist when If-None-Match contains %s', async (_, tagOf) => {
+  ])('REST sends the whole whitelist when the header If-None-Match contains %s', async (_, tagOf) => {
     const { key, path } = await newListedTenant();
     const other = await newListedTenant();
     const tag = tagOf(
@@ -172,7 +172,7 @@ describe('reading a whitelist that may have changed since its ETag', () => {
   });
 });
 
-test("a whitelist request without the permission or outside the key's scope is refused, whatever ETag the client sends", async () => {
+test("a whitelist request is refused without the permission READ_WHITELIST or outside the API key's scope, even with a current ETag", async () => {
   const { key, path, companyId } = await newListedTenant();
   const tag = (await read(key, path)).headers.get('ETag');
   const { key: outsider } = await gateway.newTenant();
@@ -187,7 +187,7 @@ test("a whitelist request without the permission or outside the key's scope is r
   }
 });
 
-test('a client that reads whitelistCursor and then the whitelist can follow all later changes from that cursor', async () => {
+test('a client that reads whitelistCursor before the whitelist can read all later changes from this cursor on', async () => {
   const { key, locationId, path } = await newListedTenant();
   const { body } = await gateway.graph(
     'query ($locationId: ID!) { whitelistCursor(locationId: $locationId) }',

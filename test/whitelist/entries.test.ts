@@ -16,12 +16,12 @@ const create = (locationId: string, input: unknown) => ({
   graph: { query: createDocument, variables: { locationId, input } },
 });
 
-describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
+describe.each(surfaceNames)('creation of a whitelist entry over %s', (surface) => {
   const call = surfaces[surface];
   const entryOf = (body: { data: { createWhitelistEntry?: unknown } }) =>
     surface === 'rest' ? body.data : body.data.createWhitelistEntry;
 
-  test('the response to a create has the whitelist entry that the client sent, and an id', async () => {
+  test('the response to the creation of a whitelist entry contains the fields that the client sent, and an id', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({ note: ' kept as sent \n', validFrom: '2026-01-01T00:00:00+04:00' });
     const answer = await call(gateway, create(locationId, input), key);
@@ -51,7 +51,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     ['note', 'a\ud800b', 'Must not contain control characters or invalid Unicode'],
     ['referenceId', '   ', 'Reference id must not be blank'],
     ['vehicleType', 'x'.repeat(51), 'Must be at most 50 characters'],
-  ])('a whitelist entry with the field %s set to %j is refused', async (field, value, message) => {
+  ])('a whitelist entry is refused when its field %s has the value %j', async (field, value, message) => {
     const { locationId, key } = await gateway.newTenant();
     const answer = await call(gateway, create(locationId, newEntry({ [field]: value })), key);
     expect(answer).toMatchObject({
@@ -75,7 +75,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     });
   });
 
-  test('a whitelist entry is refused when its validity ends before the start', async () => {
+  test('a whitelist entry is refused when its validity ends before it starts', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({ validFrom: '2026-02-01T00:00:00Z', validUntil: '2026-01-01T00:00:00Z' });
     const answer = await call(gateway, create(locationId, input), key);
@@ -97,7 +97,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     expect(elsewhere.code).toBeUndefined();
   });
 
-  test('the gateway compares plates exactly as clients sent the plates', async () => {
+  test('plates that differ only in upper and lower case or in leading zeros are different plates', async () => {
     const { locationId, key } = await gateway.newTenant();
     for (const plate of [
       { plateCode: 'A', plateNumber: '7' },
@@ -108,7 +108,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     }
   });
 
-  test('exactly one of 50 concurrent creates of the same plate succeeds', async () => {
+  test('when 50 concurrent requests add the same plate to a whitelist, exactly one succeeds', async () => {
     const { locationId, key } = await gateway.newTenant();
     const operation = create(locationId, newEntry());
     const answers = await Promise.all(Array.from({ length: 50 }, () => call(gateway, operation, key)));
@@ -120,7 +120,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
   });
 });
 
-describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
+describe.each(surfaceNames)('changes of a whitelist entry over %s', (surface) => {
   const call = surfaces[surface];
   const update = (locationId: string, id: string, input: unknown) => ({
     name: 'update',
@@ -140,7 +140,7 @@ describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
     },
   });
 
-  test('an update replaces the whole whitelist entry, and omitted fields become null', async () => {
+  test('when an update of a whitelist entry omits an optional field such as note, the field becomes null', async () => {
     const { locationId, key } = await gateway.newTenant();
     const created = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -152,7 +152,7 @@ describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
     expect(entry).toMatchObject({ note: null, plateNumber: input.plateNumber });
   });
 
-  test('an update to the plate of another entry is refused, and both entries stay unchanged', async () => {
+  test('an update that gives a whitelist entry the plate of another entry is refused, and both entries stay unchanged', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     const [first, second] = [newEntry(), newEntry()];
@@ -168,7 +168,7 @@ describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
   });
 
   test.each(['unknown', '%00', '%FF', '..%2f', 'x'.repeat(5000)])(
-    'a change of the entry id %.20s is answered with NOT_FOUND',
+    'an update or a deletion of a whitelist entry with the unknown id %.20s is answered with NOT_FOUND',
     async (raw) => {
       const id = raw === 'unknown' ? newId() : raw;
       const { locationId, key } = await gateway.newTenant();
@@ -201,8 +201,8 @@ describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
   });
 });
 
-describe('listing a whitelist', () => {
-  test('REST returns every entry of a whitelist, oldest first, even when the list takes several pages', async () => {
+describe('lists of whitelist entries', () => {
+  test('REST returns every entry of a whitelist, oldest first, in one response or in several pages', async () => {
     const { locationId, key } = await gateway.newTenant();
     const numbers = Array.from({ length: 250 }, (_, index) => String(index));
     await gateway.database.prisma.whitelistEntry.createMany({
@@ -227,7 +227,7 @@ describe('listing a whitelist', () => {
   });
 
   test.each([0, 1, 250, 251, 1250, 1251])(
-    'a REST list of %i entries in one response equals the pages of the list together, byte by byte',
+    'a REST list of %i entries has the same bytes in one response as in its combined pages',
     async (count) => {
       const { locationId, key } = await gateway.newTenant();
       const texts = ['"\\/\t\n', 'مرحبا 🚗', '\u2028\u2029</script>', '', null];
@@ -258,7 +258,7 @@ describe('listing a whitelist', () => {
     },
   );
 
-  test('whitelist filters compare for equality, an empty filter is ignored, and the first of repeated filters counts', async () => {
+  test('a whitelist filter finds only equal values, an empty filter is ignored, and a repeated filter uses only its first value', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     await gateway.rest('POST', path, { key, body: newEntry({ referenceId: 'a', plateType: 'DXB' }) });
@@ -279,7 +279,7 @@ describe('listing a whitelist', () => {
     ['limit=ten', 'limit'],
     ['cursor=nonsense', 'cursor'],
     ['referenceId=%00', 'referenceId'],
-  ])('the whitelist request %s is refused', async (query, field) => {
+  ])('a whitelist request with the query %s is refused', async (query, field) => {
     const { locationId, key } = await gateway.newTenant();
     const answer = await gateway.rest('GET', `/locations/${locationId}/whitelist?${query}`, { key });
     expect(answer).toMatchObject({
@@ -317,7 +317,7 @@ describe('listing a whitelist', () => {
 });
 
 describe('the deprecated resident routes', () => {
-  test('the deprecated resident routes answer like the whitelist routes, and add residentId to each entry', async () => {
+  test('the deprecated resident routes add the field residentId to each whitelist entry, and announce in headers when the routes end', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { referenceId, ...rest } = newEntry({ referenceId: 'villa 7/a' });
     const residents = `/locations/${locationId}/residents`;

@@ -11,7 +11,7 @@ const office = [
   { days: ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'], from: '07:00', to: '19:00' },
 ];
 
-/** Creates a location in a time zone with one entry, and functions that check and change the entry. */
+/** Creates a location in a time zone, a whitelist entry, and functions that change the entry and request decisions. */
 async function newEntryAt(timezone: string, fields: Record<string, unknown> = {}) {
   const { key, locationId } = await gateway.newTenant();
   await prisma.location.update({ where: { id: locationId }, data: { timezone } });
@@ -40,11 +40,11 @@ async function newEntryAt(timezone: string, fields: Record<string, unknown> = {}
   return { key, locationId, entry, run, setHours, decide };
 }
 
-describe('hours of an entry', () => {
+describe('permit hours of a whitelist entry', () => {
   test("a whitelist entry admits its vehicle only during the permit hours, in the location's local time", async () => {
     const { setHours, decide } = await newEntryAt('Asia/Dubai');
     expect(await setHours(office)).toMatchObject({ version: 2, hours: office });
-    // 2026-03-02 is a Monday; Dubai is four hours ahead of UTC.
+    // 2026-03-02 is a Monday, and the time in Dubai is four hours ahead of UTC.
     expect(await decide('2026-03-02T02:59:59Z')).toMatchObject({ allowed: false, reason: 'OUTSIDE_HOURS' });
     expect(await decide('2026-03-02T03:00:00Z')).toMatchObject({ allowed: true, reason: 'LISTED' });
     expect(await decide('2026-03-02T14:59:59.999Z')).toMatchObject({ allowed: true });
@@ -70,7 +70,7 @@ describe('hours of an entry', () => {
     }
   });
 
-  test('permit hours of a whitelist entry continue after midnight when their end is before their start', async () => {
+  test('permit hours whose end is before their start continue after midnight', async () => {
     const { setHours, decide } = await newEntryAt('UTC');
     await setHours([{ days: ['SUNDAY'], from: '22:00', to: '06:00' }]);
     expect(await decide('2026-03-01T21:59:00Z')).toMatchObject({ allowed: false });
@@ -81,16 +81,16 @@ describe('hours of an entry', () => {
   });
 
   test.each([
-    // Clocks go from 02:00 to 03:00, so the local time 02:30 does not exist, and 03:00 directly follows 01:59.
+    // On 29 March 2026, the clocks in Berlin go forward from 02:00 to 03:00, so the local time 02:30 does not exist.
     ['Europe/Berlin', '02:00', '03:00', '2026-03-29T00:59:00Z', false, '2026-03-29T01:00:00Z', false],
     ['Europe/Berlin', '01:30', '02:30', '2026-03-29T00:59:00Z', true, '2026-03-29T01:00:00Z', false],
-    // Clocks go from 02:00 back to 01:00, so the local time 01:30 occurs twice.
+    // On 1 November 2026, the clocks in New York go back from 02:00 to 01:00, so the local time 01:30 occurs twice.
     ['America/New_York', '01:00', '02:00', '2026-11-01T05:30:00Z', true, '2026-11-01T06:30:00Z', true],
     ['America/New_York', '00:00', '01:30', '2026-11-01T05:29:00Z', true, '2026-11-01T06:29:00Z', true],
-    // Clocks go forward by half an hour, from 02:00 to 02:30.
+    // On 4 October 2026, the clocks on Lord Howe Island go forward by half an hour, from 02:00 to 02:30.
     ['Australia/Lord_Howe', '02:00', '02:31', '2026-10-03T15:30:00Z', true, '2026-10-03T15:31:00Z', false],
   ])(
-    'permit hours follow the local time on days of a clock change: %s from %s to %s',
+    'permit hours follow the local time on a day on which the clocks change: %s, hours from %s to %s',
     async (timezone, from, to, one, isInAtOne, other, isInAtOther) => {
       const { setHours, decide } = await newEntryAt(timezone);
       await setHours([{ days: ['SUNDAY'], from, to }]);
@@ -111,7 +111,7 @@ describe('hours of an entry', () => {
     expect(await setHours(hours)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test('a change of permit hours is refused when the whitelist entry is unknown or has another version', async () => {
+  test('a change of permit hours is refused for an unknown whitelist entry, and for an entry whose version is not the expected version', async () => {
     const { entry, setHours } = await newEntryAt('UTC');
     const other = await newEntryAt('UTC');
     expect(await setHours(office, { id: other.entry.id })).toMatchObject({ code: 'NOT_FOUND' });
@@ -141,7 +141,7 @@ describe('hours of an entry', () => {
     });
   });
 
-  test('a parking event outside the permit hours of its whitelist entry is recorded as not listed', async () => {
+  test('a parking event is stored with listed: false when its time is outside the permit hours of the whitelist entry', async () => {
     const { run, setHours } = await newEntryAt('UTC');
     await setHours(office);
     const record = (eventId: string, occurredAt: string) =>
@@ -154,11 +154,11 @@ describe('hours of an entry', () => {
   });
 });
 
-describe('hours and number of entries in requests', () => {
+describe('permit hours and entry limits in requests', () => {
   const shown = '{ hours { days from to } maxEntries note }';
   const given = { hours: office, maxEntries: 3 };
 
-  test('a replaced whitelist entry keeps its permit hours and entry limit when the request omits these fields', async () => {
+  test('when an update omits the permit hours and the entry limit, the whitelist entry keeps their values', async () => {
     const { key, locationId, entry, run } = await newEntryAt('UTC', given);
     expect(entry).toMatchObject(given);
     const path = `/locations/${locationId}/whitelist/${entry.id}`;
@@ -181,7 +181,7 @@ describe('hours and number of entries in requests', () => {
     expect(await update({ maxEntries: 0 })).toMatchObject({ details: { field: 'maxEntries' } });
   });
 
-  test('REST neither shows nor changes the permit hours and the entry limit of a whitelist entry', async () => {
+  test('REST does not show the permit hours and the entry limit of a whitelist entry, and cannot change them', async () => {
     const { key, locationId, entry, run } = await newEntryAt('UTC', given);
     const path = `/locations/${locationId}/whitelist`;
     const unknown = { hours: 'never', maxEntries: -1 };
@@ -207,7 +207,7 @@ describe('hours and number of entries in requests', () => {
     expect(nodes).toEqual([given, without, without]);
   });
 
-  test('an import changes permit hours and entry limits only for rows that contain these fields', async () => {
+  test('a whitelist import changes permit hours and entry limits only for rows that contain these fields', async () => {
     const { locationId, run } = await newEntryAt('UTC', given);
     await run(
       `mutation ($locationId: ID!, $input: WhitelistEntryInput!) { createWhitelistEntry(locationId: $locationId, input: $input) { id } }`,
@@ -246,7 +246,7 @@ describe('hours and number of entries in requests', () => {
   });
 });
 
-describe('passes (entries that admit a vehicle a limited number of times)', () => {
+describe('passes (whitelist entries that admit a vehicle a limited number of times)', () => {
   const at = (minute: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minute * 60_000).toISOString();
 
   async function newPass(maxEntries: number | null) {
@@ -266,7 +266,7 @@ describe('passes (entries that admit a vehicle a limited number of times)', () =
     return { ...pass, record, recorded, reason };
   }
 
-  test('a pass no longer admits its vehicle after the vehicle has entered the allowed number of times', async () => {
+  test('a pass (a whitelist entry with a limited number of entries) admits its vehicle only the allowed number of times', async () => {
     const { record, recorded, reason, decide, key, locationId } = await newPass(2);
     await record({ eventId: '1' });
     await record({ eventId: '1 out', kind: 'EXIT', occurredAt: at(1) });
@@ -285,7 +285,7 @@ describe('passes (entries that admit a vehicle a limited number of times)', () =
     expect(body.data.plateAccess).toEqual({ allowed: false, reason: 'USED_UP' });
   });
 
-  test('a pass counts a repeated or corrected entry event once, and does not count an event of another plate', async () => {
+  test('a pass counts a repeated or corrected entry event only once, and does not count the entry of another plate', async () => {
     const { record, recorded } = await newPass(1);
     await record({ eventId: '1' });
     await record({ eventId: '1' });
@@ -298,7 +298,7 @@ describe('passes (entries that admit a vehicle a limited number of times)', () =
     expect(await recorded()).toBe(1);
   });
 
-  test('a pass does not count the parking events of other whitelist entries', async () => {
+  test('the uses of a deleted pass do not count for a new pass (whitelist entry with `maxEntries`) with the same plate', async () => {
     const { key, locationId, entry, record, reason, recorded, run } = await newPass(1);
     await record({ eventId: '1' });
     const uses = () => prisma.whitelistEntryUse.count({ where: { entryId: entry.id } });
@@ -312,7 +312,7 @@ describe('passes (entries that admit a vehicle a limited number of times)', () =
     expect([await reason(), await recorded()]).toEqual(['LISTED', 0]);
   });
 
-  test('the whitelist feed lists a pass after each use', async () => {
+  test('the whitelist feed reports a pass (a whitelist entry with a limited number of entries) as changed after each use', async () => {
     const { run, record, entry } = await newPass(1);
     const feed = (after: string | null) =>
       run(
@@ -326,7 +326,7 @@ describe('passes (entries that admit a vehicle a limited number of times)', () =
   });
 });
 
-describe('local time of a location', () => {
+describe('local time at a location', () => {
   test.each(['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Cairo', 'Asia/Dubai'])(
     'the gateway and the database compute the same local time in %s, for every quarter hour of a year',
     async (timezone) => {
@@ -347,7 +347,7 @@ describe('local time of a location', () => {
     },
   );
 
-  test('a local time is within permit hours when its minute of the week is in one of their ranges', () => {
+  test('a local time is within permit hours if and only if its minute of the week is in a permitted range', () => {
     const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
     const timeOf = (minutes: number) =>
       `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;

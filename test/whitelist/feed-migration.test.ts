@@ -14,7 +14,7 @@ const log = pino({ level: 'silent' });
 const entries = 1000;
 const idOf = (n: number) => `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 
-test('after the migration of the whitelist feed, existing entries stay, and clients start the list again', async () => {
+test('the database migration of the whitelist feed loses no whitelist entry, and makes clients read the whole whitelist again', async () => {
   const scratch = await createScratchDatabase({ migrated: false });
   const database = await openDatabase({ ...scratch, log });
   onTestFinished(async () => {
@@ -49,7 +49,7 @@ test('after the migration of the whitelist feed, existing entries stay, and clie
 
   await applyMigrations(database, log, migrationsFolder);
 
-  expect(await storage()).toEqual(before); // PostgreSQL has not rewritten the table
+  expect(await storage()).toEqual(before); // PostgreSQL has not rewritten the table: it is still in the same file
   const feed = createWhitelistFeed({
     sql,
     whitelist: createWhitelistReads({ sql, kind: database.kind, feedCursors }),

@@ -12,10 +12,16 @@ const { pms } = openCommandLine(await serve(gateway));
 
 const entryCount = 20_000;
 const maxPoints = 4;
-/** The number of entries per SQL statement, so that each statement finishes in time on a busy machine. */
+/**
+ * The number of whitelist entries that one SQL statement inserts. With more entries, the statement could take too long
+ * on a busy machine.
+ */
 const entriesAtOnce = 10_000;
 
-/** A location with the given number of entries, and a key with the given hourly limit. */
+/**
+ * Creates a location with 20,000 whitelist entries. Returns a function that creates API keys with a rate limit of 4
+ * points.
+ */
 async function newWhitelist() {
   const { companyId, locationId } = await gateway.newTenant();
   for (let first = 1; first <= entryCount; first += entriesAtOnce) {
@@ -31,7 +37,7 @@ async function newWhitelist() {
 
 const whitelist = newWhitelist();
 
-test('reading 20,000 whitelist entries costs at most 4 points, by the whitelist feed or by pms export', async () => {
+test('the whitelist feed and the command pms export each read 20,000 whitelist entries for at most 4 rate limit points', async () => {
   const { locationId, newKey } = await whitelist;
   const key = await newKey();
   const ids = new Set<string>();
@@ -50,11 +56,11 @@ test('reading 20,000 whitelist entries costs at most 4 points, by the whitelist 
   expect(ids.size).toBe(entryCount);
 
   const { code, out, err } = await pms(await newKey(), 'export', '--location', locationId);
-  expect({ code, err }).toEqual({ code: 0, err: '' }); // a longer output of pms would say that pms waits for the rate limit
+  expect({ code, err }).toEqual({ code: 0, err: '' }); // stderr is empty, because pms did not wait for the rate limit
   expect(out.trimEnd().split('\n')).toHaveLength(entryCount + 1);
 });
 
-test('a query for new whitelist changes reads a few database blocks, whatever the number of older changes', async () => {
+test('a query for new whitelist changes reads fewer than 20 database blocks, even when a whitelist has 20,000 older changes', async () => {
   const { locationId } = await whitelist;
   const { sql } = gateway.database;
   const asked: { statement: Statement; values: unknown[] }[] = [];

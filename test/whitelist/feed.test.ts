@@ -30,13 +30,19 @@ async function readPage(key: string, locationId: string, after?: string, first =
   return body.data.whitelistChanges;
 }
 
-/** A client that keeps a copy of a whitelist by reading its feed. */
+/**
+ * Creates a client that keeps a copy of a whitelist. The client reads the changes of the whitelist from the whitelist
+ * feed.
+ */
 function createFollower(key: string, locationId: string, first?: number) {
   const copy = new Map<string, { plateNumber: string; note: string | null }>();
   let cursor: string | undefined;
   return {
     copy,
-    /** Reads all current pages of the whitelist feed, and applies the changes to the copy. */
+    /**
+     * Reads the whitelist feed until it has no more pages, and applies the changes to the client's copy of the
+     * whitelist.
+     */
     async follow(): Promise<{ resets: number; changes: number }> {
       let [resets, changes] = [0, 0];
       for (let hasMore = true; hasMore;) {
@@ -53,7 +59,7 @@ function createFollower(key: string, locationId: string, first?: number) {
   };
 }
 
-/** The entries of the whitelist in the database. */
+/** Reads the entries of a whitelist from the database. */
 async function listed(locationId: string) {
   const entries = await prisma.whitelistEntry.findMany({ where: { locationId } });
   return new Map(entries.map(({ id, plateNumber, note }) => [id, { plateNumber, note }]));
@@ -77,8 +83,8 @@ const replaceAll = (key: string, locationId: string, entries: object[]) =>
     { key, variables: { locationId, entries } },
   );
 
-describe('the feed of a whitelist', () => {
-  test('the whitelist feed first returns the whole list in pages, and then only the changes', async () => {
+describe('the feed of whitelist changes', () => {
+  test('the whitelist feed first returns the whole whitelist in pages, and then only the changes', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [first, second, third] = [
       await addEntry(key, locationId),
@@ -101,7 +107,7 @@ describe('the feed of a whitelist', () => {
     expect(await readPage(key, locationId, changes.cursor)).toMatchObject({ upserts: [], removals: [] });
   });
 
-  test('the whitelist feed lists the removal of an entry that is removed while a client reads the list', async () => {
+  test('the whitelist feed reports the removal of an entry that happens while a client reads the pages of the whitelist', async () => {
     const { key, locationId } = await gateway.newTenant();
     const entries = [await addEntry(key, locationId), await addEntry(key, locationId)];
     const page = await readPage(key, locationId, undefined, 1);
@@ -111,7 +117,7 @@ describe('the feed of a whitelist', () => {
     expect(changes.removals.map(({ id }) => id).sort()).toEqual(entries.map(({ id }) => id).sort());
   });
 
-  test('the whitelist feed lists an entry once in a page, even after many changes of the entry', async () => {
+  test('a page of the whitelist feed contains a whitelist entry only once, even after many changes of the entry', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { cursor } = await readPage(key, locationId);
     const { id } = await addEntry(key, locationId);
@@ -124,11 +130,11 @@ describe('the feed of a whitelist', () => {
     expect(follower.copy).toEqual(await listed(locationId));
   });
 
-  test('the whitelist feed lists an entry once in a page that the gateway reads in chunks', async () => {
+  test('a page of the whitelist feed contains a whitelist entry only once, even when the gateway reads the changes in several chunks', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [changed, removed] = [await addEntry(key, locationId), await addEntry(key, locationId)];
     const { cursor } = await readPage(key, locationId);
-    // The whitelist has more changes than the gateway reads in one chunk of a page.
+    // 600 updates of two whitelist entries cause 1,200 changes. This is more than the gateway reads in one chunk.
     for (const note of Array.from({ length: 600 }, (_, change) => String(change))) {
       await prisma.$executeRaw`UPDATE "WhitelistEntry" SET note = ${note} WHERE "locationId" = ${locationId}`;
     }
@@ -141,7 +147,7 @@ describe('the feed of a whitelist', () => {
     });
   });
 
-  test('the whitelist feed lists only the removal of an entry that was changed and then removed', async () => {
+  test('when a whitelist entry was changed and then removed, the whitelist feed reports only the removal', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { cursor } = await readPage(key, locationId);
     const { id } = await addEntry(key, locationId);
@@ -149,12 +155,13 @@ describe('the feed of a whitelist', () => {
     await removeEntry(key, locationId, id);
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
-    // When a page has only one change, each page lists the removal of the entry.
+    // The client reads one change per page, so several pages contain changes of the removed whitelist entry. Each of
+    // these feed pages reports only the removal of the entry.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });
 
-  test('the whitelist feed lists a plate that was removed and added again as a new entry', async () => {
+  test('when a plate is removed and added again, the whitelist feed reports the removal and a new whitelist entry', async () => {
     const { key, locationId } = await gateway.newTenant();
     const follower = createFollower(key, locationId);
     const { id, plateNumber } = await addEntry(key, locationId);
@@ -165,7 +172,7 @@ describe('the feed of a whitelist', () => {
     expect([...follower.copy.keys()]).toEqual([again.id]);
   });
 
-  test('the whitelist feed lists an entry that was restored under its earlier id', async () => {
+  test('when a removed whitelist entry is restored with the same id, the whitelist feed reports the entry as changed, not as removed', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const { cursor } = await readPage(key, locationId);
@@ -175,7 +182,7 @@ describe('the feed of a whitelist', () => {
     expect(await readPage(key, locationId, cursor)).toMatchObject({ upserts: [{ id }], removals: [] });
   });
 
-  test('a client that follows the whitelist feed has the correct whitelist after imports that replace the whole whitelist', async () => {
+  test('a client of the whitelist feed has the correct whitelist after imports that replace the whole whitelist', async () => {
     const { key, locationId } = await gateway.newTenant();
     const follower = createFollower(key, locationId, 3);
     const kept = newEntry();
@@ -186,7 +193,7 @@ describe('the feed of a whitelist', () => {
     }
   });
 
-  test('a page of 5,000 entries in the whitelist feed costs one point', async () => {
+  test('a page of up to 5,000 entries of the whitelist feed costs one point of the rate limit', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { headers: before } = await gateway.rest('GET', '/health', { key });
     const { headers: after } = await gateway.graph(
@@ -201,8 +208,8 @@ describe('the feed of a whitelist', () => {
 
   test.each([
     ['a text that is not a cursor', () => 'nonsense'],
-    ['a cursor of another location', (cursor: string) => cursor],
-  ])('the whitelist feed refuses %s', async (_, cursorOf) => {
+    ['the cursor of another location', (cursor: string) => cursor],
+  ])('the whitelist feed refuses %s as a cursor', async (_, cursorOf) => {
     const { key, locationId } = await gateway.newTenant();
     const other = await gateway.newTenant();
     const { cursor } = await readPage(other.key, other.locationId);
@@ -216,7 +223,7 @@ describe('the feed of a whitelist', () => {
     });
   });
 
-  test("the whitelist feed answers NOT_FOUND for a location outside the key's scope, and FORBIDDEN without READ_WHITELIST", async () => {
+  test('the whitelist feed returns NOT_FOUND for a location outside the scope, and FORBIDDEN without the permission READ_WHITELIST', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { key: outsider } = await gateway.newTenant();
     const writer = await gateway.newKey({ companyIds: [companyId], permissions: ['WRITE_WHITELIST'] });
@@ -230,19 +237,22 @@ describe('the feed of a whitelist', () => {
   });
 });
 
-/** The decoded content of a feed cursor that this gateway signed. */
+/** Returns the decoded content of a feed cursor that this gateway has signed. */
 const decode = (cursor: string) => feedCursors.decode(cursor) as FeedCursor;
 
-/** Returns an unsigned feed cursor in the form of releases before 1.6.0. */
+/** Returns an unsigned feed cursor. Releases before 1.6.0 created such cursors. */
 const unsigned = (cursor: object) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
-/** A signed feed cursor whose position is changed in one part. */
+/**
+ * Returns a feed cursor with a valid signature but a changed position. The values in `part` replace the values of the
+ * position.
+ */
 async function cursorWith(locationId: string, key: string, part: object) {
   const decoded = decode((await readPage(key, locationId)).cursor);
   return feedCursors.encode({ ...decoded, next: { ...decoded.next, ...part } });
 }
 
-describe('feed cursors that the gateway did not sign', () => {
+describe('feed cursors without a valid signature of the gateway', () => {
   test.each([
     [
       'another content under its signature',
@@ -258,7 +268,8 @@ describe('feed cursors that the gateway did not sign', () => {
       'a signature with another last character',
       (cursor: string) => {
         const last = cursor.at(-1)!;
-        // The last character of the cursor has six bits, and two of these bits are beyond the end of the signature.
+        // The last base64 character of a feed cursor has six bits, but the signature uses only four of them. The test
+        // changes only the two bits that the signature does not use.
         return cursor.slice(0, -1) + String.fromCharCode(last.charCodeAt(0) + 1);
       },
     ],
@@ -288,7 +299,7 @@ describe('feed cursors that the gateway did not sign', () => {
     });
   });
 
-  test('an unsigned feed cursor from a release before 1.6.0 starts the whitelist again', async () => {
+  test('with an unsigned cursor from a release before 1.6.0, the whitelist feed starts with the whole whitelist again', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { key: neighbour, locationId: neighbouring } = await gateway.newTenant();
     await addEntry(neighbour, neighbouring);
@@ -310,7 +321,7 @@ test.each([
   ['a snapshot that ends before it begins', { snapshot: '5:3:' }],
   ['a snapshot with a transaction from before its begin', { snapshot: '5:9:3' }],
   ['the year 0000', { takenAt: '0000-01-01T00:00:00Z' }],
-])('a feed cursor with %s is refused before any SQL statement', async (_, part) => {
+])('a feed cursor with %s is refused before the gateway sends an SQL statement', async (_, part) => {
   const { key, locationId } = await gateway.newTenant();
   const { body } = await gateway.graph(document, {
     key,
@@ -319,13 +330,16 @@ test.each([
   expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'after' } });
 });
 
-describe('feed cursors that the feed cannot resume', () => {
+describe('feed cursors from which the feed cannot continue', () => {
   test.each([
     ['is from the database before a restore', { life: '0'.repeat(32) }],
-    ['knows transactions that a restored backup does not', { snapshot: '900000000000:900000000000:' }],
-    ['knows a change that a restored backup does not', { newestRecordId: newId() }],
+    [
+      'contains a transaction that a restored backup does not contain',
+      { snapshot: '900000000000:900000000000:' },
+    ],
+    ['contains a change that a restored backup does not contain', { newestRecordId: newId() }],
     ['is older than the retained changes', { takenAt: '2020-01-01T00:00:00.000Z' }],
-  ])('the whitelist feed starts the whole list again when the cursor %s', async (_, part) => {
+  ])('the whitelist feed starts with the whole whitelist again when the cursor %s', async (_, part) => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const page = await readPage(key, locationId, await cursorWith(locationId, key, part));
@@ -333,7 +347,7 @@ describe('feed cursors that the feed cannot resume', () => {
     expect(await readPage(key, locationId, page.cursor)).toMatchObject({ reset: false, upserts: [] });
   });
 
-  test('the whitelist feed starts the whitelist again when a client began to read before the oldest retained change', async () => {
+  test('the whitelist feed starts again with the whole whitelist when the changes after the cursor were already removed', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { cursor } = await readPage(key, locationId);
     const entries = [await addEntry(key, locationId), await addEntry(key, locationId)];
@@ -352,7 +366,7 @@ describe('feed cursors that the feed cannot resume', () => {
     });
   });
 
-  test('the whitelist feed starts the whitelist again when an earlier release created the cursor within the first list', async () => {
+  test('the whitelist feed starts with the whole whitelist again for a cursor from an earlier release that points between two pages', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const { cursor } = await readPage(key, locationId);
@@ -363,7 +377,10 @@ describe('feed cursors that the feed cannot resume', () => {
 });
 
 describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () => {
-  /** Returns pseudo-random numbers from 0 to below 1, the same numbers in every run. */
+  /**
+   * Creates a generator of pseudo-random numbers from 0 to below 1. With the same seed, the generator returns the same
+   * numbers in every test run.
+   */
   function createRandom(seed: number) {
     let state = seed;
     return () => {
@@ -373,7 +390,7 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
   }
 
   test.each([1, 2, 3])(
-    'a copy that follows the whitelist feed equals the database, whatever the commit order of transactions (seed %i)',
+    'the copy of a client that follows the whitelist feed is correct in whatever order transactions commit (random seed %i)',
     async (seed) => {
       const { key, locationId } = await gateway.newTenant();
       const follower = createFollower(key, locationId, 7);
@@ -381,8 +398,8 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
       let running = true;
 
       /**
-       * Changes entries in transactions that stay open for a while and end in any order. Some of the transactions are
-       * rolled back.
+       * Changes whitelist entries in transactions, and rolls back about a tenth of these transactions. Each transaction
+       * stays open for up to 60 ms, so that concurrent transactions end in any order.
        */
       async function write(): Promise<void> {
         const client = new pg.Client({ connectionString: gateway.config.databaseUrl! });
@@ -429,7 +446,7 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
   );
 });
 
-test('a subscription announces a change of a whitelist with the feed cursor that the client must send next', async () => {
+test('the subscription whitelistChanged announces a change together with the feed cursor after the change', async () => {
   const { key, locationId } = await gateway.newTenant();
   const before = await readPage(key, locationId);
   const response = await gateway.app.request('/graphql', {

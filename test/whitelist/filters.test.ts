@@ -10,7 +10,10 @@ import { testServerUrl } from '../support/scratch-database.ts';
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
-/** The plate numbers that both graph fields return for the given filters, or the extensions of the error. */
+/**
+ * Returns the plate numbers in a whitelist with the given filters, or the `extensions` of the error. Expects that the
+ * GraphQL fields `whitelist` and `location.whitelist` return the same result.
+ */
 async function plateNumbers(key: string, locationId: string, filters: Record<string, unknown>) {
   const { body } = await gateway.graph(
     `query ($id: ID!, $referenceId: String, $plateType: String, $plateCode: String, $plateNumber: String, $validAt: DateTime) {
@@ -27,8 +30,8 @@ async function plateNumbers(key: string, locationId: string, filters: Record<str
   return body.data.whitelist.nodes.map((node: { plateNumber: string }) => node.plateNumber);
 }
 
-describe('filters of a whitelist', () => {
-  test('a whitelist can be filtered by each part of the plate and by a time', async () => {
+describe('filters for the entries of a whitelist', () => {
+  test('clients can filter a whitelist by parts of the plate, and by a time at which the entries are valid', async () => {
     const { key, locationId } = await gateway.newTenant();
     const times = { validFrom: '2026-03-01T08:00:00Z', validUntil: '2026-03-01T10:00:00Z' };
     const entries = [
@@ -53,7 +56,7 @@ describe('filters of a whitelist', () => {
     expect(await shown({ plateCode: 'A', validAt: '2026-03-01T10:00:00Z' })).toEqual(['1']);
   });
 
-  test('whitelist filters refuse the invalid texts and times that other fields refuse', async () => {
+  test('whitelist filters refuse invalid texts and times', async () => {
     const { key, locationId } = await gateway.newTenant();
     for (const [field, value] of [
       ['plateCode', 'A\u0000'],
@@ -89,7 +92,7 @@ describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entri
   });
   afterAll(() => client.end());
 
-  /** Runs a function whose SQL statements are only planned, and returns the plans. */
+  /** Calls a function and returns the query plans of its SQL statements, which PostgreSQL plans but does not run. */
   async function plansOf(work: (whitelist: ReturnType<typeof createWhitelistReads>) => Promise<unknown>) {
     const plans: string[] = [];
     const sql = {
@@ -101,7 +104,7 @@ describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entri
     };
     await work(
       createWhitelistReads({ sql, kind: 'postgresql', feedCursors: createFeedCursors('pepper') }),
-    ).catch(() => {}); // A planned statement returns no row, so the gateway does not find the location.
+    ).catch(() => {}); // The fake database returns no rows, so the gateway finds no location and throws an error.
     return plans;
   }
 
@@ -118,7 +121,7 @@ describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entri
   );
 
   test.each(combinations.map((chosen) => [Object.keys(chosen).join(', ') || 'nothing', chosen] as const))(
-    'pages in both directions and counts of a whitelist with the filter %s use an index',
+    'the SQL queries that read or count the entries of a whitelist use an index with the filters: %s',
     async (_, chosen) => {
       const [locationId] = locationIds;
       for (const descending of [false, true]) {

@@ -26,7 +26,7 @@ async function importEntries(locationId: string, key: string, entries: unknown[]
   return body.data.importWhitelistEntries;
 }
 
-/** The entries of a whitelist, by plate number. */
+/** Returns a map from each plate number on a whitelist to the note of its whitelist entry. */
 async function whitelistOf(locationId: string): Promise<Map<string, string | null>> {
   const entries = await gateway.database.prisma.whitelistEntry.findMany({ where: { locationId } });
   return new Map(entries.map((entry) => [entry.plateNumber, entry.note]));
@@ -35,8 +35,8 @@ async function whitelistOf(locationId: string): Promise<Map<string, string | nul
 const row = (plateNumber: string, note: string | null = null) =>
   newEntry({ plateNumber, note, referenceId: 'r' });
 
-describe('imports into a whitelist', () => {
-  test('a whitelist import stores the valid rows, and reports the index, field and value of each invalid row', async () => {
+describe('imports of rows into a whitelist', () => {
+  test('a whitelist import stores the valid rows, and reports the index, the field and the value for each invalid row', async () => {
     const { locationId, key } = await gateway.newTenant();
     await importEntries(locationId, key, [row('1')]);
     const result = await importEntries(locationId, key, [
@@ -60,7 +60,7 @@ describe('imports into a whitelist', () => {
     ]);
   });
 
-  test('an UPSERT import replaces the whitelist entry of a plate, and leaves equal entries unchanged', async () => {
+  test('an UPSERT import replaces whitelist entries whose rows have other values, and adds rows with new plates', async () => {
     const { locationId, key } = await gateway.newTenant();
     await importEntries(locationId, key, [row('1', 'old'), row('2', 'same')]);
     const before = await gateway.database.prisma.whitelistEntry.findFirstOrThrow({
@@ -83,7 +83,7 @@ describe('imports into a whitelist', () => {
     expect(after).toEqual(before);
   });
 
-  test('a REPLACE import makes the whitelist equal to the rows, and changes nothing when a row is rejected', async () => {
+  test('a REPLACE import makes the whitelist equal to the rows of the import, and changes nothing when a row is rejected', async () => {
     const { locationId, key } = await gateway.newTenant();
     await importEntries(locationId, key, [row('1'), row('2', 'old')]);
     const refused = await importEntries(locationId, key, [row('3'), row('x')], { mode: 'REPLACE' });
@@ -99,7 +99,7 @@ describe('imports into a whitelist', () => {
     );
   });
 
-  test('a whitelist import counts a row as unchanged only when every value is equal, including empty values', async () => {
+  test('a whitelist import counts an entry as unchanged only when each of its values, even an empty one, equals the value in the row', async () => {
     const { locationId, key } = await gateway.newTenant();
     const full = {
       ...row('1', 'n'),
@@ -145,7 +145,7 @@ describe('imports into a whitelist', () => {
     });
   });
 
-  test('a dry run of a whitelist import returns the same result as the import', async () => {
+  test('the dry run of a whitelist import returns the same result as the real import', async () => {
     const plate = fc.constantFrom('1', '2', '3', '4', 'x');
     const rows = fc.array(fc.tuple(plate, fc.constantFrom(null, 'a', 'b')), { minLength: 1, maxLength: 6 });
     const mode = fc.constantFrom('CREATE' as const, 'UPSERT' as const, 'REPLACE' as const);
@@ -182,7 +182,7 @@ describe('imports into a whitelist', () => {
   });
 
   test.each(['CREATE', 'UPSERT', 'REPLACE'] as const)(
-    'a dry run of a whitelist import in mode %s changes nothing',
+    'the dry run of a whitelist import in the mode %s runs no SQL statement that changes data',
     async (mode) => {
       const { locationId, key } = await gateway.newTenant();
       await importEntries(locationId, key, [row('1'), row('2')]);
@@ -194,7 +194,7 @@ describe('imports into a whitelist', () => {
     },
   );
 
-  test('a REPLACE import removes thousands of entries, and keeps the entries that have a row', async () => {
+  test('a REPLACE import removes thousands of whitelist entries, and keeps the entries whose plates are in the import', async () => {
     const { locationId, key } = await gateway.newTenant();
     const entries = Array.from({ length: 6_000 }, (_, index) => row(String(index)));
     await importEntries(locationId, key, entries);
@@ -205,7 +205,7 @@ describe('imports into a whitelist', () => {
   });
 
   test.runIf(!testServerUrl)(
-    'gates get decisions during a REPLACE import on the embedded database',
+    'during a REPLACE import on the embedded database, gates still get decisions',
     async () => {
       const { locationId, key } = await gateway.newTenant();
       const other = await gateway.newTenant();
@@ -234,7 +234,7 @@ describe('imports into a whitelist', () => {
     },
   );
 
-  test('an import of 10,000 rows into a whitelist keeps the order of the rows', async () => {
+  test('a whitelist import of 10,000 rows creates the whitelist entries in the order of the rows', async () => {
     const { locationId, key } = await gateway.newTenant();
     const entries = Array.from({ length: 10_000 }, (_, index) => row(String(index)));
     expect(await importEntries(locationId, key, entries)).toMatchObject({ created: 10_000, rejected: 0 });
@@ -247,9 +247,9 @@ describe('imports into a whitelist', () => {
     expect(records[0]).toMatchObject({ action: 'whitelist.imported', changes: { mode: 'CREATE' } });
   });
 
-  // PostgreSQL may reuse its plan for the few rows of earlier calls, and a nested loop would take minutes for many
-  // rows.
-  test('a whitelist import of 10,000 rows succeeds in each import mode', async () => {
+  // PostgreSQL may run an import with the query plan of an earlier, smaller import. If that plan contains a nested
+  // loop, an import of 10,000 rows takes minutes.
+  test('a whitelist import of 10,000 rows succeeds in every import mode, even after imports with few rows', async () => {
     const { locationId, key } = await gateway.newTenant();
     const entries = (note: string | null) =>
       Array.from({ length: 10_000 }, (_, index) => row(String(index), note));
@@ -270,13 +270,13 @@ describe('imports into a whitelist', () => {
     ['no row', [], 'entries'],
     ['more than 10,000 rows', Array.from({ length: 10_001 }, () => row('1')), 'entries'],
     ['a row without a plate', [{ referenceId: 'r' }], 'entries.0.plateType'],
-  ])('a whitelist import with %s is refused as a whole', async (_, entries, field) => {
+  ])('a whitelist import with %s is refused, and no row is stored', async (_, entries, field) => {
     const { locationId, key } = await gateway.newTenant();
     const { body } = await gateway.graph(document, { key, variables: { locationId, entries } });
     expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test("a whitelist import outside the key's scope is answered with NOT_FOUND, even when all rows are invalid", async () => {
+  test("a whitelist import for a location outside the API key's scope is answered with NOT_FOUND, even when all rows are invalid", async () => {
     const { locationId } = await gateway.newTenant();
     const { key } = await gateway.newTenant();
     for (const entries of [[row('1')], [row('x')]]) {
@@ -288,7 +288,7 @@ describe('imports into a whitelist', () => {
   });
 
   test.runIf(testServerUrl)(
-    'after 20 concurrent REPLACE imports, the whitelist has the rows of exactly one import',
+    'after 20 concurrent REPLACE imports, the whitelist contains exactly the rows of one of the imports',
     async () => {
       const { locationId, key } = await gateway.newTenant();
       const sets = Array.from({ length: 20 }, (_, index) => [
@@ -308,14 +308,15 @@ describe('imports into a whitelist', () => {
   );
 
   test.runIf(testServerUrl)(
-    'concurrent imports and creates of the same plates succeed, and the whitelist contains each plate once',
+    'after concurrent imports and single requests that add the same plates, the whitelist contains each plate once',
     async () => {
       const { locationId, key } = await gateway.newTenant();
       const numbers = Array.from({ length: 1000 }, (_, index) => String(index));
       const modes = ['CREATE', 'UPSERT', 'REPLACE', 'CREATE'] as const;
       const imports = Array.from({ length: 20 }, (_, index) => {
         const entries = numbers.map((number) => row(number, `n${index}`));
-        // The second import has the same plates in another order. Two imports with different orders must not deadlock.
+        // Every second import has the plates in the reverse order. Imports with different orders of their plates must
+        // not cause a deadlock.
         if (index % 2) entries.reverse();
         return importEntries(locationId, key, entries, { mode: modes[index % modes.length]! });
       });
@@ -332,7 +333,8 @@ describe('imports into a whitelist', () => {
         });
       const results = await Promise.all(imports);
       const created = (await Promise.all(creates)).reduce<number>((sum, one) => sum + one, 0);
-      // The whitelist has every plate once, and exactly one request created the entry of the plate.
+      // The whitelist contains each plate once. So the created entries minus the deleted entries, in all responses
+      // together, must equal the number of plates.
       expect((await whitelistOf(locationId)).size).toBe(numbers.length);
       expect(results.reduce((sum, result) => sum + result.created - result.deleted, created)).toBe(
         numbers.length,

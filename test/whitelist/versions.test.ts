@@ -6,7 +6,7 @@ import { type Operation, surfaceNames, surfaces } from '../support/surfaces.ts';
 
 const gateway = await sharedTestGateway();
 
-/** Creates a tenant with one whitelist entry. */
+/** Creates a company with a location that has one whitelist entry. */
 async function newWhitelist() {
   const tenant = await gateway.newTenant();
   const path = `/locations/${tenant.locationId}`;
@@ -19,7 +19,7 @@ interface Target {
   id: string;
 }
 
-/** The changes that accept an expected version, on REST and GraphQL. */
+/** The operations that accept an expected version, each over REST and over GraphQL. */
 const changes = {
   'replacing an entry': ({ locationId, id }: Target, expectedVersion?: number): Operation => ({
     name: 'update',
@@ -53,12 +53,13 @@ const changeNames = Object.keys(changes) as (keyof typeof changes)[];
 
 const field = { rest: 'If-Match', graph: 'expectedVersion' };
 
-describe.each(changeNames)('%s with an expected version', (name) => {
+describe.each(changeNames)('the change "%s" when the client sends an expected version', (name) => {
   test.each(surfaceNames)(
-    'a change over %s that names the current version succeeds, and increases the version',
+    'over %s, a change that expects the current version of an object succeeds, and increases this version',
     async (surface) => {
       const target = await newWhitelist();
-      // Another client changes the location and the entry first.
+      // Before the tested change, another client changes the location and the whitelist entry, so that both have
+      // version 2.
       await gateway.rest('PUT', `${target.path}/whitelist/${target.id}`, {
         key: target.key,
         body: newEntry(),
@@ -81,7 +82,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
     },
   );
 
-  test('a change over REST succeeds with If-Match: *, and without an If-Match header', async () => {
+  test('a change over REST succeeds without the header If-Match, and with the header If-Match: *', async () => {
     const withoutVersion: Record<string, string>[] = [{}, { 'If-Match': '*' }];
     for (const headers of withoutVersion) {
       const target = await newWhitelist();
@@ -91,22 +92,27 @@ describe.each(changeNames)('%s with an expected version', (name) => {
     }
   });
 
-  test.each(surfaceNames)('a change over %s with a malformed version is refused', async (surface) => {
-    const target = await newWhitelist();
-    for (const [header, version] of [
-      ['1', -1],
-      ['"1', 1.5],
-      ['"1", "2"', 3_000_000_000],
-    ] as const) {
-      const operation = changes[name](target, version);
-      expect(await surfaces[surface](gateway, operation, target.key, { 'If-Match': header })).toMatchObject({
-        code: 'VALIDATION_ERROR',
-        details: { field: field[surface] },
-      });
-    }
-  });
+  test.each(surfaceNames)(
+    'a change over %s is refused when the expected version is malformed',
+    async (surface) => {
+      const target = await newWhitelist();
+      for (const [header, version] of [
+        ['1', -1],
+        ['"1', 1.5],
+        ['"1", "2"', 3_000_000_000],
+      ] as const) {
+        const operation = changes[name](target, version);
+        expect(await surfaces[surface](gateway, operation, target.key, { 'If-Match': header })).toMatchObject(
+          {
+            code: 'VALIDATION_ERROR',
+            details: { field: field[surface] },
+          },
+        );
+      }
+    },
+  );
 
-  test('a change over REST is refused when If-Match contains an ETag of another kind', async () => {
+  test('a change over REST is refused with status 412 when the header If-Match contains an ETag that is not a version', async () => {
     const target = await newWhitelist();
     for (const tag of ['W/"1"', '"abc"', '"01"', '"9999999999"']) {
       const answer = await surfaces.rest(gateway, changes[name](target), target.key, { 'If-Match': tag });
@@ -115,7 +121,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
   });
 
   test.each(surfaceNames)(
-    "a change outside the key's scope is answered with NOT_FOUND on %s, whatever version the client sends",
+    'over %s, a change outside the scope of the API key gets NOT_FOUND, even if the expected version is wrong',
     async (surface) => {
       const target = await newWhitelist();
       const { key } = await gateway.newTenant();
@@ -126,8 +132,8 @@ describe.each(changeNames)('%s with an expected version', (name) => {
   );
 });
 
-describe('versions of locations and entries', () => {
-  test('the version of an object is the ETag of the responses to POST and PUT', async () => {
+describe('versions of locations and whitelist entries', () => {
+  test('the ETag in the response to a POST or PUT request is the version of the location or whitelist entry', async () => {
     const { key, path, created, id } = await newWhitelist();
     expect(created.headers.get('ETag')).toBe('"1"');
     expect(created.body.data.version).toBe(1);
@@ -142,7 +148,7 @@ describe('versions of locations and entries', () => {
     expect(renamed.body.data.version).toBe(2);
   });
 
-  test('a conflict of slugs or plates has its own error code even when the request names an expected version', async () => {
+  test('a change with the correct version is still refused when the slug (CONFLICT) or the plate (DUPLICATE_VEHICLE) already exists', async () => {
     const { key, path, companyId, id } = await newWhitelist();
     const slug = newSlug();
     await gateway.newLocation(companyId, { slug });
@@ -180,7 +186,7 @@ describe('versions of locations and entries', () => {
     ]);
   });
 
-  test('a change of an unknown whitelist entry is answered with 404, whatever version the request names', async () => {
+  test('deleting an unknown whitelist entry returns status 404, even with the header If-Match: *', async () => {
     const { key, path } = await newWhitelist();
     const answer = await gateway.rest('DELETE', `${path}/whitelist/${newId()}`, {
       key,
@@ -190,9 +196,9 @@ describe('versions of locations and entries', () => {
   });
 });
 
-describe.runIf(testServerUrl)('20 concurrent changes that expect the same version, on PostgreSQL', () => {
+describe.runIf(testServerUrl)('concurrent changes that expect the same version, on PostgreSQL', () => {
   test.each(changeNames)(
-    'exactly one of 20 concurrent changes that expect the same version succeeds: %s',
+    'when 20 concurrent changes of the same kind expect the same version, exactly one succeeds: %s',
     async (name) => {
       const target = await newWhitelist();
       const answers = await Promise.all(
@@ -204,7 +210,7 @@ describe.runIf(testServerUrl)('20 concurrent changes that expect the same versio
       );
       const codes = answers.map(({ code }) => code ?? 'done');
       expect(codes.filter((code) => code === 'done')).toHaveLength(1);
-      // When the deletion succeeds first, the other concurrent changes do not find the entry.
+      // The first deletion succeeds, and the concurrent deletions no longer find the whitelist entry.
       const loser = name === 'deleting an entry' ? 'NOT_FOUND' : 'CONFLICT';
       expect(codes.filter((code) => code === loser)).toHaveLength(19);
     },

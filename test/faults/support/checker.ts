@@ -2,11 +2,12 @@ import type { Receiver } from '../../support/receiver.ts';
 import type { Ledger, Outcome } from './load.ts';
 import type { Tenant } from './tenant.ts';
 
-// The rules of this file hold after every fault. The database has each acknowledged change exactly once, with its audit
-// record, and has no other change. Each function returns the violations of its rule as texts; an empty list means
-// success.
+// The functions of this file check the content of the database after a fault. The database must contain each
+// acknowledged change exactly once, with its audit record. Each change in the database must come from a request of a
+// test client. Each check returns a list of texts that describe errors in the stored data; the list is empty if the
+// data has no error.
 
-/** The database of the checker: a client of PostgreSQL, or the embedded database. */
+/** The database that a fault test checks: a connection to PostgreSQL, or the embedded database. */
 export interface Queries {
   query<Row extends object>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
 }
@@ -18,7 +19,10 @@ interface AuditRow {
   plateNumber: string | null;
 }
 
-/** Whether the number of stored rows agrees with the outcome of the request, as its client knows the outcome. */
+/**
+ * Returns whether the number of rows that a request has stored matches the outcome that the client recorded for the
+ * request.
+ */
 function agrees(outcome: Outcome, count: number): boolean {
   if (outcome === 'acknowledged') return count === 1;
   return outcome === 'refused' ? count === 0 : count <= 1;
@@ -34,7 +38,7 @@ const readAudit = async (database: Queries, { locationId }: Tenant): Promise<Aud
   return rows;
 };
 
-/** Compares the stored whitelist and its audit records with the ledger, which lists the requests of the clients. */
+/** Compares the stored whitelist and its audit records with the recorded outcomes of the clients' requests. */
 async function checkPlates(database: Queries, tenant: Tenant, { plates }: Ledger): Promise<string[]> {
   const { rows: entries } = await database.query<{ plateNumber: string; note: string | null }>(
     'SELECT "plateNumber", note FROM "WhitelistEntry" WHERE "locationId" = $1',
@@ -74,7 +78,7 @@ async function checkPlates(database: Queries, tenant: Tenant, { plates }: Ledger
   return violations;
 }
 
-/** Compares the stored events and their audit records with the ledger, which lists the requests of the clients. */
+/** Compares the stored parking events and their audit records with the recorded outcomes of the clients' requests. */
 async function checkEvents(database: Queries, tenant: Tenant, { events }: Ledger): Promise<string[]> {
   const { rows } = await database.query<{ eventId: string; audited: number }>(
     `SELECT e."eventId", (SELECT count(*) FROM "AuditRecord" a WHERE a."targetId" = e.id
@@ -100,17 +104,23 @@ async function checkEvents(database: Queries, tenant: Tenant, { events }: Ledger
   ];
 }
 
-/** Compares the stored data with the requests that the clients of a load recorded. */
+/**
+ * Compares the stored whitelist entries and parking events with the outcomes that clients recorded for their
+ * requests. Returns the differences as texts.
+ */
 export async function checkLedger(database: Queries, tenant: Tenant, ledger: Ledger): Promise<string[]> {
   return [...(await checkPlates(database, tenant, ledger)), ...(await checkEvents(database, tenant, ledger))];
 }
 
-/** Whether a receiver accepted a message. The gateway must send a refused message again. */
+/**
+ * Returns whether the webhook receiver accepted a message. The gateway must send a message again that the receiver
+ * refused.
+ */
 const isTaken = ({ answer }: Receiver['messages'][number]) => typeof answer === 'number' && answer < 300;
 
 /**
- * Compares the audit log with the messages that the tenant's receiver accepted. The receiver must have each message at
- * least once, under one id.
+ * Compares the audit log with the messages that the tenant's webhook receiver accepted. The receiver must have accepted
+ * the message of each change at least once, and always under the same message id.
  */
 export async function checkMessages(database: Queries, tenant: Tenant): Promise<string[]> {
   const { rows } = await database.query<{ eventId: string; ids: string[] }>(

@@ -1,6 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 
-/** Shifts the clock of a process, but not its timers (libfaketime, Debian package faketime). */
+/**
+ * Returns environment variables that shift the clock of a process, but not its timers. A process with these variables
+ * loads the library libfaketime from the Debian package faketime.
+ */
 export function clockOffBy(offset: string): Record<string, string> {
   const library = readdirSync('/usr/lib')
     .map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`)

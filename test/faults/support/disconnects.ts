@@ -1,11 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { type Access, askGraph } from './tenant.ts';
 
-// This file has clients that disconnect in the middle of a response, and imports that run at the same time.
+// These functions simulate clients that disconnect in the middle of a response, and clients that run imports at the
+// same time.
 
 /**
- * The ways in which a client disconnects: with a TCP reset, after ending its side of the connection, or by closing its
- * socket.
+ * The ways in which a client disconnects. It resets the TCP connection, ends its own side of the connection, or closes
+ * its socket.
  */
 const waysToLeave: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.resetAndDestroy(),
@@ -13,7 +14,7 @@ const waysToLeave: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.destroy(),
 ];
 
-/** Returns the bytes of a GraphQL request over HTTP, as text. */
+/** Returns the text of an HTTP request that contains a GraphQL query. */
 function graphRequest(key: string, query: string, accept: string): string {
   const body = JSON.stringify({ query });
   return (
@@ -22,12 +23,15 @@ function graphRequest(key: string, query: string, accept: string): string {
   );
 }
 
-/** Returns the bytes of a REST request for a whole list, as text. */
+/** Returns the text of an HTTP request for a whole whitelist over REST. */
 const listRequest = ({ key, locationId }: Access, coding: string) =>
   `GET /api/locations/${locationId}/whitelist HTTP/1.1\r\nHost: gateway\r\nX-API-Key: ${key}\r\n` +
   `Accept-Encoding: ${coding}\r\n\r\n`;
 
-/** Returns one request for each kind of response that the gateway streams while it creates the content. */
+/**
+ * Returns one request for each kind of streamed response. In a streamed response, the gateway sends the first part
+ * before it has created the last part.
+ */
 const requestsOf = (tenant: Access): string[] => [
   graphRequest(
     tenant.key,
@@ -40,7 +44,7 @@ const requestsOf = (tenant: Access): string[] => [
   listRequest(tenant, 'br'),
 ];
 
-/** Sends a request and disconnects at the first bytes of the response. */
+/** Sends a request, and disconnects when the first bytes of the response arrive. */
 function leaveAtFirstBytes(url: string, request: string, leave: (socket: Socket) => void): Promise<void> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -51,7 +55,10 @@ function leaveAtFirstBytes(url: string, request: string, leave: (socket: Socket)
   });
 }
 
-/** Creates clients that disconnect at the first bytes, with alternating kinds of responses and of disconnects. */
+/**
+ * Creates clients that disconnect when the first bytes of a response arrive. Successive clients use different kinds of
+ * streamed responses and different ways to disconnect.
+ */
 export function createDisconnects(url: string, tenant: Access): (index: number) => Promise<void> {
   const requests = requestsOf(tenant);
   return (index) => {
@@ -60,7 +67,10 @@ export function createDisconnects(url: string, tenant: Access): (index: number) 
   };
 }
 
-/** Runs clients that disconnect at the first bytes of their responses, a few clients at a time. */
+/**
+ * Runs `clients.count` clients, at most `clients.atOnce` of them at the same time. Each client disconnects when the
+ * first bytes of its response arrive.
+ */
 export function startDisconnects(url: string, tenant: Access, clients: { count: number; atOnce: number }) {
   const disconnect = createDisconnects(url, tenant);
   let count = 0;
@@ -74,12 +84,12 @@ export function startDisconnects(url: string, tenant: Access, clients: { count: 
   };
 }
 
-/** The rows of one import. An import cannot have more rows. */
+/** The number of rows of one import, which is the maximum that the gateway allows. */
 const importedRows = 10_000;
 
 /**
- * Imports a whole whitelist in place of the previous list. The plates are the same in each import, and the notes
- * differ.
+ * Imports a whitelist that replaces the previous whitelist. Every import contains the same plates, but with a different
+ * note.
  */
 export async function importWhitelist(url: string, { key, locationId }: Access, note: string): Promise<void> {
   await askGraph(

@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The resource usage of a process or a server at one moment. */
+/** The resource usage of a gateway process, PostgreSQL and Redis at one point in time. */
 export interface Figures {
-  /** Resident memory of a gateway, in MiB. */
+  /** The resident memory of a gateway process, in MiB. */
   residentMib: number;
-  /** Memory that JavaScript uses in a gateway, including garbage, in MiB. */
+  /** The JavaScript heap that a gateway process uses, including garbage, in MiB. */
   heapMib: number;
-  /** The number of open files and sockets of a gateway. */
+  /** The number of open files and sockets of a gateway process. */
   descriptors: number;
-  /** The number of connections to PostgreSQL, of all gateways together. */
+  /** The number of connections from all gateways to PostgreSQL. */
   databaseConnections: number;
-  /** The number of connections to Redis, of all gateways together. */
+  /** The number of connections from all gateways to Redis. */
   redisConnections: number;
 }
 
-/** The figures of one gateway at one time. */
+/** The resource usage of one gateway at one time in the soak (a long run under load). */
 export interface Sample extends Figures {
-  /** The time of the figures, in seconds since the start of the soak. */
+  /** The time of the measurement, in seconds since the start of the soak. */
   seconds: number;
 }
 
@@ -29,7 +29,10 @@ function metric(text: string, name: string): number {
   return Number(value);
 }
 
-/** The figures of a gateway process. The heap size comes from the metrics of the gateway. */
+/**
+ * Measures the memory and the file descriptors of a gateway process. The size of the JavaScript heap comes from the
+ * metrics of the gateway.
+ */
 export async function figuresOfProcess(
   pid: number,
   metricsUrl: string,
@@ -43,7 +46,7 @@ export async function figuresOfProcess(
   };
 }
 
-/** The smallest and the largest value of each figure among samples. */
+/** The smallest and the largest value of each figure in a list of samples. */
 type Ranges = Record<keyof Figures, { least: number; most: number }>;
 
 function rangesOf(samples: readonly Sample[]): Ranges {
@@ -61,12 +64,16 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 }
 
 /**
- * The parts of a soak that the test compares, in tenths of the duration. During the first tenth, Node compiles code and
- * the pools fill.
+ * The parts of a soak (a long run under load) that the test compares, in tenths of its duration: `[1, 3]` is the part
+ * from 10 % to 30 % of the duration. The test ignores the first tenth of the soak, because Node compiles code and the
+ * connection pools fill during that time.
  */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 
-/** The allowed growth of each figure from the beginning to the end. Caches and the heap grow to a maximum size. */
+/**
+ * The maximum growth of each measured resource, such as memory, during a soak (a long run under load). Some growth of
+ * memory is normal, because caches and the heap grow until they reach a maximum size.
+ */
 const allowedGrowth: Figures = {
   residentMib: 48,
   heapMib: 16,
@@ -76,9 +83,10 @@ const allowedGrowth: Figures = {
 };
 
 /**
- * Prints the figures of a gateway in the parts of a soak.
- * @returns the figures that grew from the beginning to the end, as texts. For the heap, the smallest value counts: that
- * is the heap size after a garbage collection.
+ * Prints the resource usage of a gateway in each part of a soak.
+ * @returns one text for each measured resource, such as memory, that grew too much from the beginning to the end of the
+ *   soak. For each part of the soak, the function compares the smallest heap size, which is the size after a garbage
+ *   collection.
  */
 export function compareParts(samples: readonly Sample[], minutes: number): string[] {
   const tenth = (minutes * 60) / 10;

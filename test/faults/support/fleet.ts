@@ -5,14 +5,14 @@ import { freePort } from '../../support/system-servers.ts';
 import type { Load } from './load.ts';
 import { limitedKeyBudget } from './tenant.ts';
 
-/** The operator's key of a fleet. */
+/** The operator's API key of a fleet (a group of gateways). */
 export const operatorKey = 'operator-key-of-the-fault-suite-0123456789';
 
-/** Several gateways on the same PostgreSQL and Redis. */
+/** Several gateways that share one PostgreSQL and one Redis. */
 export interface Fleet {
   urls: string[];
   gateways: GatewayProcess[];
-  /** Restarts one gateway on the same port. */
+  /** Starts one gateway on its port. */
   start(index: number): Promise<void>;
   /** Returns the state of one component, such as Redis, from `/readyz` of each gateway. */
   readiness(part: 'database' | 'limiter' | 'notices'): Promise<string[]>;
@@ -21,8 +21,8 @@ export interface Fleet {
 }
 
 /**
- * Starts gateways. The first gateway runs the migrations.
- * @param env the variables that all gateways have
+ * Starts gateways. The first gateway applies the migrations to the database.
+ * @param env the environment variables of every gateway
  */
 export async function startFleet(count: number, env: Record<string, string>): Promise<Fleet> {
   const ports: number[] = [];
@@ -53,14 +53,15 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
 }
 
 /**
- * The budget of the limited key while Redis fails: two shared budgets, and one budget for each gateway that limits
- * alone.
+ * The maximum number of requests of one rate-limited API key that all gateways together serve when Redis fails. Redis
+ * and each gateway process have their own counter, and each counter allows `limitedKeyBudget` requests. When Redis
+ * loses its data, the counter in Redis starts again at 0. Redis may then allow `limitedKeyBudget` requests twice.
  */
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
 /**
- * Sends more requests with the limited key of a tenant than the limit allows. The gateways must serve exactly the
- * limit.
+ * Sends more requests than the rate limit of a tenant's rate-limited API key allows. Checks that the gateways serve
+ * exactly as many requests as the rate limit allows.
  */
 export async function expectExactLimit(
   fleet: Fleet,
@@ -75,8 +76,8 @@ export async function expectExactLimit(
   );
   const served = answers.filter(({ ok }) => ok).length;
   expect(served).toBeGreaterThanOrEqual(limitedKeyBudget);
-  // On a busy machine, a process may get no response from Redis in time. The process then limits requests on its own,
-  // and logs this change.
+  // If Redis responds too late on a busy machine, a gateway process counts rate limit points itself. Then the process
+  // logs "Redis does not answer".
   const fellBack = fleet.gateways.some((gateway, index) =>
     gateway.output().includes('Redis does not answer', before[index]),
   );
@@ -90,7 +91,10 @@ export async function progress({ ledger }: Load, count = 60): Promise<void> {
   await expect.poll(total).toBeGreaterThanOrEqual(target);
 }
 
-/** The database connection of the checker, which a fault may break. */
+/**
+ * Opens a connection to a database, with which a test checks the stored data. When a database fault breaks the
+ * connection, the test ignores the connection error.
+ */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);

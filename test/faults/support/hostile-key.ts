@@ -2,16 +2,19 @@ import { hostileValues } from '../../support/hostile-values.ts';
 import { repeat } from './repeat.ts';
 import type { Access } from './tenant.ts';
 
-// The hostile key of the soak spends its rate limit on the most expensive requests, and on values that no client should
-// send.
+// In the soak, a hostile client uses up the rate limit of one API key. The hostile client sends the most expensive
+// requests. It also sends hostile values, such as null characters or very long texts.
 
-/** The key's rate limit for an hour and for a minute, in points. The key sends more requests than the limit allows. */
+/**
+ * The rate limits of the hostile client's API key for one hour and for one minute, in points. The hostile client sends
+ * more requests than its rate limits allow.
+ */
 export const hostileLimits = [6_000, 100] as const;
 
 const aliases = (field: (index: number) => string) =>
   Array.from({ length: 30 }, (_, index) => `a${index}: ${field(index)}`).join(' ');
 
-/** The requests that are the most expensive in relation to their points, over a location with a long whitelist. */
+/** GraphQL queries that cause the most work per rate limit point, for a location with a long whitelist. */
 const expensiveQueries = ({ locationId }: Access): string[] => [
   `{ ${aliases((index) => `plateAccess(locationId: "${locationId}", tolerance: 1, reading: { text: "SOBZ ${index}08" }) { reason candidates { entry { id } } }`)} }`,
   `{ ${aliases((index) => `whitelist(locationId: "${locationId}", validAt: "2001-01-01T00:00:${10 + index}Z") { totalCount }`)} }`,
@@ -19,7 +22,7 @@ const expensiveQueries = ({ locationId }: Access): string[] => [
   `{ whitelistChanges(locationId: "${locationId}", first: 5000) { upserts { id referenceId note createdAt } } }`,
 ];
 
-/** GraphQL operations with a variable whose value may have any form, such as company settings. */
+/** GraphQL operations with the variable `$value`, in which the client sends a hostile value. */
 const operationsWithValue = ({ locationId }: Access): string[] => [
   `query ($value: String) { whitelist(locationId: "${locationId}", plateNumber: $value) { totalCount } }`,
   `query ($value: String) { whitelistChanges(locationId: "${locationId}", after: $value) { cursor } }`,
@@ -29,15 +32,18 @@ const operationsWithValue = ({ locationId }: Access): string[] => [
 ];
 
 /**
- * Sends hostile requests with a key, one after the other, until stopped: first an expensive request, then a hostile
- * value.
- * @throws (from `stop`) when a request is answered with `INTERNAL_ERROR`
+ * Sends hostile requests with an API key, one after the other, until `stop` is called. Expensive requests and requests
+ * with hostile values alternate.
+ * @throws `stop` throws when any response contained `INTERNAL_ERROR`
  */
 export function startHostileKey(urls: readonly string[], access: Access, pauseMs: number) {
   const expensive = expensiveQueries(access);
   const withValue = operationsWithValue(access);
 
-  /** The JSON text of a request. Some hostile values cannot be written as JavaScript values. */
+  /**
+   * Returns the body of a request as JSON text. The function writes the JSON itself, because `JSON.stringify` cannot
+   * write some hostile values, such as the number 1e400.
+   */
   function bodyOf(round: number, isExpensive: boolean): string {
     if (isExpensive) return JSON.stringify({ query: expensive[round % expensive.length] });
     const query = JSON.stringify(withValue[round % withValue.length]);
@@ -58,7 +64,7 @@ export function startHostileKey(urls: readonly string[], access: Access, pauseMs
     if (response.status !== 429) answered += 1;
   }, pauseMs);
   return {
-    /** The number of requests that the key sent, and how many of these requests were within the limit. */
+    /** Returns how many requests the client sent, and how many of these requests the rate limit allowed. */
     counts: () => ({ sent: requests.count(), answered }),
     async stop() {
       await requests.stop();

@@ -2,14 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tenant } from './tenant.ts';
 
 /**
- * The outcome of a request as its client knows it: the gateway confirmed the change, or the gateway refused the change,
- * or the outcome is unknown. The outcome is unknown without a response, or with a status of 500 or more, and the change
- * may or may not be stored.
+ * The outcome of a request, from the view of its client: the gateway confirmed the change or refused it, or the client
+ * does not know. The client does not know the outcome when it gets no response, or a status of 500 or more. A change
+ * with an unknown outcome may be stored or not.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
 /**
- * The requests that a client sends for one plate, in order. The client stops after a request with an unknown outcome.
+ * The outcome of each request that creates, updates or removes the whitelist entry of one plate. After a request whose
+ * outcome is not `acknowledged`, the client sends no more requests for the same plate.
  */
 interface PlateHistory {
   plateNumber: string;
@@ -18,45 +19,51 @@ interface PlateHistory {
   remove?: Outcome;
 }
 
-/** A parking event that a gate sent repeatedly until the gateway acknowledged the event. */
+/** A parking event that a gate sends again until the gateway acknowledges the event. */
 interface EventHistory {
   eventId: string;
   outcome: Outcome;
 }
 
-/** All requests of the clients of a load. */
+/** A record of all requests that the test clients sent, with the outcomes of the requests. */
 export interface Ledger {
   plates: PlateHistory[];
   events: EventHistory[];
-  /** The number of acknowledged requests of each gateway, by its index in `urls`. */
+  /** For each gateway in `urls`, the number of requests that the gateway acknowledged. */
   acknowledged: number[];
-  /** The requests without a response, or with a status of 500 or more, each with the reason. */
+  /**
+   * The requests that got no response, or a status of 500 or more. Each text contains the method, the path, and the
+   * response or connection error.
+   */
   unanswered: string[];
-  /** The number of responses to requests of the rate-limited key. */
+  /** The number of requests with the rate-limited API key that got a response. */
   askedOfLimitedKey: number;
-  /** The number of requests of the rate-limited key that the gateways did not refuse. */
+  /** How many requests with the rate-limited API key the gateways did not refuse. */
   servedOfLimitedKey: number;
 }
 
-/** The settings of the load that the clients cause. */
+/** How many clients send changes at the same time, and how long each client pauses between two requests. */
 export interface LoadOptions {
   writers?: number;
-  /** The pause of a writer between two requests, in milliseconds. */
+  /** The pause of each client between two requests, in milliseconds. */
   pauseMs?: number;
 }
 
-/** Clients that send changes until the test stops the clients. */
+/** A group of clients that send changes until the test stops them. */
 export interface Load {
   ledger: Ledger;
-  /** Stops the clients when their requests in progress have ended. */
+  /** Stops the clients, and waits until their requests in progress have ended. */
   stop(): Promise<void>;
 }
 
-/** The pause of a writer between two requests, in milliseconds. All processes share two cores. */
+/**
+ * The default pause of a client between two requests, in milliseconds. The clients pause, because all processes of the
+ * test share two processor cores.
+ */
 const defaultPauseMs = 20;
 /** The time that a client waits for a response, in milliseconds. */
 const patienceMs = 20_000;
-/** The number of times that a gate sends an event again while its outcome is unknown. */
+/** The maximum number of times that a gate repeats a parking event that the gateway has not acknowledged. */
 const maxResends = 20;
 
 let plateSequence = 0;
@@ -73,8 +80,8 @@ interface Answered {
 }
 
 /**
- * Starts clients that write. The clients are distributed over the gateways, so a gateway that hangs stops only its own
- * clients.
+ * Starts clients that send changes. Each client always uses the same gateway, so a gateway that hangs delays only its
+ * own clients.
  */
 export function startLoad(
   urls: readonly string[],
@@ -91,7 +98,10 @@ export function startLoad(
   };
   let stopped = false;
 
-  /** No server listens at the address of the gateway, so the client did not even send the request. */
+  /**
+   * Returns whether the gateway refused the connection of a client. Then the client has not sent its request, so the
+   * gateway has certainly not stored the change.
+   */
   const isUnsent = (error: unknown) =>
     ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
 
@@ -170,7 +180,8 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // When a repeated request is refused, the outcome of the first request stays unknown.
+      // When the gateway refuses a parking event that the client sends again, the recorded outcome stays the same. The
+      // gateway may have stored the parking event when the client sent it for the first time.
       if (outcome === 'acknowledged' || resend === 0) history.outcome = outcome;
       if (stopped) return;
     }

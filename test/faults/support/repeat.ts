@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Repeats a function with a pause after each call, until stopped.
- * @param work the function, which gets the number of earlier calls
- * @returns the number of calls, and a function that stops the repetition
+ * Calls a function again and again, with a pause after each call, until `stop` is called.
+ *
+ * @param work the function to call; its argument is the number of earlier calls
+ * @returns two functions: one returns how often `work` was called, and one stops the calls
  */
 export function repeat(work: (count: number) => Promise<unknown>, pauseMs: number) {
   let stopped = false;

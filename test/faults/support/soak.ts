@@ -12,25 +12,28 @@ import { startVisitors } from './visitors.ts';
 
 export const operatorKey = 'operator-key-of-the-soak-test-0123456789';
 
-/** The duration of a soak, in minutes. */
+/** The duration of a soak (a long run under load, without faults), in minutes. */
 export const soakMinutes = Number(process.env.SOAK_MINUTES ?? 20);
-/** The pause of each client between two requests. Together, the clients send about 40 requests per second. */
+/**
+ * The pause of each client between two requests, in milliseconds. With this pause, all clients of the soak test
+ * together send about 40 requests per second.
+ */
 const pauseMs = 150;
 /**
- * The pause between two imports of 10,000 rows. The pause is longer than an import, so that imports do not delay other
- * clients all the time.
+ * The pause between two imports of 10,000 rows, in milliseconds. The pause is longer than an import, so that other
+ * clients also send requests while no import runs.
  */
 const importPauseMs = 5_000;
 const sampleIntervalMs = 5_000;
 
-/** A gateway of a soak. */
+/** A gateway process that runs during a soak, with the address of its metrics. */
 export interface SoakedGateway {
   process: GatewayProcess;
   url: string;
   metricsUrl: string;
 }
 
-/** Starts a gateway that serves its metrics. */
+/** Starts a gateway process that serves its metrics on a separate port. */
 export async function startSoakedGateway(env: Record<string, string>): Promise<SoakedGateway> {
   const metricsPort = await freePort();
   const gateway = startGatewayProcess({
@@ -44,11 +47,11 @@ export async function startSoakedGateway(env: Record<string, string>): Promise<S
 }
 
 /**
- * Sends clients of every kind to gateways for the duration of a soak, and compares the resource usage of the gateways
- * in the beginning and at the end.
+ * Runs clients of every kind against the gateways for the duration of a soak. Checks that the gateways use no more
+ * resources at the end of the soak than at the beginning.
  *
- * @param connections counts the connections of all gateways to their servers
- * @returns the ledger of the clients
+ * @param connections a function that counts the connections of all gateways to PostgreSQL and to Redis
+ * @returns the record of all requests that the clients sent
  */
 export async function soak(
   gateways: readonly SoakedGateway[],
@@ -90,8 +93,9 @@ export async function soak(
   });
   expect.soft(grown).toEqual(gateways.map(() => []));
   expect.soft(unanswered).toEqual([]);
-  // A process that got no response from Redis in time granted the rate limit once more on its own, and logged this
-  // change.
+  // If Redis responds too late on a busy machine, a gateway process counts rate limit points itself. Then the process
+  // logs "Redis does not answer". Each gateway process that counts rate limit points in its own memory allows
+  // `limitedKeyBudget` more requests.
   const alone = gateways.filter(({ process: { output } }) => output().includes('Redis does not answer'));
   expect(servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);
   expect(servedOfLimitedKey).toBeLessThanOrEqual(limitedKeyBudget * (1 + alone.length));

@@ -5,23 +5,24 @@ import { expect, vi } from 'vitest';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { Queries } from './checker.ts';
 
-/** The points for an hour and for a minute of the key whose rate limit the test reaches. */
+/** The rate limit of the rate-limited API key in points, both for one hour and for one minute. */
 export const limitedKeyBudget = 20;
 
-/** A company that one fault test creates. After the fault, the test checks the data of the company. */
+/** A company that a fault test creates, and whose data the test checks after the fault. */
 export interface Tenant {
   locationId: string;
-  /** A key that may write, with limits that no test reaches. */
+  /** An API key that may change the whitelist and record parking events, with rate limits that no test reaches. */
   key: string;
-  /** A key that may send `limitedKeyBudget` requests. */
+  /** An API key that may send only `limitedKeyBudget` requests per minute and per hour. */
   limitedKey: string;
   /** The webhook receiver, which gets a message about every whitelist change and every parking event. */
   receiver: Receiver;
 }
 
 /**
- * Runs one root field with a key and returns its value. The request has no timeout. `fetch` gives up an import without
- * headers after 300 s, and a busy machine may need more time.
+ * Runs a GraphQL operation with one root field, and returns the value of the field. The request of this function has no
+ * timeout, because an import can take long on a busy machine. The request does not use `fetch`, because `fetch` fails
+ * when no response headers arrive within 300 s.
  */
 export async function askGraph<Value>(
   url: string,
@@ -42,7 +43,9 @@ export async function askGraph<Value>(
   return value;
 }
 
-/** Gives the operator's key limits that no test reaches, and waits until every gateway has the new limits. */
+/**
+ * Gives the operator's API key rate limits that no test reaches. The function waits until every gateway applies them.
+ */
 export async function raiseOperatorLimits(
   database: Queries,
   urls: readonly string[],
@@ -62,12 +65,12 @@ export async function raiseOperatorLimits(
   await vi.waitFor(async () => expect(await limits()).toEqual(raised), { timeout: 60_000, interval: 100 });
 }
 
-/** A location, and an API key that may change its whitelist and record events. */
+/** A location, and an API key that may change the location's whitelist and record its parking events. */
 export type Access = Pick<Tenant, 'locationId' | 'key'>;
 
 /**
- * Creates a company with a location by the graph. @returns the location, and a function that issues a key for the
- * company
+ * Creates a company with a location over GraphQL. Returns the id of the new location, and a function that issues API
+ * keys for the new company.
  */
 async function newCompany(url: string, operatorKey: string, name: string) {
   const operator = <Value>(query: string, input: Record<string, unknown>) =>
@@ -104,9 +107,10 @@ async function newCompany(url: string, operatorKey: string, name: string) {
 }
 
 /**
- * Creates a company with a location and a key by the graph.
+ * Creates a company with a location and an API key over GraphQL.
  *
- * @param limits the key's limits for an hour and a minute; by default no test reaches them
+ * @param limits the rate limits of the API key for one hour and for one minute; the default is higher than any test
+ * needs
  */
 export async function newAccess(
   url: string,
@@ -118,7 +122,7 @@ export async function newAccess(
   return { locationId, key: await issue(...limits) };
 }
 
-/** Creates a company with a location, keys and a webhook by the graph. */
+/** Creates a company with a location, two API keys and a webhook over GraphQL. */
 export async function newTenant(url: string, operatorKey: string, name: string): Promise<Tenant> {
   const { locationId, issue } = await newCompany(url, operatorKey, name);
   const [key, limitedKey] = [await issue(1_000_000), await issue(limitedKeyBudget)];

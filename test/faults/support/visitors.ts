@@ -1,13 +1,13 @@
 import { repeat } from './repeat.ts';
 import type { Tenant } from './tenant.ts';
 
-// The clients of this file only read, and some disconnect early. If the gateway leaks after a request, its memory or
-// its number of file descriptors grows.
+// The simulated clients of this file only read data, and some of them disconnect early. If the gateway did not free the
+// resources of these requests, its memory or its number of file descriptors would grow during the test.
 
-/** The maximum duration of a visit, in milliseconds. */
+/** The maximum duration of a request of a simulated client, in milliseconds. */
 const patienceMs = 20_000;
 
-/** Sends a GraphQL query, and aborts the query when the visit of the client ends. */
+/** Sends a GraphQL query. The abort signal `signal` ends the request. */
 const ask = (url: string, key: string, query: string, headers: Record<string, string>, signal: AbortSignal) =>
   fetch(`${url}/graphql`, {
     method: 'POST',
@@ -19,7 +19,7 @@ const ask = (url: string, key: string, query: string, headers: Record<string, st
 type Visit = (url: string, tenant: Tenant, leave: AbortController) => Promise<unknown>;
 
 const visits: readonly Visit[] = [
-  /** Requests a gate decision, as a gate does. */
+  /** Requests the decision whether a vehicle may enter, as a gate does. */
   async (url, { key, locationId }, { signal }) => {
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "1" }';
     const query = `{ plateAccess(locationId: "${locationId}", plate: ${plate}) { reason } }`;
@@ -56,8 +56,8 @@ const visits: readonly Visit[] = [
 ];
 
 /**
- * Sends read requests to the gateways, one after the other, until stopped.
- * @returns the number of visits, and a function that stops the requests
+ * Sends read requests to the gateways, one after the other, until `stop` is called.
+ * @returns two functions: the first returns the number of requests so far, and the second stops sending requests
  */
 export function startVisitors(urls: readonly string[], tenant: Tenant, pauseMs: number) {
   async function visit(count: number): Promise<void> {
