@@ -1,5 +1,5 @@
-// `npm run build` writes dist/ with the pages and the bundled programs. With `--if-changed`, which `npm start` uses,
-// the program does nothing when dist/ was built from the current files.
+// `npm run build` writes the pages and the bundled programs to the folder dist/. With the option `--if-changed`, which
+// `npm start` uses, this script does nothing if dist/ is up to date.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,7 +9,10 @@ import { externalPackages } from './external-packages.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-/** The sources of dist/. The lock file is listed in place of node_modules. */
+/**
+ * The files and folders from which dist/ is built. package-lock.json is in the list, because it determines the content
+ * of node_modules.
+ */
 const sources = [
   ...[
     'src',
@@ -25,7 +28,7 @@ const sources = [
 ];
 const stampFile = join(root, 'dist', '.built-from');
 
-/** Returns a hash of the names, sizes and times of all sources. */
+/** Returns a hash of the names, sizes and modification times of all source files. */
 async function stampOfSources() {
   const hash = createHash('sha256').update(process.version);
   for (const source of sources) {
@@ -40,8 +43,9 @@ async function stampOfSources() {
 }
 
 /**
- * Resolves every import of graphql to one copy. Some packages import the ES modules of graphql and other packages
- * require its CommonJS files, and graphql rejects a schema that another copy created.
+ * Makes every import of the package graphql load the same copy of the package. Without this plugin, the bundle would
+ * contain two copies of graphql, because some packages import its ES modules and others load its CommonJS files. One
+ * copy of graphql rejects a schema that another copy of graphql has created.
  */
 const oneGraphql = {
   name: 'one-graphql',
@@ -73,8 +77,8 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/bootstrap-key.ts', 'cli/pms.ts'],
     entryNames: '[name]',
     outdir: 'dist',
-    // All packages are in one file, because Node would need twice the time to start if it had to find and read 1,500
-    // files.
+    // The bundle contains the npm packages. Otherwise, Node would have to find and read 1,500 package files, and
+    // would need twice as long to start.
     bundle: true,
     external: externalPackages,
     plugins: [oneGraphql],
@@ -83,12 +87,12 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     mainFields: ['module', 'main'],
     target: 'node20',
     format: 'esm',
-    // This line defines `require`, because CommonJS packages in the bundle load Node's own modules with `require`.
+    // The banner defines `require`, because CommonJS packages in the bundle load Node's own modules with `require`.
     banner: {
       js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
     },
-    // Stack traces need source maps for their lines. The source texts are omitted, so that every process needs less
-    // memory.
+    // Without source maps, stack traces would show wrong line numbers. The source maps do not contain the source texts,
+    // so that every process needs less memory.
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'warning',

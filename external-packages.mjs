@@ -1,6 +1,5 @@
 /**
- * The packages that stay in node_modules, because they load files from their own folder. They are the embedded
- * PostgreSQL, the lock of its folder (a native library), and the log with its worker. The bundle contains all other
- * packages.
+ * The packages that are not bundled, because they load files from their own folder in node_modules. They are the
+ * embedded PostgreSQL, a native library that locks the database folder, and the log library with its formatter.
  */
 export const externalPackages = ['@electric-sql/pglite', 'fs-native-extensions', 'pino', 'pino-pretty'];

@@ -1,5 +1,5 @@
-// This script is for a container image, after `npm run build`. It removes all packages that the bundle does not load,
-// also from package.json.
+// This script makes a container image smaller, and runs after `npm run build`. If the bundle does not load a package,
+// the script removes the package from node_modules and from package.json.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { externalPackages } from './external-packages.mjs';

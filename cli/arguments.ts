@@ -2,34 +2,39 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { exitCode, Failure } from './failure.ts';
 import type { PlateInput, WebhookEvent } from './generated/operations.ts';
 
-/** Parses a whole number on the command line. */
+/** Parses a whole number from the command line. */
 export function wholeNumber(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('Must be a whole number.');
   return Number(value);
 }
 
-/** Returns the values of a GraphQL enum in lower case. Options of the command line accept them in this form. */
+/** Returns the values of a GraphQL enum in lower case. The options of the command line accept values in lower case. */
 export const choicesOf = <Value extends string>(values: Readonly<Record<string, Value>>) =>
   Object.values(values).map((value) => value.toLowerCase() as Lowercase<Value>);
 
-/** Collects the values of an option that a user may repeat. */
+/** Collects the values of an option that a user may give several times. */
 export const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
 
 /**
- * Parses the name of an event. It can have the form that messages use, `whitelist.created`, or the form of the graph,
- * `WHITELIST_CREATED`.
+ * Parses the name of a webhook event. Users can write the name as in webhook messages, such as `whitelist.created`, or
+ * as in GraphQL, such as `WHITELIST_CREATED`.
  */
 export const webhookEvent = (value: string) =>
-  // The name is not checked here, because the gateway rejects unknown names.
+  // The name of the event is not checked here, because the gateway rejects unknown event names.
   value.trim().toUpperCase().replaceAll('.', '_') as WebhookEvent;
 
-/** Collects the events of an option. A user can repeat the option, or separate events with commas. */
+/**
+ * Collects the webhook events that a user has given with an option. A user can repeat the option, or separate several
+ * events with commas.
+ */
 export const webhookEvents = (value: string, earlier: readonly WebhookEvent[] = []) => [
   ...earlier,
   ...value.split(',').map(webhookEvent),
 ];
 
-/** Parses a plate. It consists of a type, a code and a number, separated by spaces, slashes or hyphens. */
+/**
+ * Parses a plate. A plate consists of a type, a code and a number, which are separated by spaces, slashes or hyphens.
+ */
 export function plate(value: string): PlateInput {
   const [plateType, plateCode, plateNumber, ...more] = value.trim().split(/[\s/-]+/);
   if (!plateType || !plateCode || !plateNumber || more.length > 0) {
@@ -38,20 +43,20 @@ export function plate(value: string): PlateInput {
   return { plateType, plateCode, plateNumber };
 }
 
-/** Returns a plate as text for people. */
+/** Returns a plate as text that people can read. */
 export const plateText = ({ plateType, plateCode, plateNumber }: PlateInput) =>
   `${plateType} ${plateCode} ${plateNumber}`;
 
-/** The option for commands that write CSV. It makes the file safe to open in a spreadsheet. */
+/** The option `--safe-csv`, with which a command writes CSV files that are safe to open in a spreadsheet program. */
 export const safeCsvOption = [
   '--safe-csv',
   "put ' before texts that a spreadsheet would run as a formula (=, +, -, @); such a file cannot be imported",
 ] as const;
 
 /**
- * Throws an error when the user has given no option that changes a field.
+ * Throws an error when the user has given no option. Without an option, the command would change nothing.
  *
- * @throws {Failure} when no option was given
+ * @throws {Failure} when the user has given no option
  */
 export function requireChange(options: object): void {
   if (Object.keys(options).length === 0)

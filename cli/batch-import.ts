@@ -12,11 +12,11 @@ export interface Rejection {
   value?: unknown;
 }
 
-/** A row of the file that is imported. */
+/** A row of the file that the command imports. */
 export interface FileRow {
-  /** The number of the row's line in the file, starting at 1. */
+  /** The line number of the row in the file; the first line has the number 1. */
   line: number;
-  /** The reason why the command does not send the row. */
+  /** The reason why the command rejects the row without sending it to the gateway. */
   rejection?: Rejection | undefined;
 }
 
@@ -27,22 +27,25 @@ export interface RejectedRows<Row> {
   close(): Promise<void>;
 }
 
-/** An import of a file. It has the functions that send the rows to the gateway. */
+/** An import: the batches of rows from a file, and the functions that send them to the gateway. */
 interface BatchImport<Row> {
   source: Source;
   batches: AsyncGenerator<Row[]>;
-  /** The word for rows in messages, such as `events`. */
+  /** The noun for the imported rows in messages to the user, such as `events`. */
   noun: string;
-  /** The word for rows that were sent, in messages, such as `recorded`. */
+  /** The verb in messages about accepted rows, such as `recorded`. */
   done: string;
-  /** Writes rejected rows to a file. Without this function, a single rejected row makes its batch fail. */
+  /**
+   * Writes the rejected rows of an import to a file. Imports in which one invalid row makes the gateway refuse the
+   * whole batch have no `rejects`.
+   */
   rejects?: RejectedRows<Row>;
   /**
-   * Sends the rows of a batch, except rows that the command itself has already rejected.
+   * Sends those rows of a batch that the command itself has not rejected.
    *
-   * @param batch all rows of the batch, including the rejected rows
-   * @param stopping ends the pause before a retry
-   * @returns the rejections of the gateway by the index of the row
+   * @param batch all rows of the batch, including the rows that the command itself has rejected
+   * @param stopping a signal that ends the pause before a retry
+   * @returns the gateway's reasons for rejected rows, by the index of the row in `rows`
    */
   send(
     rows: readonly Row[],
@@ -50,8 +53,8 @@ interface BatchImport<Row> {
     stopping: AbortSignal,
   ): Promise<ReadonlyMap<number, Rejection>>;
   /**
-   * Returns the additional arguments with which the user can continue the import after a failure. The function is
-   * missing when the user can repeat the same command.
+   * When an import has failed, returns the additional arguments of the command that continues the import.
+   * `continuation` is omitted if the same command without additional arguments continues the import.
    */
   continuation?(after: { line: number; rejected: number }): string[];
 }
@@ -81,15 +84,17 @@ export async function* batchesOf<Row>(
 const linesOf = (batch: readonly FileRow[]) =>
   batch.length === 1 ? `line ${batch[0]?.line}` : `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`;
 
-/** The result when the user interrupts the import while it waits for a batch. */
+/**
+ * Stands for the end of an import that the user has interrupted. The import loop gets this symbol instead of a batch.
+ */
 const isStopped = Symbol('stopped');
 
 /**
- * Sends the rows of a file in batches, writes rejected rows to a file, and shows the progress. With Ctrl-C, the import
- * stops after the current batch.
+ * Sends the rows of a file in batches, writes the rejected rows to another file, and shows the progress. When the user
+ * presses Ctrl-C, the import stops after the current batch.
  *
- * @throws {Failure} when a batch fails, or after Ctrl-C. The message says how many rows are imported and how to
- *   continue
+ * @throws {Failure} when a batch fails, or when the user presses Ctrl-C. The error message says how many rows are
+ *   imported, and which command imports the other rows
  */
 export async function importInBatches<Row extends FileRow>(
   { source, batches, noun, done, rejects, send, continuation }: BatchImport<Row>,
@@ -101,7 +106,7 @@ export async function importInBatches<Row extends FileRow>(
   let sending: readonly Row[] | undefined;
   const progress = createProgress(source, session);
 
-  /** Returns a text for the user: how many rows are imported, and which command imports the rest. */
+  /** Returns a message for the user: how many rows are imported, and which command imports the other rows. */
   function stateInWords(): string {
     const { rows, rejected } = imported;
     const more = lastLine === undefined ? [] : (continuation?.({ line: lastLine, rejected }) ?? []);
@@ -121,7 +126,8 @@ export async function importInBatches<Row extends FileRow>(
   );
   const forget = onFirstSignal(() => {
     stopping.abort();
-    // Ctrl-C ends a pause immediately. If a request was already sent, the command first waits for its response.
+    // If the command is pausing before a retry, Ctrl-C ends the pause immediately. If the command waits for the
+    // response to a request, Ctrl-C stops the command only after this response.
     setImmediate(() => {
       if (!sending) return;
       progress.stop();
@@ -132,7 +138,10 @@ export async function importInBatches<Row extends FileRow>(
   });
   const interruption = () => new Failure(`Interrupted. ${stateInWords()}`, exitCode.interrupted);
 
-  /** Returns the next batch. After Ctrl-C, the next batch is still read, because the file may already be at its end. */
+  /**
+   * Returns the next batch of rows. After Ctrl-C, the command still reads whether a file has another batch. If the file
+   * has no other batch, the import is complete and not interrupted.
+   */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
 

@@ -5,16 +5,18 @@ import { type Connection, type GatewayOptions, jsonType } from './connection.ts'
 import { Failure } from './failure.ts';
 import { failureOf, type GraphError, notGateway, pauseOf } from './gateway-fetch.ts';
 
-/** Runs GraphQL operations on a gateway over HTTP. */
+/** A client that sends GraphQL operations to a gateway over HTTP. */
 export interface Client {
   /**
-   * Runs a GraphQL operation. If the response has status 429, the client waits for `Retry-After` and sends the
-   * operation again.
+   * Runs a GraphQL operation. If the response has status 429, the client waits for the time in the header `Retry-After`
+   * and sends the operation again.
    *
-   * @param options.repeatable whether the operation may run twice. The client then also retries a few times when the
-   *   gateway fails or becomes unreachable, provided that the gateway has answered before
-   * @param options.stopping ends the pause before a retry, with an AbortError
-   * @throws {Failure} with the error of the gateway
+   * @param options.repeatable whether the operation may be executed twice without harm. The client retries a repeatable
+   *   operation a few times when the gateway fails or becomes unreachable. The client does not retry as long as the
+   *   gateway has not answered any request
+   * @param options.stopping a signal that ends the pause before a retry. After the signal, the client throws an
+   *   AbortError
+   * @throws {Failure} with the error message of the gateway, when the gateway returns an error
    */
   run<Data, Variables>(
     document: TypedDocumentNode<Data, Variables>,
@@ -29,8 +31,8 @@ interface RunOptions {
 }
 
 /**
- * The data of an operation without errors. A root field is null only when there is an error, so this type excludes
- * null.
+ * The data in the response to a GraphQL operation without errors. This type excludes null, because a response without
+ * errors has no root field that is null.
  */
 export type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
@@ -48,7 +50,10 @@ const isGraphAnswer = <Data>(body: unknown): body is GraphAnswer<Data> =>
 
 /** Creates a client that runs GraphQL operations over one connection. */
 export function createClient(connection: Connection, { onWait }: Pick<GatewayOptions, 'onWait'>): Client {
-  /** Sends an operation once. If a retry may succeed, the failure is marked as temporary. */
+  /**
+   * Sends a GraphQL operation once. If the gateway fails and a retry may succeed, the thrown `Failure` has
+   * `temporary: true`.
+   */
   async function send<Data>(
     body: string,
     stopping: AbortSignal | undefined,
@@ -84,7 +89,8 @@ export function createClient(connection: Connection, { onWait }: Pick<GatewayOpt
           }
           return answer.data as Answered<Data>;
         } catch (error) {
-          // If the gateway has never answered, the address is probably wrong. Retries would only hide the mistake.
+          // If the gateway has never answered a request, the address that the user gave is probably wrong. Retries
+          // would only hide a wrong address from the user.
           const mayHelp =
             error instanceof Failure && error.temporary && repeatable && connection.hasAnswered();
           if (!mayHelp || failures === maxRetries) throw error;

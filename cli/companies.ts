@@ -12,7 +12,7 @@ import type { Session } from './session.ts';
 
 const columns = { id: 'id', slug: 'slug', name: 'name', address: 'address' } as const;
 
-/** Adds the optional fields of a company to the command `create` or `update`. */
+/** Adds options for the optional fields of a company to the command `create` or `update`. */
 const withDetails = (command: Command) =>
   command
     .option('--external-company-id <id>', 'your own identifier of the company')
@@ -22,7 +22,7 @@ const withDetails = (command: Command) =>
     .option('--website <url>', 'its website')
     .option('--logo <url>', 'the URL of the logo of the company');
 
-/** The options of the command `create`. Their names are the names of the GraphQL fields. */
+/** The options of the command `companies create`. Each option has the same name as its field in the GraphQL input. */
 type CreateOptions = UpdateCompanyInput & { name: string; slug: string; address: string };
 
 /** Adds the command `companies`. */

@@ -1,4 +1,4 @@
-/** A field that has different values in two responses. */
+/** A field that has different values in the REST response and in the GraphQL response. */
 export interface Difference {
   /** The path of the field in the response, such as `data[3].note`. */
   field: string;
@@ -12,7 +12,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /**
  * Returns the innermost fields in which two JSON values differ. The order of the fields in an object does not matter,
- * but the order of a list does. The length of a list is compared like a field with the name `length`.
+ * but the order of the items in a list does. If two lists have different lengths, the function reports a difference
+ * in the field `length`.
  */
 export function differencesOf(rest: unknown, graph: unknown, field = ''): Difference[] {
   if (Array.isArray(rest) && Array.isArray(graph)) {

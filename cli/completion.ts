@@ -4,9 +4,11 @@ import { examples } from './arguments.ts';
 /** The shells that have a completion script. */
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** A command, with the words that can follow it on the command line. */
+/** A command, with the words that can follow the command on the command line. */
 interface CompletedCommand {
-  /** The words that select the command, such as `keys list`. The text is empty for the program itself. */
+  /**
+   * The words after `pms` that select the command, such as `keys list`. For `pms` without a command, the text is empty.
+   */
   path: string;
   words: Word[];
   takesFile: boolean;
@@ -18,7 +20,7 @@ interface Word {
   explanation: string;
 }
 
-/** The text in the help that stands for the name of a file. */
+/** The text that stands for the name of a file in the help of a command. */
 const fileName = '<file>';
 
 /** Returns a command and all its subcommands. */
@@ -42,7 +44,10 @@ function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
   ];
 }
 
-/** Returns the allowed values of all options of all commands. An option has the same values in every command. */
+/**
+ * Returns the allowed values of the options of all commands. If two commands have an option with the same name, the
+ * allowed values are the same.
+ */
 function choicesOf(command: Command): Map<string, readonly string[]> {
   const own = command.options.flatMap(({ long, argChoices }): [string, readonly string[]][] =>
     long && argChoices ? [[long, argChoices]] : [],
@@ -50,15 +55,15 @@ function choicesOf(command: Command): Map<string, readonly string[]> {
   return new Map([...own, ...command.commands.flatMap((subcommand) => [...choicesOf(subcommand)])]);
 }
 
-/** Returns the options that take the name of a file. */
+/** Returns the options whose value is the name of a file. */
 function fileOptionsOf(command: Command): string[] {
   const own = command.options.flatMap(({ long, flags }) => (long && flags.endsWith(fileName) ? [long] : []));
   return [...new Set([...own, ...command.commands.flatMap(fileOptionsOf)])];
 }
 
 /**
- * Returns shell code for bash and zsh. It computes `candidates`, the possible next words, from `typed`, the words
- * before the cursor.
+ * Returns shell code for bash and zsh. The shell code reads the words before the cursor from the variable `typed`, and
+ * writes the possible next words to the variable `candidates`.
  */
 function candidateLines(program: Command): string {
   const commands = commandsOf(program);
@@ -84,10 +89,12 @@ function candidateLines(program: Command): string {
   esac`;
 }
 
-/** Returns a text in single quotes, as fish requires. */
+/** Returns a text in single quotes, escaped as the shell fish requires. */
 const fishText = (text: string) => `'${text.replace(/['\\]/g, String.raw`\$&`)}'`;
 
-/** Returns shell code for fish. fish also shows a description of each possible next word. */
+/**
+ * Returns shell code for fish. In contrast to bash and zsh, fish also shows a description of each possible next word.
+ */
 function fishLines(program: Command): string {
   const commands = commandsOf(program);
   const paths = commands.flatMap(({ path }) => (path === '' ? [] : [fishText(path)]));

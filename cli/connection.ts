@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure.ts';
 import { fetchFromGateway, notGateway, reasonOf, retryAfterSeconds } from './gateway-fetch.ts';
 
-/** A response of a gateway to a request of the command line. */
+/** A response of a gateway to a request from the command-line program. */
 interface GatewayAnswer {
   response: Response;
   /** The response body, parsed as JSON. */
@@ -12,19 +12,19 @@ interface GatewayAnswer {
 /** Sends requests to one gateway with one API key. */
 export interface Connection {
   /**
-   * Sends a request once. Only after a response with status 429, the connection waits for `Retry-After` and sends the
-   * request again.
+   * Sends a request, and retries it only after a response with status 429. Before a retry, the client waits for the
+   * time in the response header `Retry-After`.
    *
-   * @param path the path and query of the address
-   * @param stopping ends the wait for the rate limit, with an AbortError
-   * @throws {Failure} that is temporary when no gateway answered
+   * @param path the path and query of the URL
+   * @param stopping a signal that interrupts the pause after a rate limit error; `send` then throws an AbortError
+   * @throws {Failure} when no gateway answered. If a retry may succeed, `temporary` of the failure is true
    */
   send(
     path: string,
     init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
     stopping?: AbortSignal,
   ): Promise<GatewayAnswer>;
-  /** Whether the gateway has answered any request of this connection. */
+  /** Whether the gateway has already answered a request of this connection. */
   hasAnswered(): boolean;
 }
 
@@ -32,26 +32,31 @@ export interface Connection {
 export interface GatewayOptions {
   url: string;
   key: string;
-  /** Called when a request has to wait, with the reason and the number of seconds. */
+  /**
+   * The connection calls `onWait` before it waits to send a request again, with the reason and the number of seconds.
+   */
   onWait: (reason: string, seconds: number) => void;
 }
 
-/** The header that says that a request body is JSON. */
+/** The HTTP header that marks a request body as JSON. */
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
-/** The error codes that mean that the server does not speak HTTP, with a text for the error message. */
+/**
+ * The error codes of a connection to a server that sends no HTTP response. The field `difference` is the part of the
+ * error message that describes the behaviour of the server.
+ */
 const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
   { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },
   { codes: /^(ERR_SSL_|EPROTO)/, difference: 'its answer is not TLS (a port without TLS needs http://)' },
-  // This failure is temporary, because a stopping gateway also closes connections.
+  // A closed connection is a temporary failure, because a gateway that stops also closes its connections.
   { codes: /^(UND_ERR_SOCKET|ECONNRESET)$/, difference: 'it closed the connection', temporary: true },
 ];
 
-/** Creates a connection to a gateway. The network connection is opened by the first request. */
+/** Creates a connection to a gateway. No network connection is opened before the first request. */
 export function createConnection({ url, key, onWait }: GatewayOptions): Connection {
   let answered = false;
 
-  /** Sends a request and returns its response. The response can be an error. */
+  /** Sends a request once and returns the response, even if the status of the response is an error. */
   async function exchange(address: URL, init: RequestInit): Promise<GatewayAnswer> {
     let response: Response;
     let text: string;

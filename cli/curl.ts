@@ -18,7 +18,10 @@ const meaningful = {
   url: { type: 'string' },
 } as const;
 
-/** The curl options with a value that do not change the request. They only change how curl sends or prints. */
+/**
+ * The curl options with a value that are ignored, because they only affect how curl sends the request or prints the
+ * response.
+ */
 const ignoredWithValue = {
   'user-agent': 'A',
   referer: 'e',
@@ -39,7 +42,10 @@ const ignoredWithValue = {
   resolve: '',
 } as const;
 
-/** The curl options without a value that do not change the request. They only change how curl sends or prints. */
+/**
+ * The curl options without a value that are ignored, because they only affect how curl sends the request or prints the
+ * response.
+ */
 const ignoredFlags = {
   silent: 's',
   'show-error': 'S',
@@ -72,10 +78,10 @@ const options = {
 };
 
 /**
- * Returns the REST requests in a text with curl commands, as people and browsers write them. Other commands are
- * skipped.
+ * Returns the REST requests from a text with curl commands. The curl commands can be written by people, or copied
+ * from a browser. The function skips all shell commands except curl.
  *
- * @throws {Failure} for a command that curl itself would reject, or that has an unsupported option
+ * @throws {Failure} when curl itself would reject a command, or when pms does not support an option of a curl command
  */
 export const curlCalls = (script: string): RestCall[] =>
   shellCommands(script)
@@ -123,7 +129,7 @@ function parse(args: string[]): { values: Values; addresses: string[] } {
   }
 }
 
-/** Returns the parts of the request body. curl combines them with `&`. */
+/** Returns the parts of the request body. curl joins these parts with `&`. */
 function dataOf(values: Values): string[] {
   const ofFile = (text: string) => (text.startsWith('@') ? readData(text.slice(1)) : text);
   return [
@@ -139,7 +145,7 @@ function dataOf(values: Values): string[] {
   ];
 }
 
-/** Reads the request body from the file that a curl command names. */
+/** Reads the request body from the file whose name is in a curl command. */
 function readData(path: string): string {
   if (path === '-') {
     throw new Failure(

@@ -8,7 +8,7 @@ import {
   type ReadingInput,
 } from './generated/operations.ts';
 
-/** A line of a file with events. If the line is malformed, it has a rejection. */
+/** A line of a file with parking events. If the line is not a well-formed event, `rejection` says why. */
 export interface EventLine extends FileRow {
   event: unknown;
 }
@@ -62,7 +62,7 @@ const eventRules: Record<keyof ParkingEventInput, Rule> = {
   entryId: [(value) => isAbsent(value) || isText(value), 'Must be a text'],
 };
 
-/** Returns the first field of an object that breaks a rule, or undefined when all fields are valid. */
+/** Returns why the first invalid field of an object is invalid, or `undefined` when all fields are valid. */
 function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rejection | undefined {
   const code = 'VALIDATION_ERROR';
   for (const field of Object.keys(value)) {
@@ -75,8 +75,9 @@ function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rej
 }
 
 /**
- * Returns why an event is malformed, or undefined when it is well-formed. Only the form is checked here, because a
- * malformed event would make the whole GraphQL request fail. The gateway checks everything else.
+ * Returns why an event is malformed, or undefined when the event is well-formed. `formFault` checks only the form of a
+ * parking event, because one malformed event would make the whole GraphQL request fail. `pms` leaves all other rules
+ * for parking events to the gateway.
  */
 function formFault(event: unknown): Rejection | undefined {
   if (!isObject(event)) return { code: 'VALIDATION_ERROR', message: 'Must be a JSON object' };
@@ -89,8 +90,8 @@ function formFault(event: unknown): Rejection | undefined {
 }
 
 /**
- * Reads events from a file with one JSON object in each line. In a file of rejected events, the event is in the field
- * `event`.
+ * Reads events from a file with one JSON object in each line. A file of rejected events can also be read: each of its
+ * JSON objects contains the event in the field `event`.
  */
 export async function* readEventLines(file: NodeJS.ReadableStream): AsyncGenerator<EventLine> {
   let line = 0;

@@ -14,7 +14,7 @@ import { openSource } from './source.ts';
 /** The maximum number of events in one request. */
 const maxBatchSize = 1_000;
 
-/** Writes rejected events to a file. The file is created when the first event is rejected. */
+/** Writes rejected events to a file. The file is created only when the gateway or `pms` rejects the first event. */
 function createRejects(path: string): RejectedRows<EventLine> {
   let file: WriteStream | undefined;
   return {

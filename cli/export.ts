@@ -10,8 +10,8 @@ import { createCsvWriter, type CsvOptions, entryColumns, fieldsOf } from './whit
 import { feedPages } from './whitelist-feed.ts';
 
 /**
- * Yields the entries of a whitelist, oldest first. They are read from the feed, which needs only 20 requests for
- * 100,000 entries.
+ * Yields the whitelist entries of a location, with the oldest whitelist entry first. The command reads the whitelist
+ * feed, which needs only 20 requests for 100,000 whitelist entries.
  */
 async function* entriesOf({ client }: Session, locationId: string) {
   for await (const { upserts, reset } of feedPages(client, locationId, null, {

@@ -1,34 +1,38 @@
 /** The exit codes of the commands, for scripts. */
 export const exitCode = {
-  /** The command has succeeded. */
+  /** The exit code of a command that succeeded. */
   done: 0,
-  /** The gateway rejected the request, or was unreachable. */
+  /** The exit code when the gateway rejected the request or was unreachable. */
   failed: 1,
-  /** The command line or its input file is invalid. Nothing was sent to the gateway. */
+  /**
+   * The exit code when the command-line arguments or the input file are invalid, and nothing was sent to the gateway.
+   */
   usage: 2,
-  /** The command completed, but the gateway rejected some rows of an import, or some requests to translate. */
+  /**
+   * The exit code when the command completed, but some rows were not imported, or some requests were not translated.
+   */
   rejected: 3,
-  /** The API key uses operations that a later version will remove. */
+  /** The exit code when the API key has used operations that a later version of the gateway will remove. */
   deprecated: 3,
-  /** The responses of REST and GraphQL differ, or a read could not be compared. */
+  /** The exit code when the responses of REST and GraphQL differ or could not be compared. */
   different: 3,
-  /** Ctrl-C ended the command. The code is 128 plus the number of the signal SIGINT, as in shells. */
+  /** The exit code after Ctrl-C, which is 128 plus the number of the signal SIGINT, as is usual in shells. */
   interrupted: 130,
 } as const;
 
-/** Further properties of a failure, for commands that react to it. */
+/** Further properties of a failure, with which a command decides how to react. */
 interface FailedAnswer {
   /** The error code in the response. */
   code?: string | undefined;
-  /** The field that the error names, such as `quotas.3.inside`. */
+  /** The name of the invalid field in the error response, such as `quotas.3.inside`. */
   field?: string | undefined;
-  /** Whether a retry may succeed, because the gateway was unreachable or failed. */
+  /** True if the gateway was unreachable or failed, so that a retry may succeed. */
   temporary?: boolean;
-  /** The number of seconds in the header `Retry-After`. */
+  /** The number of seconds in the response header `Retry-After`. */
   retryAfterSeconds?: number | undefined;
 }
 
-/** Ends a command with a message for its user. */
+/** An error that ends a command with a message for the user. */
 export class Failure extends Error {
   readonly exitCode: number;
   readonly code: string | undefined;

@@ -9,28 +9,33 @@ import {
 import { itemsOf, type Page } from './pages.ts';
 import { isId, isShortFor } from './short-ids.ts';
 
-// Commands accept a name, or the short id that a table shows, in place of an id. This file finds the complete id.
+// Commands accept a name, or the short id that a table shows, in place of a complete id. This file finds the complete
+// id of an object by its name or its short id.
 
 const repeatable = { repeatable: true };
 
 /** A kind of object that has names, such as locations. */
 interface Named<Item> {
-  /** The word for an object of this kind, such as `location`. */
+  /** The word for one object, such as `location`. */
   kind: string;
   plural: string;
-  /** The fields by which an object of this kind can be found, such as `id, slug or name`. */
+  /**
+   * A text for error messages that names the fields by which a user can find an object, such as `id, slug or name`.
+   */
   by: string;
-  /** The permission that an API key needs to list the objects of this kind. */
+  /** The permission that an API key needs to list objects of this kind. */
   permission: string;
   fetchPage: (after: string | null) => Promise<Page<Item>>;
   namesOf: (item: Item) => string[];
 }
 
 /**
- * Returns the identifier of the object that a user has named. A complete identifier is returned unchanged. If a text is
- * a name and also a short identifier, the name counts.
+ * Returns the complete id of an object. `text` is what the user typed: the id, the short id or the name of the object.
+ * If `text` is a complete id, the function returns it unchanged. If `text` is the name of one object and the short id
+ * of another object, the function chooses the object with the name.
  *
- * @throws {Failure} when no object matches, or when several objects match. The message then lists the objects
+ * @throws {Failure} when no object matches the text, or when several objects match; the error message lists these
+ *   objects
  */
 async function idOf<Item extends { id: string }>(text: string, named: Named<Item>): Promise<string> {
   if (isId(text)) return text;
@@ -83,7 +88,8 @@ export const companyIdOf = (client: Client, text: string) =>
   });
 
 /**
- * Finds the id of an API key by its complete or short id, or by its name. A revoked key can be found only by its id.
+ * Finds the id of an API key by its complete or short id, or by its name. A revoked API key can be found only by its
+ * id.
  */
 export const keyIdOf = (client: Client, text: string) =>
   idOf(text, {
@@ -107,8 +113,8 @@ export const webhookIdOf = (client: Client, text: string) =>
   });
 
 /**
- * Finds the ids of several objects, in the order of the texts. The result is undefined when the user omitted the
- * option.
+ * Finds the ids of the objects that the user has named with one option of a command, in the order of their names.
+ * Returns `undefined` when the user has not given the option.
  */
 export async function idsOf(
   find: (client: Client, text: string) => Promise<string>,

@@ -8,15 +8,15 @@ export interface GraphError {
 }
 
 /**
- * How long the gateway may take to respond, in milliseconds. The time is long, because an import may have to wait for a
- * slot.
+ * How long the gateway may take to respond, in milliseconds. `pms` waits so long because an import may have to wait
+ * until other imports have ended.
  */
 const answerTimeoutMs = 120_000;
 
 /**
  * Sends a request to the gateway. Redirects are not followed, because the API key would then be sent to another server.
  *
- * @throws {Failure} for a redirect, with its target
+ * @throws {Failure} when the response is a redirect. The error message names the redirect's target
  */
 export async function fetchFromGateway(address: URL, init: RequestInit): Promise<Response> {
   const timeout = AbortSignal.timeout(answerTimeoutMs);
@@ -29,24 +29,26 @@ export async function fetchFromGateway(address: URL, init: RequestInit): Promise
   );
 }
 
-/** The pauses before retries, in seconds. The last pause is repeated. */
+/**
+ * The pauses before the first, second and further retries, in seconds. From the sixth retry, every pause is 30 seconds.
+ */
 const pausesSeconds = [1, 2, 4, 8, 16, 30];
 
-/** Returns the pause before a retry in seconds, for a number of consecutive failures. The pause is at most 30 s. */
+/** Returns the pause before the next retry, in seconds, after a given number of consecutive failures. */
 function pauseAfter(failures: number): number {
   return pausesSeconds[Math.min(failures, pausesSeconds.length) - 1] ?? 0;
 }
 
 /**
- * Returns the pause before a retry in seconds. It comes from `Retry-After` in the response or, without this header,
- * from the number of consecutive failures.
+ * Returns the pause before a retry in seconds. The pause before a retry is the value of the response header
+ * `Retry-After`. Without `Retry-After`, the pause grows with each consecutive failure, up to 30 seconds.
  */
 export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
 
 /**
- * Returns the number of seconds in `Retry-After`. The result is undefined when the header is missing or has a date; a
- * gateway never sends a date.
+ * Returns the number of seconds in the response header `Retry-After`. Returns `undefined` when `Retry-After` is missing
+ * or contains a date, which a gateway never sends.
  */
 export function retryAfterSeconds({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After') ?? '';
@@ -60,8 +62,8 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Creates the failure for a response that did not come from a parking gateway. The message says how the response shows
- * this.
+ * Creates the failure for a response that did not come from a parking gateway. The error message contains `difference`,
+ * which says why the response cannot come from a gateway.
  */
 export const notGateway = (address: string, difference: string, answer: { temporary?: boolean } = {}) =>
   new Failure(
@@ -71,8 +73,8 @@ export const notGateway = (address: string, difference: string, answer: { tempor
   );
 
 /**
- * Creates the failure for an error of the gateway. The message has the code, the message, the field and the value of
- * the error.
+ * Creates the failure for an error response of the gateway. The message of the failure contains the code, the message,
+ * the field and the value of each error.
  */
 export function failureOf(errors: readonly GraphError[], response?: Response): Failure {
   const lines = errors.map(({ message, extensions: { code, details } = {} }) =>

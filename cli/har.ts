@@ -2,7 +2,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { RestCall } from './rest-client.ts';
 
 /**
- * The fields of a request in a HAR file (HTTP Archive 1.2) that the command reads. Browsers and proxies write such
+ * The fields that the command reads from each request in a HAR file (HTTP Archive 1.2). Browsers and proxies write HAR
  * files.
  */
 interface HarRequest {
@@ -12,16 +12,16 @@ interface HarRequest {
   postData?: { text?: string };
 }
 
-/** The REST requests in a HAR file, and the number of other requests in it. */
+/** The contents of a HAR file: its REST requests, and the number of its other requests. */
 export interface Recording {
   calls: RestCall[];
   others: number;
 }
 
 /**
- * Reads a HAR file. The result is undefined when the text is not JSON.
+ * Reads the text of a HAR file (recorded HTTP requests). Returns `undefined` when the file contains no JSON.
  *
- * @throws {Failure} for JSON that is not a HAR file
+ * @throws {Failure} when the text is JSON but not a HAR file
  */
 export function readRecording(text: string): Recording | undefined {
   let har: { log?: { entries?: { request?: HarRequest }[] } } | null;
@@ -39,7 +39,7 @@ export function readRecording(text: string): Recording | undefined {
 
 function callOf({ method, url, headers = [], postData }: HarRequest): RestCall | undefined {
   const path = URL.canParse(url) ? /\/api\/[^#]*/.exec(url)?.[0] : undefined;
-  // Browsers send requests with the method OPTIONS themselves, as CORS preflight, so they are skipped.
+  // Requests with the method OPTIONS are skipped, because browsers send these requests on their own (CORS preflight).
   if (!path || method === 'OPTIONS') return undefined;
   const ifMatch = headers.find(({ name }) => name.toLowerCase() === 'if-match')?.value;
   return { method, path, body: postData?.text || undefined, ifMatch };

@@ -1,8 +1,11 @@
 import { type WeeklyHoursInput, Weekday } from './generated/operations.ts';
 
-// On the command line and in files, weekly hours are written as a text: `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
+// On the command line and in files, weekly hours are written as a text, such as `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
 
-/** The position of each day in the week. The values of the GraphQL enum have no order. */
+/**
+ * The position of each day in the week. The command line sorts days by this position, because the values of the
+ * GraphQL enum `Weekday` have no order.
+ */
 const placeInWeek: Record<Weekday, number> = {
   [Weekday.MONDAY]: 0,
   [Weekday.TUESDAY]: 1,
@@ -14,10 +17,10 @@ const placeInWeek: Record<Weekday, number> = {
 };
 const weekdays = Object.values(Weekday).sort((a, b) => placeInWeek[a] - placeInWeek[b]);
 
-/** Returns the short name of a day, such as `MON`. */
+/** Returns the short name of a weekday, such as `MON`. */
 const shortOf = (day: Weekday) => day.slice(0, 3);
 
-/** An example of weekly hours, for error messages. */
+/** An example of weekly hours, which error messages show to the user. */
 export const hoursForm = 'MON-FRI 07:00-19:00; SAT 22:00-06:00';
 
 const timesForm = /^([A-Z,-]+)\s+([0-9]{2}:[0-9]{2})-([0-9]{2}:[0-9]{2})$/;
@@ -29,8 +32,8 @@ function dayOf(name: string): number {
 }
 
 /**
- * Parses days such as `MON-FRI`, `SAT` or `MON,WED`. A range can continue into the next week; `FRI-MON` includes
- * Saturday and Sunday.
+ * Parses days such as `MON-FRI`, `SAT` or `MON,WED`. A range of days can continue into the next week, so `FRI-MON`
+ * includes Saturday and Sunday.
  */
 function daysOf(text: string): Weekday[] {
   return text.split(',').flatMap((part) => {
@@ -43,9 +46,9 @@ function daysOf(text: string): Weekday[] {
 }
 
 /**
- * Parses weekly hours. The times are not validated here, but by the gateway.
+ * Parses weekly hours. This function does not validate the times of day, because the gateway validates them.
  *
- * @throws {TypeError} for a text in another form
+ * @throws {TypeError} when the text does not have the form of weekly hours
  */
 export function parseHours(text: string): WeeklyHoursInput[] {
   const parts = text.split(';').map((part) => part.trim().toUpperCase());
@@ -58,7 +61,10 @@ export function parseHours(text: string): WeeklyHoursInput[] {
     });
 }
 
-/** Formats days in the order of the week. Three or more consecutive days are written as a range. */
+/**
+ * Formats days as a text, in the order of the week. Three or more consecutive days are written as a range, such as
+ * `MON-FRI`.
+ */
 function daysText(days: readonly Weekday[]): string {
   const runs: number[][] = [];
   for (const day of days.map((name) => weekdays.indexOf(name))) {
@@ -72,6 +78,9 @@ function daysText(days: readonly Weekday[]): string {
     .join(',');
 }
 
-/** Formats weekly hours in the form that `parseHours` accepts. The text is empty if there are no hours. */
+/**
+ * Formats weekly hours in the form that `parseHours` accepts. If the list of weekly hours is empty, the text is empty,
+ * too.
+ */
 export const hoursText = (hours: readonly WeeklyHoursInput[]) =>
   hours.map(({ days, from, to }) => `${daysText(days)} ${from}-${to}`).join('; ');

@@ -39,7 +39,7 @@ interface ImportOptions extends CsvOptions {
 
 type CheckedRow = Row & FileRow;
 
-/** Writes rejected rows to a file. The file is created when the first row is rejected. */
+/** Writes rejected rows to a file, which is created when the first row is rejected. */
 function createRejects(path: string, options: CsvOptions): RejectedRows<Row> {
   let writer: Stringifier | undefined;
   let written: Promise<void> | undefined;
@@ -61,8 +61,8 @@ function createRejects(path: string, options: CsvOptions): RejectedRows<Row> {
 }
 
 /**
- * Returns the rejection of a row with a malformed field. If the row were sent, the whole GraphQL request would fail,
- * including all other rows.
+ * Returns why a row with a malformed field is rejected, or undefined when all its fields are well-formed. If the
+ * command sent a malformed row, the whole GraphQL request would fail, including all other rows.
  */
 function unreadable({ entry, fault }: Row): Rejection | undefined {
   if (fault) return { code: 'VALIDATION_ERROR', ...fault };
@@ -78,7 +78,10 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
   return undefined;
 }
 
-/** Yields the rows of a file. A row that need not be sent has a rejection. */
+/**
+ * Yields the rows of a file. A row that is malformed, or that repeats the plate of an earlier row, is marked as
+ * rejected and is not sent to the gateway.
+ */
 async function* checkedRows(rows: AsyncIterable<Row>): AsyncGenerator<CheckedRow> {
   const lineOfPlate = new Map<string, number>();
   for await (const row of rows) {
@@ -100,8 +103,8 @@ async function* rowsAfter(line: number, rows: AsyncIterable<CheckedRow>): AsyncG
 }
 
 /**
- * Yields the only batch of a REPLACE import. It imports all rows or none, so all rows of the file must fit into one
- * request.
+ * Yields all rows of a REPLACE import as one batch. A REPLACE import imports all rows or no rows, so all rows of the
+ * file must fit into one request.
  */
 async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator<CheckedRow[]> {
   const { value: batch = [] } = await batches.next();
@@ -113,7 +116,10 @@ async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator
   );
 }
 
-/** Returns the name of the file for rejected rows when an import continues. The file of the first part is kept. */
+/**
+ * Returns the name of the file for rejected rows, when an import continues an earlier import. The file name differs
+ * from the file name of the earlier import, so that the earlier file is not overwritten.
+ */
 const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
 
 async function importFile(path: string, options: ImportOptions, session: Session): Promise<number> {
@@ -126,7 +132,7 @@ async function importFile(path: string, options: ImportOptions, session: Session
   const locationId = await locationIdOf(client, location);
   const totals = { created: 0, updated: 0, unchanged: 0, deleted: 0 };
 
-  /** Sends the rows of a batch. Returns the rejected rows by their index. */
+  /** Sends the rows of a batch to the gateway. Returns the reason of each rejected row, by the index of the row. */
   async function send(rows: readonly Row[], batch: readonly CheckedRow[], stopping: AbortSignal) {
     const isIncomplete = mode === 'replace' && rows.length < batch.length;
     if (isIncomplete)
@@ -140,8 +146,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // A CREATE import must not be sent twice. If the response to the first request is lost, a second request would
-      // reject the created rows as duplicates.
+      // The command must not send a CREATE import twice. If only the first response was lost, the whitelist entries
+      // already exist. Then a second CREATE request would fail.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;
@@ -161,8 +167,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
       rejects: createRejects(rejectsPath, options),
       send,
       continuation: (after) => [
-        // The next command must start after this line. If it repeated a CREATE import, the rows that are already
-        // created would be rejected.
+        // The command that continues a CREATE import must start after the last imported line. If a CREATE import sent
+        // earlier lines again, the gateway would reject the rows of these lines as duplicates.
         ...(mode === 'create' ? ['--after-line', String(after.line)] : []),
         ...(mode === 'create' && after.rejected > 0
           ? ['--rejects', rejectsAfter(rejectsPath, after.line)]

@@ -29,13 +29,13 @@ const columns = {
   revoked: 'revokedAt',
 } as const;
 
-/** Shows an API key with its new secret. The secret cannot be shown again later. */
+/** Shows an API key with its new secret. The gateway cannot show the secret again later. */
 function showIssued({ output }: Session, { secret, apiKey }: { secret: string; apiKey: KeyFieldsFragment }) {
   output.one({ secret, ...apiKey }, { ...columns, secret: 'secret' });
   output.say('The secret is shown only once: store it safely now.');
 }
 
-/** The options that both `create` and `update` have. */
+/** The options that the commands `keys create` and `keys update` share. */
 interface KeyOptions {
   company?: string[];
   location?: string[];
@@ -63,7 +63,10 @@ const withKeyOptions = (command: Command) =>
       ),
     );
 
-/** Returns the GraphQL input for the options of a command. Names are replaced by ids. */
+/**
+ * Returns the GraphQL input for the options of a command. Companies and locations that the user has named in an option
+ * are replaced by their ids.
+ */
 async function inputOf<Rest extends object>(
   client: Client,
   { permission, company, location, ...rest }: KeyOptions & { permission?: Permission[] } & Rest,

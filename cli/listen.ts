@@ -17,19 +17,21 @@ import { followNotices, untilItSucceeds } from './notices.ts';
 import type { Session } from './session.ts';
 import { onFirstSignal } from './signals.ts';
 
-/** How long a receiver may take to respond, in milliseconds. The gateway uses the same time limit for push delivery. */
+/**
+ * How long a webhook receiver may take to respond, in milliseconds. The gateway waits equally long in push delivery.
+ */
 const receiverTimeoutMs = 15_000;
 /**
- * The length of this command's lease on messages, in seconds. After this time, the gateway offers messages without an
- * acknowledgement again.
+ * For how many seconds `pms listen` leases the messages that it pulls. If `pms listen` has not acknowledged a message
+ * when the lease ends, the gateway offers the message again.
  */
 const leaseSeconds = 60;
 /**
- * How long the messages of one lease are forwarded, in milliseconds. The rest of the lease remains for the response to
- * the last message.
+ * The time in which `pms listen` forwards the webhook messages that it pulled with one request, in milliseconds. The
+ * rest of the lease remains for the receiver's response to the last message.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
-/** The maximum number of messages in one pull. They are forwarded one by one. */
+/** The maximum number of messages that `pms listen` pulls with one request. */
 const messagesOfPull = 20;
 
 const repeatable = { repeatable: true };
@@ -48,7 +50,10 @@ function receiverUrl(value: string): string {
   return value;
 }
 
-/** The result of forwarding a message: the status of the response, or the reason why there is no response. */
+/**
+ * The result of forwarding a message: the HTTP status of the receiver's response, or the reason why there is no
+ * response.
+ */
 interface ReceiverAnswer {
   status: number | null;
   error: string | null;
@@ -57,7 +62,7 @@ interface ReceiverAnswer {
 
 const isAccepted = ({ status }: ReceiverAnswer) => status !== null && status >= 200 && status < 300;
 
-/** Posts a message to the receiver. The headers are the same as in push delivery. */
+/** Posts a message to the receiver, with the same headers that the gateway sends in push delivery. */
 async function forward(
   url: string,
   { headers, body }: MessageFieldsFragment,
@@ -83,9 +88,9 @@ async function forward(
 }
 
 /**
- * Forwards messages one by one. Prints a line for each message.
+ * Forwards messages to the receiver one by one, and prints a line for each message.
  *
- * @returns the identifiers of the messages that the receiver accepted
+ * @returns the identifiers of the webhook messages that the receiver accepted
  */
 async function forwardAll(
   { output }: Session,
@@ -132,7 +137,7 @@ async function forwardWhileListening(
   }
 }
 
-/** Deletes the webhook that this command has created. If it is already deleted, nothing happens. */
+/** Deletes the webhook that this command has created. If the webhook no longer exists, the function does nothing. */
 async function deleteWebhook({ client, output }: Session, id: string): Promise<void> {
   try {
     await client.run(DeleteWebhookDocument, { id }, repeatable);
@@ -197,7 +202,7 @@ export function addListenCommand(program: Command, open: () => Session): void {
           output.say(`Secret, for the receiver to verify messages: ${secret}`);
           await forwardWhileListening(session, forwardTo, webhook.id, stopping.signal);
         } finally {
-          // an open stream would keep the process running after a failure
+          // close the subscription stream after a failure, because an open stream would keep the process running
           stopping.abort();
           await deleteWebhook(session, webhook.id);
         }

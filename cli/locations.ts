@@ -14,14 +14,14 @@ const columns = {
   'longest stay (hours)': 'longestStayHours',
 } as const;
 
-/** A number, or a word for "no limit" or "no value". */
+/** The value of an option that accepts a number or one special word, such as `unknown` or `forever`. */
 type NumberOr<Word extends string> = number | Word;
 const numberOr =
   <Word extends string>(word: Word) =>
   (value: string): NumberOr<Word> =>
     value === word ? word : wholeNumber(value);
 
-/** The options that both `create` and `update` have. */
+/** The options that the commands `locations create` and `locations update` share. */
 interface LocationOptions {
   name?: string;
   slug?: string;
@@ -34,7 +34,7 @@ interface LocationOptions {
 
 type CreateOptions = LocationOptions & { company?: string; name: string; slug: string };
 
-/** Adds the optional fields of a location to the command `create` or `update`. */
+/** Adds options for the optional fields of a location to the command `create` or `update`. */
 const withDetails = (command: Command) =>
   command
     .option('--address <address>', 'the street address of the location')

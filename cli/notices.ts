@@ -3,30 +3,31 @@ import { Failure } from './failure.ts';
 import { pauseOf } from './gateway-fetch.ts';
 import { sayWait, type Session } from './session.ts';
 
-// This file is for commands that run until Ctrl-C. Such a command follows a subscription, and reconnects after a
-// restart of the gateway.
+// This file contains functions for commands that follow a GraphQL subscription until the user presses Ctrl-C. A command
+// that follows a subscription reconnects after a restart of the gateway.
 
 /**
- * How often the command polls while no stream is open, in milliseconds. This causes 240 requests an hour; an API key
- * allows 1,000 by default.
+ * The time between two polls while no subscription stream is open, in milliseconds. Polls every 15 seconds cause 240
+ * requests an hour, and an API key allows 1,000 requests an hour by default.
  */
 const pollIntervalMs = 15_000;
 /**
- * How often the command polls while a stream is open, in milliseconds. If a notice is lost, the change is found after
- * this time.
+ * The time between two polls while a subscription stream is open, in milliseconds. Polls are needed even while a stream
+ * is open, because a notice in the stream can be lost.
  */
 const refreshIntervalMs = 60_000;
-/** How long the command collects notices before it sends one request for all of them, in milliseconds. */
+/** How long the command collects notices of changes, in milliseconds, before it sends one request for all of them. */
 const gatheringMs = 200;
 
-/** Ignores the AbortError when a wait is aborted. The caller checks the signal itself. */
+/** Ignores the AbortError of an interrupted wait, because the caller itself checks whether its signal is aborted. */
 const ignoreAbort = () => undefined;
 
 /**
- * Repeats `work` until it succeeds, with pauses of at most 30 seconds. A permanent failure ends the retries.
+ * Repeats `work` until it succeeds, with pauses of at most 30 seconds between the attempts.
  *
- * @param signal ends the pauses; `work` is then tried once more
- * @throws {Failure} a permanent failure, and any failure after the signal is aborted
+ * @param signal a signal that ends the current pause; after it, `work` runs for the last time
+ * @throws {Failure} when an error of `work` is permanent, or when `work` fails in the last run, after `signal` was
+ *   aborted
  */
 export async function untilItSucceeds<Result>(
   work: () => Promise<Result>,
@@ -46,18 +47,18 @@ export async function untilItSucceeds<Result>(
 }
 
 /**
- * Follows the notices of a subscription in the background. While no stream can be opened, `next` returns regularly, so
- * that the caller polls.
+ * Receives, in the background, the notices of changes that a GraphQL subscription sends. While no event stream is
+ * open, the function `next` returns at regular intervals. So the caller requests the changes regularly (polling).
  *
- * @param open subscribes, and calls `onConnected` when the stream is open
- * @param signal ends the stream and every wait
+ * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
+ * @param signal a signal that ends the stream and all pauses
  */
 export function followNotices(
   { output }: Session,
   open: (onConnected: () => void) => AsyncIterable<unknown>,
   signal?: AbortSignal,
 ): {
-  /** Waits until a notice arrives or the next poll is due. */
+  /** Waits until the subscription reports a change (a notice), or until the time of the next poll. */
   next(): Promise<void>;
 } {
   let isConnected = false;
@@ -77,7 +78,7 @@ export function followNotices(
           isConnected = true;
           isOutageSaid = false;
           failures = 0;
-          notice(); // makes the caller read changes from before the stream was open
+          notice(); // the caller then also reads the changes that happened before the stream was open
         });
         for await (const _ of stream) notice();
       } catch (error) {

@@ -13,15 +13,18 @@ interface CountOptions {
   at?: string;
 }
 
-/** Adds the options that both commands for recording a count have. */
+/** Adds the options of the two commands that record an occupancy count. */
 const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 
-/** Returns the time of a count. The command always sends the time, so that a retry is not a second count. */
+/**
+ * Returns the time at which the vehicles were counted. The command always sends the time of an occupancy count. By this
+ * time, the gateway recognizes a retry of the same occupancy count.
+ */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 
 /**
- * Reads plates from a file with one plate in each line, or from the standard input for `-`.
+ * Reads plates from a file with one plate in each line. If the path is `-`, reads the plates from the standard input.
  *
  * @throws {Failure} when the file does not exist, or a line is not a plate
  */

@@ -3,7 +3,7 @@ import { printable, printableLines } from './printable.ts';
 import { shortIds } from './short-ids.ts';
 import { textInColumns } from './table.ts';
 
-/** The output streams of a command. `out` is for results, and `err` is for all other text. */
+/** The output streams of a command. The stream `out` is for results, and the stream `err` is for all other text. */
 export interface Streams {
   in: Readable;
   out: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
@@ -12,12 +12,14 @@ export interface Streams {
 
 /** Shows results as JSON for scripts, or as tables for people. */
 export interface Output {
-  /** Shows one object with complete identifiers. Each property is a line. */
+  /** Shows one object, with its complete identifiers. A table has one line for each property of the object. */
   one<Value extends object>(value: Value, columns: Columns<Value>): void;
   /**
-   * Shows a list of objects. Each object is a row, and the column of the property `id` has short identifiers.
+   * Shows a list of objects. In a table, each object is a row, and the column of the property `id` shows short
+   * identifiers.
    *
-   * @param options.fullIds shows complete identifiers, for lists whose ids the next command accepts only in full
+   * @param options.fullIds true to show complete identifiers, for objects whose commands do not accept short
+   *   identifiers
    */
   many<Value extends object>(
     values: readonly Value[],
@@ -25,27 +27,30 @@ export interface Output {
     options?: { fullIds?: boolean },
   ): void;
   /**
-   * Shows the next object of a sequence. In JSON output, it is a line of JSON. Otherwise it is the given lines of text.
+   * Shows one result of a command that returns several results one after the other. With JSON output, prints `value` as
+   * one line of JSON. With text output, prints the texts in `lines`.
    */
   next(value: object, ...lines: readonly string[]): void;
-  /** Prints a message for the user. The message is not part of the result. */
+  /** Prints a message for the user. The result of the command does not include this message. */
   say(line: string): void;
   /**
-   * Sets the function that prints messages, for example above a progress bar. undefined restores the default, which is
-   * `err`.
+   * Sets the function that prints messages for the user. For example, a progress bar sets a function that prints
+   * above the bar. If `write` is `undefined`, messages are printed to the stream `err`, which is the default.
    */
   sayThrough(write: ((text: string) => void) | undefined): void;
 }
 
 /**
- * The columns of a table by their titles. Each has the name of a property, or a function that returns the text of a
- * cell.
+ * The columns of a table, with the titles of the columns as keys. The value of a column is the name of a property, or a
+ * function that returns the content of a cell.
  */
 type Columns<Value> = Readonly<Record<string, (keyof Value & string) | ((value: Value) => unknown)>>;
 
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
-/** Returns a value as text for people. A time is shown without milliseconds, and a missing value as a dash. */
+/**
+ * Returns a value as text that people can read. Times have no milliseconds in this text, and a missing value is a dash.
+ */
 function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   const text = String(value);
@@ -54,7 +59,7 @@ function textOf(value: unknown): string {
     : printable(text.replaceAll('\t', ' '));
 }
 
-/** Returns a value as texts. A list has a text for each of its items. */
+/** Returns the texts of a value: one text for each item of a list, or one text for any other value. */
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) && value.length > 0
     ? value.map(textOf)

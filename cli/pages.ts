@@ -8,9 +8,9 @@ export interface Page<Node> {
 export const maxPageSize = 100;
 
 /**
- * Yields all items of a list, which is read page by page.
+ * Reads a list page by page, and yields all its items.
  *
- * @param fetchPage reads the page after a cursor; null stands for the first page
+ * @param fetchPage a function that reads the page after a cursor, or the first page if the cursor is null
  */
 export async function* itemsOf<Node>(
   fetchPage: (after: string | null) => Promise<Page<Node>>,
@@ -23,7 +23,7 @@ export async function* itemsOf<Node>(
   } while (after);
 }
 
-/** Returns the first items of a list, and whether there are more items. */
+/** Returns the first items of a list, and whether the list has more items. */
 export async function firstItemsOf<Node>(
   limit: number,
   fetchPage: (first: number, after: string | null) => Promise<Page<Node>>,

@@ -3,25 +3,28 @@ import { type Difference, differencesOf } from './compare.ts';
 import type { Page } from './pages.ts';
 import type { RestClient } from './rest-client.ts';
 
-/** The result of a read that was compared between REST and GraphQL. */
+/** The result of comparing a REST response with the equivalent GraphQL response. */
 export interface Comparison {
   /** The number of list items that were compared; 1 for a response that is not a list. */
   items: number;
   differences: Difference[];
-  /** The reason why the responses could not be compared; undefined when they were compared. */
+  /** The reason why the responses could not be compared; `undefined` if the comparison succeeded. */
   obstacle?: string;
 }
 
-/** How often a read is compared at most. The comparison is repeated when the data changes in the meantime. */
+/**
+ * The maximum number of attempts to compare a REST response with a GraphQL response. If the length of a list changes
+ * while `pms parity` compares it, the command makes another attempt.
+ */
 const maxAttempts = 3;
-/** The HTTP status of a deprecated route at a time when the route is switched off. */
+/** The HTTP status with which the gateway responds while the operator has switched off a deprecated route. */
 const switchedOff = 410;
 
-/** A GraphQL response in the form of a REST response. */
+/** A GraphQL response that was converted to the form of a REST response. */
 interface Shown {
   body: unknown;
   items: number;
-  /** Whether there are more items than the command has read. */
+  /** Whether the command has read only the first part of the list. */
   isCut: boolean;
 }
 
@@ -34,7 +37,7 @@ function envelopeOfError({ errors }: GraphAnswer<Record<string, unknown>>) {
   return { success: false, error: { code, message, ...(details && { details }) } };
 }
 
-/** Reads up to `maxPages` pages with the GraphQL request that is equivalent to a REST path. */
+/** Reads up to `maxPages` pages of a list with the GraphQL request that is equivalent to a REST request. */
 async function readFromGraph(
   rest: RestClient,
   path: string,
@@ -62,8 +65,8 @@ async function readFromGraph(
 }
 
 /**
- * Returns a REST response without its request id. If GraphQL returned only the first items of a list, the REST list is
- * cut to the same length.
+ * Returns the body of a REST response for the comparison, without its request id. If the GraphQL response has only the
+ * first items of a list, the function shortens the REST list to the same length.
  */
 function comparable(body: unknown, { items, isCut }: Shown): unknown {
   const { error, data } = body as { error?: Record<string, unknown>; data?: unknown };
@@ -72,12 +75,12 @@ function comparable(body: unknown, { items, isCut }: Shown): unknown {
 }
 
 /**
- * Compares the REST and GraphQL responses to a read. Data can change between the two requests, which is not a
- * difference. REST is therefore read before and after GraphQL, and fields that differ between the two REST responses
- * are ignored.
+ * Compares a REST response with the equivalent GraphQL response. A change of the data between the REST request and the
+ * GraphQL request does not count as a difference. `compareRead` sends the same REST request before and after the
+ * GraphQL request. It ignores the fields that differ between the two REST responses.
  *
- * @param path the path and query, beginning with `/api/`
- * @param maxPages how many pages of 100 items are read from the graph
+ * @param path the path and query of the REST request, beginning with `/api/`
+ * @param maxPages the maximum number of pages to read through GraphQL; a page has 100 items
  */
 export async function compareRead(rest: RestClient, path: string, maxPages: number): Promise<Comparison> {
   for (let attempt = 1; ; attempt += 1) {

@@ -14,31 +14,37 @@ import { firstItemsOf } from './pages.ts';
 import { compareRead } from './parity-read.ts';
 import type { Session } from './session.ts';
 
-/** The default number of days for which usage is read. It is one day less than the longest time range of `usage`. */
+/**
+ * The default number of days for which the usage of the API key is read. The GraphQL field `usage` accepts up to 31
+ * days.
+ */
 const usedDays = 30;
 const dayMs = 86_400_000;
 /**
- * The default number of locations whose data is read. A limit is needed, because usage records do not say which
- * locations the API key has read.
+ * The default number of locations whose data `pms parity` reads. The command reads several locations, because usage
+ * records do not say which locations the API key has read.
  */
 const defaultLocations = 10;
-/** The default number of pages of each list that are compared. A page has 100 items and needs one request. */
+/** The default number of pages to compare in each list. One request reads a page of 100 items. */
 const defaultPages = 10;
-/** The number of residents that are read for each location. */
+/** The maximum number of residents (references) of each location whose whitelist entries the command compares. */
 const maxResidents = 3;
 
 const repeatable = { repeatable: true };
 
-/** A REST read that the API key has used, with the number of requests. */
+/** A REST route with the method GET that the API key has used, and the number of requests. */
 interface UsedRead {
   /** The method and the route, such as `GET /locations/{locationId}/whitelist`. */
   operation: string;
   requests: number;
 }
 
-/** A row of the table that the command shows. It is one path that was read through both APIs. */
+/**
+ * A row of the table that `pms parity` shows. Each row shows one path that `pms parity` has read through REST and
+ * through GraphQL.
+ */
 interface Row extends UsedRead {
-  /** The path that was requested. It is the route itself if there were no values for the parameters. */
+  /** The path that was requested, or the route if the command found no values for the parameters of the route. */
   path: string;
   items: number;
   differences: Difference[];
@@ -52,7 +58,10 @@ interface ParityOptions {
   pages: number;
 }
 
-/** Returns the REST reads that the API key has used. The read with the most requests comes first. */
+/**
+ * Returns the REST routes with the method GET that the API key has used. The REST routes that the API key has used most
+ * often come first.
+ */
 async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to'>): Promise<UsedRead[]> {
   const from =
     range.from ?? new Date((range.to ? Date.parse(range.to) : Date.now()) - usedDays * dayMs).toISOString();
@@ -67,7 +76,7 @@ async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to
     .sort((a, b) => b.requests - a.requests);
 }
 
-/** Returns the result of a request, or undefined when the API key does not have the permission. */
+/** Returns the result of a request, or undefined when the API key does not have the permission for this request. */
 async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | undefined> {
   return question.catch((error: unknown) => {
     if (error instanceof Failure && error.code === 'FORBIDDEN') return undefined;
@@ -75,7 +84,10 @@ async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | und
   });
 }
 
-/** Returns the ids of locations in the scope of the API key. They come from the first list that the key may read. */
+/**
+ * Returns the ids of locations in the scope of the API key. The function uses the first of these sources that the API
+ * key may read: the list of locations, the list of statuses, or the locations in its own scope.
+ */
 async function reachedLocations(client: Client, limit: number): Promise<string[]> {
   const listed = await ifPermitted(
     firstItemsOf(
@@ -90,15 +102,18 @@ async function reachedLocations(client: Client, limit: number): Promise<string[]
   return viewer.locationIds.slice(0, limit);
 }
 
-/** Returns the first residents of a location. The result is empty when the API key may not read the whitelist. */
+/**
+ * Returns up to `maxResidents` reference ids of residents at a location. If the API key may not read the whitelist,
+ * returns an empty list.
+ */
 async function residentsOf(client: Client, locationId: string): Promise<string[]> {
   const page = await ifPermitted(client.run(EntriesDocument, { locationId, first: 100 }, repeatable));
   return [...new Set(page?.whitelist.nodes.map(({ referenceId }) => referenceId))].slice(0, maxResidents);
 }
 
 /**
- * Returns the paths to request for a read. There is a path for each location and each resident, if the route has these
- * parameters.
+ * Returns the paths to request for a REST route. If the route has parameters for a location and a resident, there is
+ * one path for each resident of each location.
  */
 async function pathsOf(
   { operation }: UsedRead,
@@ -119,7 +134,7 @@ async function pathsOf(
   return paths;
 }
 
-/** Compares REST with GraphQL for each path of each read. */
+/** Compares REST with GraphQL for each path of each REST route that the API key has used. */
 async function compareReads(
   { client, rest, output }: Session,
   reads: readonly UsedRead[],
@@ -153,7 +168,7 @@ const resultText = ({ differences, obstacle }: Row) =>
 
 const columns = { request: 'path', used: 'requests', 'items compared': 'items', result: resultText } as const;
 
-/** Parses a whole number of at least one. */
+/** Parses a whole number that must be at least 1. */
 function positive(value: string): number {
   if (wholeNumber(value) < 1) throw new InvalidArgumentError('Must be at least 1.');
   return wholeNumber(value);
@@ -162,7 +177,7 @@ function positive(value: string): number {
 /**
  * Adds the command `parity`.
  *
- * @param end sets the exit code if it is not 0
+ * @param end a function that sets the exit code of the process; the default is 0
  */
 export function addParityCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   program

@@ -2,13 +2,14 @@
 import { exitCode } from './failure.ts';
 import { runProgram } from './program.ts';
 
-// When a program such as `head` closes the pipe, the command ends without an error.
+// If a program such as `head` closes the output pipe, the command ends without an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(exitCode.done);
   throw error;
 });
 
-// Runs the command line with the arguments, streams and environment of this process, and sets the exit code.
+// Runs the program `pms` with the arguments, streams and environment of this process, and sets the exit code of the
+// process.
 process.exitCode = await runProgram(
   process.argv.slice(2),
   { in: process.stdin, out: process.stdout, err: process.stderr },

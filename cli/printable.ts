@@ -11,8 +11,8 @@ export const printable = (text: string): string =>
   );
 
 /**
- * Escapes text of several lines for output on a terminal. Line feeds are kept.
+ * Escapes text of several lines for output on a terminal, but does not escape line feeds.
  *
- * @param text lines of text, or JSON, where such an escape means the same character
+ * @param text lines of plain text or of JSON; an escape such as `\u001b` does not change the meaning of JSON
  */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');

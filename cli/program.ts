@@ -27,7 +27,10 @@ import { addWhitelistCommands } from './whitelist.ts';
 
 const plainHelp = new Help();
 
-/** The settings of the help texts. Required options come first and are marked. Global options come last. */
+/**
+ * The settings for the help texts of all commands. In a help text, required options come first and are marked, and
+ * global options come last.
+ */
 const help = {
   showGlobalOptions: true,
   visibleOptions: (command: Command) => {
@@ -43,8 +46,8 @@ const help = {
 /**
  * Runs a command.
  *
- * @param args the arguments after the name of the program
- * @returns the exit code
+ * @param args the command-line arguments after the name of the program
+ * @returns the exit code of the program
  */
 export async function runProgram(
   args: readonly string[],

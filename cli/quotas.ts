@@ -23,7 +23,10 @@ import { createCsvWriter, type CsvOptions } from './whitelist-csv.ts';
 const enforcements = choicesOf(QuotaEnforcement);
 type Enforcement = (typeof enforcements)[number];
 
-/** The columns of a file with quotas. If a row has no enforcement, it is HARD. */
+/**
+ * The columns of a CSV file with quotas of references (such as apartments). If the field `enforcement` of a row is
+ * empty, the quota has the enforcement HARD.
+ */
 const fileColumns = ['referenceId', 'inside', 'enforcement'] as const;
 
 const columns = {
@@ -33,7 +36,7 @@ const columns = {
   enforcement: 'enforcement',
 } as const;
 
-/** The maximum number of quotas in one request. */
+/** The maximum number of quotas that one request can set. */
 const maxBatchSize = 1_000;
 
 const repeatable = { repeatable: true };
@@ -44,7 +47,7 @@ const quotasOf = (client: Client, locationId: string) =>
       (await client.run(QuotasDocument, { locationId, first: maxPageSize, after }, repeatable)).quotas,
   );
 
-/** A quota, with the number of its line in the file. */
+/** A quota for a reference (such as an apartment), with its line number in the file. */
 interface QuotaLine extends FileRow {
   quota: QuotaInput;
 }
@@ -52,7 +55,7 @@ interface QuotaLine extends FileRow {
 /**
  * Converts a row of the file to a quota.
  *
- * @throws {Failure} for an invalid row, with the number of its line
+ * @throws {Failure} an error with the line number of the row, when the row is invalid
  */
 function quotaOf(record: Record<string, string>, line: number): QuotaInput {
   const { referenceId = '', inside = '', enforcement = '' } = record;
@@ -74,9 +77,9 @@ function quotaOf(record: Record<string, string>, line: number): QuotaInput {
 }
 
 /**
- * Reads quotas from CSV.
+ * Reads the quotas of references (such as apartments) from a CSV text.
  *
- * @throws {Failure} for an invalid file, with the number of the line
+ * @throws {Failure} when the file is invalid; the error message contains the line number
  */
 async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
   const parser = file.pipe(
@@ -123,7 +126,9 @@ async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
   return [...quotas.values()];
 }
 
-/** Adds the line number to the error of a batch when the gateway has rejected one of its quotas. */
+/**
+ * Adds a line number to the error message if the gateway has rejected a whole batch of quotas because of one line.
+ */
 function refusalOf(error: unknown, batch: readonly QuotaLine[]): unknown {
   if (!(error instanceof Failure)) return error;
   const index = /^quotas\.(\d+)\./.exec(error.field ?? '')?.[1];

@@ -2,7 +2,10 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { chmodSync, createWriteStream, rmSync, statSync, type WriteStream } from 'node:fs';
 import { onFirstSignal } from './signals.ts';
 
-/** Whether a path is not a regular file, for example a pipe. Such a file cannot be replaced by another file. */
+/**
+ * Whether a path exists but is not a regular file. For example, if the path is a pipe, a command must write to the pipe
+ * and not replace it by a new file.
+ */
 async function isSpecial(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && !found.isFile();
@@ -14,7 +17,8 @@ async function isSpecial(path: string): Promise<boolean> {
 const privateMode = 0o600;
 
 /**
- * Opens a file for writing. Only the current user may read it, even if the file already existed with other permissions.
+ * Opens a file for writing. Only the current user may read the opened file, even if the file already existed and other
+ * users could read it.
  */
 export function createPrivateFile(path: string): WriteStream {
   if (statSync(path, { throwIfNoEntry: false })?.isFile()) chmodSync(path, privateMode);
@@ -23,9 +27,9 @@ export function createPrivateFile(path: string): WriteStream {
 
 /**
  * Replaces a file atomically. Only the current user may read the new file. Other programs see either the old content or
- * the new content, even after a crash. If the user presses Ctrl-C, the temporary file is removed.
+ * the new content of the file, even after a crash. If the user presses Ctrl-C, the function removes its temporary file.
  *
- * @param write writes the content and ends the stream
+ * @param write a function that writes the new content to the stream and ends the stream
  */
 export async function replaceFile(
   path: string,

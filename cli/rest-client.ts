@@ -13,7 +13,7 @@ export interface RestCall {
   ifMatch?: string | undefined;
 }
 
-/** The GraphQL request that is equivalent to a REST request. It can be posted unchanged. */
+/** The GraphQL request that is equivalent to a REST request, in the form of a request body for the GraphQL endpoint. */
 export interface Twin {
   query: string;
   operationName: string;
@@ -22,27 +22,33 @@ export interface Twin {
 
 /** Sends REST requests to a gateway, for commands that help users to move from REST to GraphQL. */
 export interface RestClient {
-  /** Sends a GET request for a comparison with GraphQL. Returns every response, even an error. */
+  /**
+   * Sends a GET request for a comparison of REST with GraphQL. Returns the REST response, even if it is an error
+   * response.
+   */
   get(path: string): Promise<{ status: number; body: unknown }>;
   /**
-   * Returns the GraphQL request (the twin) that is equivalent to a REST request. The gateway does not execute the REST
-   * request.
+   * Returns the GraphQL request that is equivalent to a REST request (the twin). Executes neither of the two requests.
    *
-   * @throws {Failure} with the error of the gateway, for example for an unknown path
+   * @throws {Failure} when the gateway returns an error, for example because the path is unknown
    */
   twinOf(call: RestCall): Promise<Twin>;
-  /** Executes a GraphQL request that is equivalent to a REST request. Returns every response, even an error. */
+  /**
+   * Executes a GraphQL request that is equivalent to a REST request. Returns the GraphQL response, with or without
+   * errors.
+   */
   run(twin: Twin): Promise<GraphAnswer<Record<string, unknown>>>;
 }
 
 const twinMediaType = 'application/graphql-request+json';
 /**
- * The headers that mark a request as a comparison of REST with GraphQL. Such a request does not count as a use of the
- * endpoint.
+ * The headers that mark a request as a comparison of REST with GraphQL. A request that only compares REST with GraphQL
+ * does not count as a use of the REST endpoint in the usage records.
  */
 const comparison = { 'X-Request-Purpose': 'parity' };
 /**
- * The path of a request that changes nothing, even if a server ignores the header that asks for the GraphQL request.
+ * The path of a request that changes no data. A gateway that is too old to return equivalent GraphQL requests executes
+ * this request instead.
  */
 const harmlessPath = '/api/health';
 
@@ -64,8 +70,8 @@ export function createRestClient(connection: Connection): RestClient {
     });
 
   /**
-   * Checks with a harmless path that the gateway returns equivalent GraphQL requests. A gateway before version 1.6.0
-   * would execute the REST request instead.
+   * Checks, with a harmless request, whether the gateway can return equivalent GraphQL requests. A gateway before
+   * version 1.6.0 cannot return the equivalent GraphQL request, and would execute the REST request instead.
    */
   async function requireTwins(): Promise<void> {
     if (knowsTwins) return;
@@ -86,7 +92,8 @@ export function createRestClient(connection: Connection): RestClient {
       return { status: response.status, body };
     },
     async twinOf(call) {
-      // The resolved path is checked, because a path such as /api/../graphql would not be a REST path.
+      // The path is resolved before the check, because /api/../graphql begins with /api/ but is not a path of the REST
+      // API.
       if (!new URL(call.path, 'http://gateway').pathname.startsWith('/api/')) {
         throw new Failure(`Not a path of the REST API: ${call.path}`, exitCode.usage);
       }
@@ -111,7 +118,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 /** Whether a response body is the health status of a parking gateway. */
 const isHealth = (body: unknown) => isObject(body) && 'status' in body;
 
-/** Creates the failure for a REST response with an error. */
+/** Creates the failure for a REST response that contains an error. */
 function refusalOf(body: unknown, response: Response): Failure {
   const { error } = (isObject(body) ? body : {}) as {
     error?: { message?: string; code?: string; details?: object };

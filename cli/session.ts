@@ -6,7 +6,7 @@ import { createOutput, type Output, type Streams } from './output.ts';
 import { createRestClient, type RestClient } from './rest-client.ts';
 import { createSubscriber, type Subscriber } from './subscription.ts';
 
-/** The clients, streams and output that a command uses. */
+/** The session of a command: its clients for the gateway, its input and output streams, and its output functions. */
 export interface Session {
   client: Client;
   rest: RestClient;
@@ -45,10 +45,10 @@ export const sayWait = (output: Output) => (reason: string, seconds: number) =>
   output.say(`${reason}; retrying in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
 
 /**
- * Opens a session. The API key comes from an environment variable or a file, and never from an argument, because all
- * users of the machine can see arguments.
+ * Opens the session of a command. The API key comes from an environment variable or a file. The API key never comes
+ * from a command-line argument, because all users of the machine can see the arguments of a process.
  *
- * @throws {Failure} when there is no key, or the URL is invalid
+ * @throws {Failure} when there is no API key, or the URL of the gateway is invalid
  */
 export function openSession(
   { url, keyFile, json = false, fullIds = false }: SessionOptions,

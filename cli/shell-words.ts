@@ -1,6 +1,6 @@
 import { exitCode, Failure } from './failure.ts';
 
-/** The letters that can follow `\` between `$'` and `'` in a shell, and the characters that they mean. */
+/** Maps the letter of a shell escape sequence, such as `n` of `\n` in `$'…\n…'`, to the character that it means. */
 const escapedLetters: Record<string, string> = {
   n: '\n',
   t: '\t',
@@ -12,7 +12,10 @@ const escapedLetters: Record<string, string> = {
   v: '\v',
 };
 
-/** Replaces the escapes in a text between `$'` and `'`. Browsers write special characters in this way. */
+/**
+ * Replaces the escapes in a shell text between `$'` and `'`. In curl commands that a browser has copied, special
+ * characters are written as escapes between `$'` and `'`.
+ */
 const unescape = (text: string) =>
   text.replace(
     /\\(?:u([\dA-Fa-f]{1,4})|U([\dA-Fa-f]{1,8})|x([\dA-Fa-f]{1,2})|([0-7]{1,3})|([\s\S]))/g,
@@ -25,22 +28,23 @@ const unescape = (text: string) =>
   );
 
 /**
- * Matches a part of a word. The part is in single quotes, in `$'` and `'`, in double quotes, one escaped character, or
- * plain text.
+ * Matches a part of a word of a shell command. A part of a word is a text in single quotes, a text between `$'` and
+ * `'`, a text in double quotes, one escaped character, or plain text.
  */
 const piece = /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/y;
-/** Matches the space between two words. It consists of blanks, and of backslashes at the ends of lines. */
+/** Matches the blanks between two words of a shell command, including line breaks after a backslash. */
 const blanks = /(?:[ \t\r]|\\\r?\n)+/y;
 const comment = /#.*/y;
-/** Matches an operator that ends a command, such as a pipe, a redirection or a separator. */
+/** Matches a shell operator that ends a command, such as a pipe, a redirection or a separator. */
 const operator = /\d?[|<>]|&(?:&|\s|$)|;/y;
 const restOfLine = /.*/y;
 
 /**
- * Splits a shell script into commands, and each command into words. Quotes and continued lines are treated as in bash.
- * Variables are not replaced. After a pipe or a redirection, the rest of a command is skipped.
+ * Splits a shell script into commands, and each command into words. Quotes and continued lines work as in bash, but the
+ * function does not replace variables by their values. Everything after a pipe or a redirection in a shell command is
+ * skipped.
  *
- * @throws {Failure} when a quote is not closed
+ * @throws {Failure} when a quotation mark in the text has no closing quotation mark
  */
 export function shellCommands(text: string): string[][] {
   const commands: string[][] = [[]];
@@ -77,7 +81,7 @@ export function shellCommands(text: string): string[][] {
   return commands.filter((words) => words.length > 0);
 }
 
-/** Combines words to a shell command. A word is put in quotes if it needs them. */
+/** Joins words into a shell command. A word with special characters is put in quotes. */
 export const commandLine = (words: readonly string[]): string =>
   words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))

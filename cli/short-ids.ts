@@ -1,6 +1,7 @@
 /**
- * The minimum length of a short identifier. It consists of the last characters of an identifier, which are random. The
- * first characters are a time, which is the same for all rows of an import.
+ * The minimum length of a short identifier. A short identifier consists of the last characters of an identifier,
+ * because the last characters are random. The first characters of an identifier encode a time, which can be the same
+ * for all rows of an import.
  */
 const fewestCharacters = 8;
 
@@ -10,11 +11,16 @@ const endOfUuid = new RegExp(`^[0-9a-f-]{${fewestCharacters},35}$`, 'i');
 /** Whether a text is a complete identifier. */
 export const isId = (text: string) => uuid.test(text);
 
-/** Whether an identifier ends with a text that a user has given as a short identifier. */
+/**
+ * Whether `text` is a short identifier of the object with the identifier `id`, so that `id` ends with `text`.
+ */
 export const isShortFor = (text: string, id: string) =>
   endOfUuid.test(text) && id.toLowerCase().endsWith(text.toLowerCase());
 
-/** Returns short identifiers. Each has as many characters from the end as are needed to distinguish all identifiers. */
+/**
+ * Returns the short identifiers of objects. All short identifiers have the same length, which is the smallest length at
+ * which no two of them are equal.
+ */
 export function shortIds(ids: readonly string[]): string[] {
   const different = new Set(ids).size;
   let length = fewestCharacters;

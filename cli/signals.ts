@@ -1,7 +1,8 @@
 /**
- * Calls a function at the first SIGINT or SIGTERM. A second signal ends the process immediately.
+ * Calls a function when the process gets its first SIGINT or SIGTERM. A second SIGINT or SIGTERM ends the process
+ * immediately.
  *
- * @returns a function that removes the listener, so that the next signal ends the process
+ * @returns a function that removes the signal listeners, so that the next SIGINT or SIGTERM ends the process
  */
 export function onFirstSignal(stop: (signal: NodeJS.Signals) => void): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const;

@@ -5,7 +5,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { Streams } from './output.ts';
 import type { Session } from './session.ts';
 
-/** An input file that a command reads row by row. */
+/** An input file or the standard input, which a command reads row by row. */
 export interface Source {
   name: string;
   stream: Readable & { bytesRead?: number };
@@ -16,7 +16,7 @@ export interface Source {
 /**
  * Opens a file, or the standard input for `-`.
  *
- * @throws {Failure} when the file does not exist, or is a folder
+ * @throws {Failure} when the file does not exist, or when it is a folder
  */
 export function openSource(path: string, streams: Streams): Source {
   if (path === '-') return { name: 'the standard input', stream: streams.in };
@@ -32,10 +32,10 @@ export interface Progress {
   stop(): void;
 }
 
-/** Shows a progress bar on a terminal. Messages appear above the bar. */
+/** Shows a progress bar if the output is a terminal. Messages for the user appear above the progress bar. */
 export function createProgress({ size, stream }: Source, { output, streams: { err } }: Session): Progress {
   if (!err.isTTY || size === undefined) return { show: () => undefined, stop: () => undefined };
-  // MultiBar is used although there is only one bar, because a single bar would overwrite messages.
+  // The class MultiBar is used for a single progress bar, because the class SingleBar would overwrite messages.
   const screen = new MultiBar({
     stream: err,
     format: '{bar} {percentage}% | {rows} rows | {eta_formatted} left',

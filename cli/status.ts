@@ -25,8 +25,8 @@ export const statusColumns = {
 } as const;
 
 /**
- * The maximum number of locations that one command watches. Each location needs an open stream, and an API key allows
- * 100 open streams.
+ * The maximum number of locations that one `status` command watches at the same time. Each watched location needs one
+ * open stream, and an API key may have 100 open streams.
  */
 const maxWatched = 50;
 
@@ -41,18 +41,18 @@ async function statusesOf({ client }: Session, ids: readonly string[] | undefine
   return statuses;
 }
 
-/** Returns a status as one line of text, for the option `--watch`. */
+/** Returns the status of a location as one line of text, for the option `--watch`. */
 const lineOf = ({ updatedAt, slug, state, occupied, capacity }: StatusFieldsFragment) =>
   `${updatedAt}  ${slug}  ${state}  ${occupied} of ${capacity ?? '?'} inside`;
 
 /**
- * Shows the status of a location now and after each change. If the stream breaks, the command reconnects. A permanent
- * failure ends the command.
+ * Shows the status of a location now and after each change. If the subscription stream breaks, the command reconnects.
+ * The command ends only after a failure that would occur again at each retry.
  */
 async function watch({ subscriber, output }: Session, locationId: string): Promise<never> {
   for (let failures = 1; ; failures += 1) {
     try {
-      // Each new stream begins with the current status, so no change is lost after an interruption.
+      // A new subscription begins with the current status of the location. So no status is lost after an interruption.
       const stream = subscriber.results(StatusChangedDocument, { locationId });
       for await (const { locationStatusChanged: status } of stream) {
         failures = 0;

@@ -16,9 +16,11 @@ export interface Subscriber {
   /**
    * Yields the results of a subscription until the stream ends.
    *
-   * @param options.onConnected called when the stream is open; from then on no result is lost
-   * @param options.signal ends the stream, as if the connection had broken
-   * @throws {Failure} a temporary failure when the stream breaks, ends, or cannot be opened now
+   * @param options.onConnected a function that is called when the stream is open. From then on, no result of the
+   *   subscription is lost
+   * @param options.signal the abort signal that ends the stream with a temporary failure, as a broken connection does
+   * @throws {Failure} when the stream breaks, ends, or cannot be opened; if a retry may succeed, the failure is marked
+   *   as temporary
    */
   results<Data, Variables extends Record<string, unknown>>(
     document: TypedDocumentNode<Data, Variables>,
@@ -34,12 +36,15 @@ interface StreamOptions {
 }
 
 /**
- * After how many milliseconds without data a connection counts as lost. A gateway writes to an open stream every 12
- * seconds.
+ * If a stream has no data for this number of milliseconds, `pms` treats the connection as lost. A gateway writes to
+ * an open stream every 12 seconds.
  */
 const maxSilenceMs = 40_000;
 
-/** Passes on the data of a stream. If no data arrives for too long, the stream fails. */
+/**
+ * Returns a stream with the same data as the stream `body`. The returned stream fails if `body` has delivered no data
+ * for `maxSilenceMs` milliseconds.
+ */
 function breakOffWhenSilent(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let timer: NodeJS.Timeout;
   const watch = (controller: TransformStreamDefaultController<Uint8Array>) => {
@@ -80,7 +85,7 @@ export function createSubscriber({ url, key }: { url: string; key: string }): Su
         retryAttempts: 0,
         fetchFn: async (_: string, init: RequestInit) => {
           try {
-            // the usual time limit for responses does not apply, because a stream stays open
+            // the response to a subscription stays open, so a subscription has no time limit for its response
             const { signal = null } = init;
             const response = await fetchFromGateway(address, { ...init, signal });
             if (!response.body || !response.ok) return response;

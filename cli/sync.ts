@@ -22,8 +22,8 @@ interface Round {
 }
 
 /**
- * Returns a new copy of the whitelist with the changes since the old copy. The old copy stays unchanged, so that a
- * failed attempt has no effect.
+ * Returns a new copy of the whitelist, which consists of the old copy and all later changes. The function does not
+ * modify the old copy, so a failed update of the copy has no effect.
  */
 async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round> {
   const { locationId } = from;
@@ -49,8 +49,8 @@ async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round
 }
 
 /**
- * Returns a new copy of the whitelist with the changes since the old copy. If the gateway rejects the cursor of the old
- * copy, the function reads the whole list again.
+ * Returns a new copy of the whitelist, which consists of the old copy and all later changes. If the gateway rejects the
+ * cursor of the old copy, the function reads the complete whitelist again.
  */
 async function nextCopyOrWhole(session: Session, from: WhitelistCopy): Promise<Round> {
   try {
@@ -62,7 +62,7 @@ async function nextCopyOrWhole(session: Session, from: WhitelistCopy): Promise<R
   }
 }
 
-/** Updates a copy of the whitelist and writes it to its file. */
+/** Updates the local copy of a whitelist and writes the copy to its file. */
 async function syncOnce(session: Session, path: string, from: WhitelistCopy): Promise<Round> {
   const round = await nextCopyOrWhole(session, from);
   await writeCopy(path, round.copy);

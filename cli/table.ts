@@ -1,11 +1,14 @@
 import stringWidth from 'string-width';
 
-/** The text between two columns. */
+/** The text between two columns of a table. */
 const gap = '  ';
-/** The minimum width of a cut column, including the ellipsis. */
+/** The minimum width of a table column whose texts are shortened. The width includes the ellipsis. */
 const leastWidth = 8;
 
-/** Fits a text into a width. A short text is padded with spaces, and a long text is cut and ends with an ellipsis. */
+/**
+ * Fits a text into a given width. A text that is too short is padded with spaces. A text that is too long is cut and
+ * gets an ellipsis.
+ */
 function fitted(text: string, width: number): string {
   const missing = width - stringWidth(text);
   if (missing >= 0) return text + ' '.repeat(missing);
@@ -17,7 +20,10 @@ function fitted(text: string, width: number): string {
   return fitted(`${kept}…`, width);
 }
 
-/** Returns the widths of columns that fit a terminal. The widest column is cut first. Some columns are never cut. */
+/**
+ * Returns the widths of table columns that fit into a given total width. If the columns do not fit, the widest column
+ * is made narrower first. If `isWhole` returns true for a column, the function does not make this column narrower.
+ */
 function fittingWidths(
   widths: readonly number[],
   maxWidth: number,
@@ -35,11 +41,11 @@ function fittingWidths(
 }
 
 /**
- * Returns lines of text in columns, with two spaces between the columns.
+ * Returns a table as lines of text, with two spaces between the columns.
  *
- * @param rows the cells of each line
- * @param options.maxWidth the width of the terminal, to which lines are cut; without a width, lines are not cut
- * @param options.isWhole says which columns are never cut
+ * @param rows the lines of the table, each with the texts of its cells
+ * @param options.maxWidth the width of the terminal, to which longer lines are cut. Without `maxWidth`, no line is cut
+ * @param options.isWhole a function that returns whether a column must never be cut
  */
 export function textInColumns(
   rows: readonly (readonly string[])[],

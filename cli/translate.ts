@@ -13,21 +13,21 @@ import { openSource } from './source.ts';
 const callText = ({ method, path }: RestCall) => `${method} ${path}`;
 
 /**
- * Returns the GraphQL request that is equivalent to a REST request as text. The text has the document and the
- * variables, as the explorer shows them.
+ * Returns, as text, the GraphQL request that is equivalent to a REST request. The text contains the GraphQL document
+ * and the variables, in the same form as in the GraphQL explorer.
  */
 const twinText = (call: RestCall, { query, variables }: Twin) =>
   [`# ${callText(call)}`, query, '', '# Variables', JSON.stringify(variables, null, 2), ''].join('\n');
 
 /**
- * Returns the text to translate. It is the argument itself (a curl command), or comes from a file or from the standard
- * input.
+ * Returns the text to translate. A curl command is returned unchanged. Otherwise, `source` is the path of a file (or
+ * `-` for the standard input), and the function returns the text of the file.
  */
 const readSource = async (source: string, streams: Streams) =>
   /^\s*curl\s/.test(source) ? source : text(openSource(source, streams).stream);
 
 /**
- * Returns the REST requests in a text without duplicates.
+ * Finds the REST requests in a text, and returns them without duplicates.
  *
  * @throws {Failure} when the text has no REST requests
  */
@@ -40,9 +40,10 @@ function callsOf(source: string): Recording {
 }
 
 /**
- * Shows the equivalent GraphQL request of each REST request, or the error if the gateway rejects it.
+ * Shows the equivalent GraphQL request of each REST request. If the gateway rejects a REST request, the function shows
+ * the error message.
  *
- * @returns the number of rejected requests
+ * @returns the number of REST requests that the gateway rejected
  */
 async function showTwins({ rest, output }: Session, calls: readonly RestCall[]): Promise<number> {
   let refused = 0;
@@ -51,8 +52,7 @@ async function showTwins({ rest, output }: Session, calls: readonly RestCall[]):
       const twin = await rest.twinOf(call);
       output.next(twin, ...twinText(call, twin).split('\n'));
     } catch (error) {
-      // After a temporary failure or with an invalid API key, all other requests would fail, too, so they are not
-      // tried.
+      // After a temporary failure or with an invalid API key, all other translations would fail, too.
       if (!(error instanceof Failure) || error.temporary || calls.length === 1) throw error;
       if (error.code === 'UNAUTHORIZED') throw error;
       refused += 1;
@@ -65,7 +65,7 @@ async function showTwins({ rest, output }: Session, calls: readonly RestCall[]):
 /**
  * Adds the command `translate`.
  *
- * @param end sets the exit code if it is not 0
+ * @param end a function that sets the exit code of the process; the default is 0
  */
 export function addTranslateCommand(
   program: Command,

@@ -13,10 +13,10 @@ import type { Session } from './session.ts';
 import { deliveryColumns } from './webhook-deliveries.ts';
 
 /**
- * Returns the only webhook with pull delivery that subscribes to an event. It can be the webhook that `pms listen` has
- * created.
+ * Returns the webhook with pull delivery that subscribes to a given event, for example the webhook that `pms listen`
+ * has created.
  *
- * @throws {Failure} when there is no such webhook, or when there are several. The message then lists the webhooks
+ * @throws {Failure} when no webhook matches, or when several webhooks match; the error message lists these webhooks
  */
 async function listeningWebhook({ client }: Session, event: WebhookEvent): Promise<string> {
   const webhooks = await allItemsOf(

@@ -29,7 +29,10 @@ const deprecationColumns = {
 
 const repeatable = { repeatable: true };
 
-/** Reads the usage of an API key. If no id is given, it is the API key of the command itself. */
+/**
+ * Reads the usage of the API key with a given id. If `id` is `undefined`, reads the usage of the API key that the
+ * command itself uses.
+ */
 async function readUsage({ client }: Session, id: string | undefined, range: { from?: string; to?: string }) {
   const key =
     id === undefined
@@ -56,7 +59,7 @@ interface UsageOptions {
 /**
  * Adds the command `usage`.
  *
- * @param end sets the exit code if it is not 0
+ * @param end a function that sets the exit code of the process; the default is 0
  */
 export function addUsageCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   program

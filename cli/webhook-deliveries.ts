@@ -13,14 +13,14 @@ import {
 import { firstItemsOf } from './pages.ts';
 import type { Session } from './session.ts';
 
-/** The columns of a table of deliveries. */
+/** The columns of a table of webhook deliveries. */
 export const deliveryColumns = { id: 'id', event: 'type', state: 'status', made: 'createdAt' } as const;
 
 type Delivery = NonNullable<DeliveriesQuery['webhook']>['deliveries']['nodes'][number];
 
 /**
- * Returns the last response of the receiver as text. A message that a reader has pulled and acknowledged has no HTTP
- * status.
+ * Returns the last response of the webhook receiver as text, such as its HTTP status. A message that a client has
+ * pulled and acknowledged has no HTTP status, so the function returns `acknowledged`.
  */
 const lastAnswer = ({ attempts }: Delivery) => {
   const last = attempts.at(-1);
@@ -63,8 +63,9 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
         const variables = { id, status, first, after };
         return (await client.run(DeliveriesDocument, variables, { repeatable: true })).webhook.deliveries;
       });
-      // The table shows complete identifiers. `redeliver` accepts no short identifiers, because no list has the
-      // deliveries of all webhooks.
+      // The table shows complete identifiers, because the command `redeliver` does not accept short identifiers. The
+      // gateway has no list of the deliveries of all webhooks, in which `redeliver` could search for a short
+      // identifier.
       output.many(
         items,
         {

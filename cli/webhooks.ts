@@ -15,7 +15,7 @@ import { allItemsOf } from './pages.ts';
 import type { Session } from './session.ts';
 import { addDeliveryCommands } from './webhook-deliveries.ts';
 
-/** Returns the state of a webhook as text. */
+/** Returns as text whether a webhook is enabled, disabled or failing. */
 const stateOf = ({ enabled, disabledAt, failingSince }: WebhookFieldsFragment) => {
   if (!enabled) return disabledAt ? `disabled ${disabledAt}` : 'disabled';
   return failingSince ? `failing since ${failingSince}` : 'enabled';
@@ -33,7 +33,7 @@ const columns = {
 
 const repeatable = { repeatable: true };
 
-/** Shows a webhook with its new secret. The secret cannot be shown again later. */
+/** Shows a webhook with its new secret. The gateway cannot show the secret again later. */
 function showIssued(
   { output }: Session,
   { secret, webhook }: { secret: string; webhook: WebhookFieldsFragment },

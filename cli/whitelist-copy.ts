@@ -5,20 +5,31 @@ import { exitCode, Failure } from './failure.ts';
 import { replaceFile } from './replace-file.ts';
 import type { FeedEntry } from './whitelist-feed.ts';
 
-/** A copy of the whitelist of a location. Its cursor says which changes of the feed the copy contains. */
+/**
+ * A local copy of the whitelist of a location. The cursor of the copy is the position in the whitelist feed up to which
+ * the copy contains all changes.
+ */
 export interface WhitelistCopy {
   locationId: string;
-  /** The IANA name of the time zone for the weekly hours. The text is empty for a new copy. */
+  /**
+   * The IANA name of the time zone in which the weekly hours are given. Before the first read of the whitelist,
+   * `timezone` is an empty text.
+   */
   timezone: string;
-  /** The cursor from which the feed continues; null for a new copy. */
+  /**
+   * The cursor at which the next read of the whitelist feed starts. In a new copy of a whitelist, the cursor is null.
+   */
   cursor: string | null;
   /** The last time at which the copy was equal to the whitelist, in ISO 8601. */
   syncedAt: string;
-  /** The entries of the whitelist. The keys of the map are their ids. */
+  /** Maps the id of each whitelist entry to the entry. */
   entries: Map<string, FeedEntry>;
 }
 
-/** The content of the file. It has the entries as a list, with one line for each entry. */
+/**
+ * The JSON content of the file in which a whitelist copy is saved. In the file, the whitelist entries are a list, with
+ * one entry in each line.
+ */
 type WrittenCopy = Omit<WhitelistCopy, 'entries'> & { entries: FeedEntry[] };
 
 function isWrittenCopy(value: unknown): value is WrittenCopy {
@@ -28,10 +39,10 @@ function isWrittenCopy(value: unknown): value is WrittenCopy {
 }
 
 /**
- * Reads the copy of a whitelist from a file. If the file does not exist, the copy is empty, and the feed starts with
- * the whole list.
+ * Reads the copy of a whitelist from a file. If the file does not exist, returns an empty copy with the cursor null.
+ * For the cursor null, the whitelist feed returns the whole whitelist.
  *
- * @throws {Failure} when the file contains something else, so that the command does not overwrite it
+ * @throws {Failure} when the file is not a copy of this whitelist, so that the command must not overwrite the file
  */
 export async function readCopy(path: string, locationId: string): Promise<WhitelistCopy> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -59,7 +70,10 @@ export async function readCopy(path: string, locationId: string): Promise<Whitel
   return { ...written, entries: new Map(written.entries.map((entry) => [entry.id, entry])) };
 }
 
-/** Yields the text of a copy in parts, so that a whitelist of 100,000 entries is not twice in memory. */
+/**
+ * Yields the text of a whitelist copy in parts, so that memory never holds 100,000 whitelist entries both as objects
+ * and as text.
+ */
 function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"entries":[`;
   let separator = '\n';
@@ -71,8 +85,8 @@ function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
 }
 
 /**
- * Writes a copy to its file atomically. Other programs see either the old copy or the new copy, each with the right
- * cursor.
+ * Writes a copy to its file atomically. Other programs see either the old whitelist copy with the old cursor, or the
+ * new whitelist copy with the new cursor.
  */
 export async function writeCopy(path: string, copy: WhitelistCopy): Promise<void> {
   await replaceFile(path, (target) => pipeline(Readable.from(textOf(copy)), target));

@@ -8,32 +8,41 @@ const required = ['referenceId', 'plateType', 'plateCode', 'plateNumber'] as con
 const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
 /**
- * If a file does not have one of these columns, the values in the whitelist stay unchanged. An empty field removes the
- * value.
+ * The columns that a CSV file may omit to keep the values in the whitelist. An empty field in a column `hours` or
+ * `maxEntries` deletes the value in the whitelist.
  */
 const kept = ['hours', 'maxEntries'] as const;
 
-/** The columns of a whitelist file, in the order of an export. */
+/** The columns of a CSV file with a whitelist, in the order that an export uses. */
 export const entryColumns = [...required, ...optional, ...kept] as const;
 
 /**
- * The additional columns in a file of rejected rows. An import ignores them, so that users can correct the file and
- * import it.
+ * The columns that only a file of rejected rows has. An import ignores the columns `rejectionColumns`, so users can
+ * correct the rejected rows and import the file again.
  */
 export const rejectionColumns = ['line', 'field', 'code', 'message', 'value'] as const;
 
-/** A row of a file, with the number of its line. */
+/** A row of a CSV file, with its line number. */
 export interface Row {
   line: number;
-  /** The fields of the row as texts, before parsing. */
+  /** The fields of the row as texts, before they are parsed. */
   fields: Record<string, string | null>;
-  /** The entry in the row. Hours and numbers are missing if they are malformed. */
+  /**
+   * The whitelist entry that the row describes. If `hours` or `maxEntries` is malformed in the row, the whitelist entry
+   * omits this field.
+   */
   entry: WhitelistEntryInput;
-  /** The malformed field and what is wrong with it; undefined when all fields are well-formed. */
+  /**
+   * The name and the value of the first malformed field, with an error message. `undefined` means that no field is
+   * malformed.
+   */
   fault?: { field: string; message: string; value: string } | undefined;
 }
 
-/** The functions that parse hours and numbers. An empty field becomes null. */
+/**
+ * The functions that parse the fields `hours` and `maxEntries`. An empty field of the CSV file means null, and is not
+ * parsed.
+ */
 const readKept = {
   hours: (text: string) => parseHours(text),
   maxEntries: (text: string) => {
@@ -42,7 +51,7 @@ const readKept = {
   },
 } satisfies Record<(typeof kept)[number], (text: string) => unknown>;
 
-/** Converts a CSV record to a row. */
+/** Converts a record from the CSV parser to a row of a whitelist. */
 function rowOf(record: Record<string, string | null>, line: number): Row {
   let fault: Row['fault'];
   const read = kept.flatMap((name) => {
@@ -64,16 +73,18 @@ function rowOf(record: Record<string, string | null>, line: number): Row {
   return { line, fields: record, entry, fault };
 }
 
-/** Converts an entry to the fields of a CSV row. */
+/** Converts a whitelist entry to the fields of a CSV row. */
 export const fieldsOf = (entry: EntryFieldsFragment) => ({
   ...entry,
   hours: entry.hours.length > 0 ? hoursText(entry.hours) : null,
 });
 
-/** Characters that other programs write instead of commas, with their names. */
+/**
+ * Delimiters that some programs write into CSV files instead of commas. Each delimiter has a name for error messages.
+ */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
-/** Checks that the header has all required columns and no unknown columns. */
+/** Checks that the header of a CSV file has all required columns and no unknown columns. */
 function checkHeader(names: string[]): string[] {
   const [only = ''] = names.length === 1 ? names : [];
   for (const [delimiter, words] of Object.entries(otherDelimiters)) {
@@ -98,7 +109,10 @@ function checkHeader(names: string[]): string[] {
   return names;
 }
 
-/** Creates the failure for an error in a file. The message has the line number from csv-parse. */
+/**
+ * Converts an error in a CSV file to a `Failure` for the user. The message of an error from the parser csv-parse
+ * contains the line number.
+ */
 function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
   if (error instanceof Failure) return error;
   if (!('lines' in error)) return new Failure(error.message, exitCode.usage);
@@ -106,11 +120,12 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
 }
 
 /**
- * Reads a whitelist from CSV (RFC 4180, with or without a byte order mark, with any line ending). In an optional
- * column, an empty field is null, and empty quotes are an empty text. Spaces around values are kept.
+ * Reads a whitelist from CSV (RFC 4180). The file may start with a byte order mark, and may have any kind of line
+ * ending. In an optional column, an empty field is read as null, and empty quotes are read as an empty text. Spaces at
+ * the start and end of a CSV field are kept.
  *
- * @param name the name of the file in messages
- * @throws {Failure} when the file is empty or invalid, with the number of the line
+ * @param name the name of the file for error messages
+ * @throws {Failure} when the file is empty or invalid; the error message for an invalid file contains the line number
  */
 export async function* readRows(file: NodeJS.ReadableStream, name: string): AsyncGenerator<Row> {
   let hasHeader = false;
@@ -145,13 +160,13 @@ export async function* readRows(file: NodeJS.ReadableStream, name: string): Asyn
 
 /** The options for writing a CSV file. */
 export interface CsvOptions {
-  /** Whether texts that a spreadsheet would read as a formula get an apostrophe in front. */
+  /** Whether to write an apostrophe before each text that a spreadsheet program would run as a formula. */
   safeCsv?: boolean | undefined;
 }
 
 /**
- * Creates a writer of CSV rows. null becomes an empty field, and an empty text becomes empty quotes. `readRows` returns
- * the same values, unless `safeCsv` is set.
+ * Creates a writer of CSV rows. The writer writes null as an empty field, and an empty text as empty quotes. Without
+ * the option `safeCsv`, which may change values, `readRows` later reads exactly the written values.
  */
 export function createCsvWriter(columns: readonly string[], { safeCsv = false }: CsvOptions): Stringifier {
   return stringify({

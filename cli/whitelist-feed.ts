@@ -1,20 +1,23 @@
 import type { Client } from './client.ts';
 import { ChangesDocument, type ChangesQuery } from './generated/operations.ts';
 
-/** The maximum number of changes on one page of the feed. Such a page costs one rate limit point. */
+/**
+ * The maximum number of changes on one page of the whitelist feed. Even a page with 5,000 changes costs only one rate
+ * limit point.
+ */
 const pageSize = 5_000;
 
-/** A page of the feed of a whitelist. */
+/** One page of the whitelist feed, which is the list of changes of a whitelist. */
 export type FeedPage = NonNullable<ChangesQuery['whitelistChanges']>;
 
-/** A whitelist entry as the feed returns it. */
+/** A whitelist entry in the form in which the whitelist feed returns it. */
 export type FeedEntry = FeedPage['upserts'][number];
 
 /**
- * Yields the pages of the feed of a whitelist until there are no more changes.
+ * Yields one page of a whitelist's feed after another, until there are no more changes.
  *
- * @param options.withUses whether to read how many times each vehicle has entered
- * @param after the cursor of the last page that was applied; null for the whole list
+ * @param options.withUses whether the pages contain how many times each vehicle has entered
+ * @param after the cursor of the last page that the client has processed; null to read the whole whitelist
  */
 export async function* feedPages(
   client: Client,

@@ -28,11 +28,14 @@ const columns = {
   vehicle: 'vehicleType',
   note: 'note',
 } as const;
-/** The columns of a table with entries. The table of a single entry has more columns. */
+/**
+ * The columns of a table that lists whitelist entries. A table of one whitelist entry has more columns than this table
+ * of many entries.
+ */
 const { id, plate: plateColumn, reference, from, until } = columns;
 const listColumns = { id, plate: plateColumn, reference, from, until };
 
-/** Parses weekly hours on the command line. */
+/** Parses weekly hours that a user wrote on the command line. */
 function hoursArgument(text: string): WeeklyHoursInput[] {
   try {
     return parseHours(text);

@@ -1,8 +1,8 @@
 import type { BreakingChange } from './breaking-change.ts';
 
 /**
- * Returns the paths of the breaking changes that the changelog announces. They are the code spans in list items that
- * start with `**Breaking:**`, in the section `Unreleased`.
+ * Returns the paths of the breaking changes that the changelog announces. Each announced path is a code span in a list
+ * item that starts with `**Breaking:**`, in the section `Unreleased` of the changelog.
  */
 export function announcedPaths(changelog: string): string[] {
   const unreleased = /^## Unreleased$([\s\S]*?)(?=^## )/m.exec(`${changelog}\n## `)?.[1] ?? '';
@@ -13,9 +13,9 @@ export function announcedPaths(changelog: string): string[] {
 }
 
 /**
- * Whether a breaking change is announced, by its own path or by the path of an object that contains it. In an
- * announcement, `*` stands for any name, so `Query.*` announces a change of every root field. A removal must be
- * announced with its full path.
+ * Whether the changelog announces the given breaking change. The changelog names the path of the changed part, or the
+ * path of an object that contains the changed part. In an announcement, `*` stands for any name, so `Query.*` announces
+ * a change of every root field. The removal of a field or endpoint must be announced with its full path, without `*`.
  */
 export function isAnnounced({ path, isRemoval }: BreakingChange, announced: string[]): boolean {
   return announced.some((pattern) => {

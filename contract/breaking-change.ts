@@ -1,9 +1,12 @@
-/** A change of the API that can break a client which was written for the last release. */
+/** A change of the API that can break a client of the last release. */
 export interface BreakingChange {
-  /** The place of the change, such as `Query.companies` in the graph or `GET /locations 200 data[].name` in REST. */
+  /**
+   * The place of the change, such as `Query.companies` in the GraphQL API or `GET /locations 200 data[].name` in the
+   * REST API.
+   */
   path: string;
-  /** The difference from the last release, in one sentence. */
+  /** How the API differs from the API of the last release, in one sentence. */
   message: string;
-  /** Whether the change removed something that clients could use before. */
+  /** Whether the change removed a part of the API that clients could use before. */
   isRemoval: boolean;
 }

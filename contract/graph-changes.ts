@@ -3,8 +3,8 @@ import { buildSchema } from 'graphql';
 import type { BreakingChange } from './breaking-change.ts';
 
 /**
- * Compares two GraphQL schemas, each in the schema definition language. A change that is only dangerous, such as a new
- * enum value, does not count as breaking.
+ * Compares two GraphQL schemas that are written in the schema definition language, and returns the breaking changes. A
+ * change of the level "dangerous", such as a new enum value, does not count as breaking.
  */
 export async function breakingGraphChanges(released: string, current: string): Promise<BreakingChange[]> {
   const changes = await diff(buildSchema(released), buildSchema(current));

@@ -1,4 +1,4 @@
-// The parts of an OpenAPI 3.1 document that the comparison reads.
+// Types for the parts of an OpenAPI 3.1 document that the search for breaking changes reads.
 
 export interface Reference {
   $ref: string;
@@ -48,9 +48,10 @@ export interface Document {
 }
 
 /**
- * Returns the object to which a reference in a document points. Any other value is returned unchanged.
+ * Returns the object to which a `$ref` in an OpenAPI document points. If the value has no `$ref`, the function returns
+ * the value itself.
  *
- * @throws when the document does not contain the object
+ * @throws when the document does not contain the object to which the reference points
  */
 export function resolveReference<Value extends object>(document: Document, value: Value | Reference): Value {
   if (!('$ref' in value)) return value;

@@ -10,15 +10,18 @@ interface Comparison {
   /** The place of the JSON Schema in the API, such as `GET /locations 200.data[]`. */
   path: string;
   /**
-   * Whether the JSON Schema describes a request or a response. All requests that were allowed must stay allowed.
-   * Responses must still be what clients expect.
+   * Whether the JSON Schema describes a request or a response. The gateway must still accept every request that the
+   * last release accepted. The responses must still have the form that clients of the last release expect.
    */
   direction: 'request' | 'response';
   released: SchemaOf;
   current: SchemaOf;
 }
 
-/** The limits of a value in a JSON Schema. For each limit, the table says in which direction it allows more values. */
+/**
+ * The JSON Schema keywords that limit a value. `loosened` is the direction in which a limit must change to allow more
+ * values: `up` for a maximum, and `down` for a minimum.
+ */
 const bounds = [
   { keyword: 'maxLength', loosened: 'up' },
   { keyword: 'maximum', loosened: 'up' },
@@ -27,8 +30,8 @@ const bounds = [
 ] as const;
 
 /**
- * Returns the differences between two JSON Schemas that break clients. Of the keywords that combine schemas, only
- * `allOf` is compared.
+ * Compares two JSON Schemas, and returns the differences that break clients. The only keyword for combined schemas that
+ * this comparison supports is `allOf`.
  */
 export function schemaChanges(comparison: Comparison): BreakingChange[] {
   const { path, direction, released, current } = comparison;
@@ -44,8 +47,9 @@ export function schemaChanges(comparison: Comparison): BreakingChange[] {
 }
 
 /**
- * Returns the changes of types. A client breaks if it sends a type that is no longer accepted, or gets a type that it
- * does not expect, such as null.
+ * Returns a breaking change if the type of a value has changed in a way that breaks clients. A change of type breaks
+ * a client if the gateway no longer accepts the type that the client sends. It also breaks a client that gets an
+ * unexpected type, such as null.
  */
 function typeChanges(
   path: string,
@@ -64,7 +68,7 @@ function typeChanges(
   return [{ path, message: `The type was ${words(before)} and is ${words(after)}.`, isRemoval: false }];
 }
 
-/** Returns the changes because of which the gateway would reject requests that it accepted before. */
+/** Returns the changes of a JSON Schema that make the gateway reject requests that it accepted before. */
 function acceptanceChanges(path: string, before: Schema, after: Schema): BreakingChange[] {
   const changes: BreakingChange[] = [];
   const accepted = valuesOf(after);
@@ -86,7 +90,7 @@ function acceptanceChanges(path: string, before: Schema, after: Schema): Breakin
   return changes;
 }
 
-/** Returns the changes of a response that break clients which rely on the earlier form. */
+/** Returns the changes of a response's JSON Schema that break clients which read the response. */
 function answerChanges(path: string, before: Schema, after: Schema): BreakingChange[] {
   const changes: BreakingChange[] = [];
   const values = valuesOf(before);
@@ -123,7 +127,10 @@ function nestedChanges(
   return [...ofProperties, ...ofItems];
 }
 
-/** Returns a JSON Schema in which the references and the `allOf` at its top are resolved. */
+/**
+ * Merges a JSON Schema with the schemas in its `allOf`, and replaces a reference (`$ref`) at the top level by its
+ * target.
+ */
 function flatten({ document, schema }: SchemaOf): Schema {
   const { allOf = [], ...own } = resolveReference(document, schema);
   return allOf
@@ -139,7 +146,7 @@ function flatten({ document, schema }: SchemaOf): Schema {
     );
 }
 
-/** Returns the types that a JSON Schema allows. The list is empty when it allows any type. */
+/** Returns the types that a JSON Schema allows, or an empty list when the JSON Schema allows any type. */
 const typesOf = ({ type = [] }: Schema): string[] => [type].flat();
 
 const includesType = (types: string[], type: string) =>

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { keepForEver, type ServedFile, servedFile } from './served-file.ts';
 
-/** The folder with the built browser files. The relative path is valid for this file and for the bundle in dist/. */
+/**
+ * The folder with the built browser files. The relative path `../dist/pages/` works from this source file and from the
+ * bundle in dist/.
+ */
 const folder = new URL('../dist/pages/', import.meta.url);
 
 const contentTypes: Record<string, string> = {
@@ -9,13 +12,16 @@ const contentTypes: Record<string, string> = {
   css: 'text/css; charset=utf-8',
 };
 
-/** The built scripts and styles of the pages, and the text of the guide. */
+/** The built scripts and styles of the pages, and the text of the guide for moving to GraphQL. */
 export interface BrowserFiles {
-  /** Returns the address of a file by its name before the build, such as `explorer.js`. */
+  /**
+   * Returns the address of a built file. `name` is the file name without the hash that the build adds, such as
+   * `explorer.js`.
+   */
   addressOf(name: string): string;
-  /** The text of the guide for clients that move from REST to the graph, as Markdown. */
+  /** The Markdown text of the guide for clients that move from REST to GraphQL. */
   guide: string;
-  /** Returns the file at an address. */
+  /** Returns the file that the gateway serves at an address. */
   at(address: string): ServedFile | undefined;
 }
 
@@ -38,7 +44,7 @@ async function load(): Promise<BrowserFiles> {
 
 let loaded: Promise<BrowserFiles> | undefined;
 
-/** Loads the browser files. This happens when the first page is opened, so that the files take no memory before. */
+/** Loads the browser files only when the first page is opened, in order to save memory. */
 export function loadBrowserFiles(): Promise<BrowserFiles> {
   loaded ??= load().catch((error: unknown) => {
     loaded = undefined;

@@ -1,5 +1,5 @@
-// This script bundles the browser files of the pages into dist/pages. Each file name contains a hash of the content.
-// The script also writes the text of the guide into this folder.
+// This script bundles the browser files of the pages into dist/pages. The name of each bundled file contains a hash of
+// its content. The script also writes the text of the migration guide into dist/pages.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,11 +9,12 @@ const source = fileURLToPath(new URL('browser/', import.meta.url));
 const target = fileURLToPath(new URL('../dist/pages/', import.meta.url));
 const docs = new URL('../docs/', import.meta.url);
 
-/** The pages of the guide after its first page. Their order is the order of the table on the first page. */
+/** All pages of the migration guide except its first page, in the order of the table on the first page. */
 const guidePages = ['programs', 'companies', 'locations', 'whitelist', 'residents'];
 
 /**
- * Converts a page to a section of the whole guide. Its headings move one level down, but code blocks stay unchanged.
+ * Converts a page to a section of the whole migration guide. Each heading of the page gets one more `#`, but code
+ * blocks stay unchanged.
  */
 const asSection = (page) =>
   page
@@ -21,7 +22,7 @@ const asSection = (page) =>
     .map((part) => (part.startsWith('```') ? part : part.replace(/^#/gm, '##')))
     .join('');
 
-/** Returns the whole guide as one text, without the links between its pages. */
+/** Returns the whole migration guide as one text, in which links between the pages are replaced by their link text. */
 async function wholeGuide() {
   const first = await readFile(new URL('moving-to-graphql.md', docs), 'utf8');
   const others = await Promise.all(
@@ -35,14 +36,14 @@ async function wholeGuide() {
     );
 }
 
-/** Writes a file atomically, because another process may be serving this folder. */
+/** Writes a file atomically, because a running gateway may be serving the files in dist/pages. */
 async function writeWhole(name, content) {
   const unfinished = join(target, `.${name}.${process.pid}`);
   await writeFile(unfinished, content);
   await rename(unfinished, join(target, name));
 }
 
-/** Removes the fonts from the style of GraphiQL, because the pages use system fonts. */
+/** Removes the fonts from the style sheet of GraphiQL, because the pages use system fonts. */
 const withoutFonts = {
   name: 'without-fonts',
   setup({ onLoad }) {
@@ -53,7 +54,7 @@ const withoutFonts = {
   },
 };
 
-/** Removes the translations of React Aria into 30 languages, because the console is in English. */
+/** Removes the texts of React Aria in 30 other languages, because the console is in English. */
 const onlyEnglish = {
   name: 'only-english',
   setup(build) {
@@ -65,7 +66,7 @@ const onlyEnglish = {
 };
 
 const shared = {
-  // The files refer to each other by the names that contain a hash.
+  // The name of each built file contains a hash. Import statements in the built files contain these names.
   entryNames: '[name].[hash]',
   chunkNames: 'part.[hash]',
   bundle: true,
@@ -82,8 +83,8 @@ const shared = {
 };
 
 /**
- * The explorer is a single script. GraphiQL would load its parts one after another, but all parts are needed before an
- * operation can run.
+ * The build options for the explorer, which becomes a single script. If the explorer had several scripts, a browser
+ * would load the scripts one after another, and GraphiQL would start later.
  */
 const explorer = {
   ...shared,
@@ -93,7 +94,7 @@ const explorer = {
     'framer-motion': join(source, 'tab-list.tsx'),
     entities: join(source, 'html-entities.ts'),
   },
-  external: ['graphql-ws'], // this package is never imported, because subscriptions are server-sent events
+  external: ['graphql-ws'], // the explorer never loads graphql-ws, because its subscriptions use server-sent events
 };
 
 const otherPages = {
@@ -101,7 +102,7 @@ const otherPages = {
   entryPoints: ['explorer-start.ts', 'reference.ts', 'page.css'].map((name) => join(source, name)),
 };
 
-/** The console consists of several scripts, so that the code of a view is loaded only when it is opened. */
+/** The console consists of several scripts, so that the code of a view is loaded only when the user opens the view. */
 const consolePage = {
   ...shared,
   entryPoints: [fileURLToPath(new URL('console/console.tsx', import.meta.url))],
@@ -113,8 +114,8 @@ const bundles = await Promise.all([explorer, consolePage, otherPages].map((optio
 const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
 /**
- * The files that the HTML of the pages refers to, by their names before the build. Other built files are not listed,
- * because only the bundles refer to them.
+ * Maps the name of each built file without its hash to its full file name. For a file that several bundles share
+ * (`part.…`), the key in the map is the full file name.
  */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {

@@ -2,7 +2,7 @@ import type { BrowserFiles } from './browser-files.ts';
 import { Header } from './header.tsx';
 import { addresses, renderDocument } from './layout.tsx';
 
-/** Renders the page of the console. Its script then fills the page. */
+/** Renders the HTML page of the console. The page of the console is empty until its script adds the content. */
 export function renderConsole(files: BrowserFiles): string {
   return renderDocument({
     title: 'Console · Parking gateway',

@@ -2,7 +2,9 @@ import type { BrowserFiles } from './browser-files.ts';
 import { Header } from './header.tsx';
 import { addresses, renderDocument } from './layout.tsx';
 
-/** Renders the page of the explorer. It has the field for the API key, and an element that GraphiQL fills. */
+/**
+ * Renders the page of the explorer, with the field for the API key and an element in which GraphiQL appears.
+ */
 export function renderExplorer(files: BrowserFiles): string {
   return renderDocument({
     title: 'Explorer · Parking gateway',
@@ -11,7 +13,7 @@ export function renderExplorer(files: BrowserFiles): string {
     scripts: [files.addressOf('explorer-start.js'), files.addressOf('explorer.js')],
     content: (
       <>
-        {/* Without this link, the browser would request the schema only when the script runs. */}
+        {/* The preload link makes the browser load the GraphQL schema before the script of the page runs. */}
         <link rel="preload" as="fetch" href={addresses.schema} crossorigin="anonymous" />
         <Header current={addresses.explorer}>
           <div class="key">

@@ -3,7 +3,7 @@ import { Header } from './header.tsx';
 import { addresses, renderDocument } from './layout.tsx';
 import { Prose } from './reference/markdown.tsx';
 
-/** Renders the migration guide from REST to GraphQL as a page (docs/moving-to-graphql.md). */
+/** Renders the HTML page with the guide for moving from REST to GraphQL (docs/moving-to-graphql.md). */
 export function renderGuide(files: BrowserFiles): string {
   return renderDocument({
     title: 'Moving to GraphQL · Parking gateway',

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { addresses } from './layout.tsx';
 
-/** The links in the header, in their order. */
+/** The links in the header of a page, in the order in which they appear. */
 const headerLinks = [
   { address: addresses.console, name: 'Console' },
   { address: addresses.explorer, name: 'Explorer' },
@@ -10,10 +10,10 @@ const headerLinks = [
 ];
 
 /**
- * The header of all pages. It has links to the start page and to the other pages.
+ * The header of every page, with links to the start page and to the other pages.
  *
  * @param props.current the address of the current page
- * @param props.children additional content, such as the key field
+ * @param props.children additional content of the header, such as the field for the API key
  */
 export function Header({ current, children }: { current: string; children?: Child }) {
   return (

@@ -31,7 +31,7 @@ const links: { address: string; name: string; about: string }[] = [
   },
 ];
 
-/** Renders the start page, with links to all pages and the version. */
+/** Renders the start page, which shows links to all other pages and the version of the gateway. */
 export function renderHome(files: BrowserFiles): string {
   return renderDocument({
     title: 'Parking gateway',

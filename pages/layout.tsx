@@ -1,10 +1,10 @@
 import type { Child } from 'hono/jsx';
 import packageJson from '../package.json' with { type: 'json' };
 
-/** The version of the gateway and of its contract. */
+/** The version of the gateway, which is also the version of its API. */
 export const { version } = packageJson;
 
-/** Renders a whole page as HTML text, with its styles, its script and its content. */
+/** Returns the HTML of a whole page with the given style sheets, scripts and content. */
 export function renderDocument(page: {
   title: string;
   description: string;
@@ -34,7 +34,7 @@ export function renderDocument(page: {
   return `<!doctype html>${document.toString()}`;
 }
 
-/** The addresses of the pages, and of the contract in both forms. */
+/** The addresses of the HTML pages, of the GraphQL schema and of the OpenAPI document. */
 export const addresses = {
   home: '/',
   console: '/console',

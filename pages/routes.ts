@@ -17,8 +17,8 @@ import { type ServedFile, serveFile, servedFile } from './served-file.ts';
 const htmlType = 'text/html; charset=utf-8';
 
 /**
- * The security headers of the pages. A page loads files only from the gateway and contains no inline scripts, and other
- * sites cannot show it in a frame.
+ * The security headers of the pages. The security headers allow a page to load files only from the gateway, and forbid
+ * inline scripts. No site can show the page in a frame.
  */
 const pageHeaders = secureHeaders({
   contentSecurityPolicy: {
@@ -33,10 +33,13 @@ const pageHeaders = secureHeaders({
     frameAncestors: ["'none'"],
   },
   xFrameOptions: 'DENY',
-  strictTransportSecurity: false, // the reverse proxy, which has the certificate, sets this header
+  strictTransportSecurity: false, // the reverse proxy sets Strict-Transport-Security, because the proxy terminates TLS
 });
 
-/** Creates a value when it is first needed, and keeps it. If this fails, the next call tries again. */
+/**
+ * Returns a function that creates a value at its first call, and returns the same value at each later call. If `make`
+ * fails, the next call of the returned function calls `make` again.
+ */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
   return () => {
@@ -48,7 +51,10 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** Whether a browser wants to show the address as a page. The result is false for a request of a GraphQL client. */
+/**
+ * Whether a request comes from a browser that wants to show an HTML page. A GraphQL client gets no page, because its
+ * `Accept` header prefers JSON or server-sent events.
+ */
 const wantsPage = (c: Context) =>
   accepts(c, {
     header: 'Accept',
@@ -57,10 +63,11 @@ const wantsPage = (c: Context) =>
   }) === 'text/html';
 
 /**
- * Creates the routes that need no API key (docs/contract.md#what-is-public). They serve the contract in both forms, the
- * reference, the migration guide, the explorer, and a start page with links. No route shows data of a customer.
+ * Creates the routes that need no API key (docs/contract.md#what-is-public): the GraphQL schema, the OpenAPI document,
+ * and all HTML pages. The HTML pages are the start page, the reference, the migration guide, the console and the
+ * explorer. A route that needs no API key shows no data of a customer.
  *
- * @param options.limit takes points from the rate limit of the client's address
+ * @param options.limit middleware that takes points from the rate limit of the client's IP address
  */
 export function createPages(options: {
   schema: GraphQLSchema;

@@ -5,8 +5,9 @@ import type { Context } from 'hono';
 import { type ContentCoding, contentCoding } from '../src/http/responses/compression.ts';
 
 /**
- * The quality level of Brotli for files. A file is compressed once and sent often, so the level is far above the level
- * for responses. At the highest level, the first request would take seconds.
+ * The Brotli compression level for files. Files are compressed much more strongly than API responses, because a file
+ * is compressed once and sent often. At the highest Brotli level (11), the compression, and so the first response
+ * with a file, would take seconds.
  */
 const brotliQuality = 9;
 
@@ -16,25 +17,34 @@ const compress: Record<ContentCoding, (content: Uint8Array) => Promise<Uint8Arra
   br: (content) => brotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
 };
 
-/** A file in memory. All requests for the file use the same content. */
+/** A file that is stored in memory and sent to every client that requests it. */
 export interface ServedFile {
   contentType: string;
-  /** The value of the header `Cache-Control`. It says how long a browser may keep the file (RFC 9111). */
+  /**
+   * The value of the header `Cache-Control`. The header `Cache-Control` says how long a browser may cache the file (RFC
+   * 9111).
+   */
   cacheControl: string;
-  /** The weak ETag of the file (RFC 9110). It is the same for compressed and uncompressed content. */
+  /** The weak ETag of the file (RFC 9110). The compressed and the uncompressed content of a file have the same ETag. */
   etag: string;
   content: Uint8Array<ArrayBuffer>;
-  /** Returns the compressed content. The file is compressed when a client first accepts compressed content. */
+  /**
+   * Returns the compressed content of the file. With each compression method, the file is compressed only once, as soon
+   * as a client accepts the method.
+   */
   compressed(coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The value of `Cache-Control` for a file about which the browser must ask the gateway before each use. */
+/**
+ * The value of `Cache-Control` for a file that can change. Before each use of its cached copy, the browser must ask the
+ * gateway whether the copy is still current.
+ */
 const askAgain = 'public, no-cache';
 
 /** The value of `Cache-Control` for a file that never changes, because its name contains a hash of its content. */
 export const keepForEver = 'public, max-age=31536000, immutable';
 
-/** Creates a file that the gateway can serve, from its content and its type. */
+/** Creates a file that the gateway can serve, from the file's content and content type. */
 export function servedFile(
   content: string | Uint8Array,
   contentType: string,
@@ -55,7 +65,10 @@ export function servedFile(
   };
 }
 
-/** Whether the browser already has the current content (RFC 9110, If-None-Match, weak comparison). */
+/**
+ * Whether the browser already has the current content of the file. The ETags in `If-None-Match` are compared weakly
+ * (RFC 9110).
+ */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (!ifNoneMatch) return false;
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
@@ -63,8 +76,8 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
 }
 
 /**
- * Sends a file. If the browser already has the file, the status is 304. If the browser accepts compression, the content
- * is compressed.
+ * Sends a file. If the browser already has the current content, the response has status 304 and no body. If the browser
+ * accepts compression, the file is sent compressed.
  */
 export async function serveFile(c: Context, file: ServedFile): Promise<Response> {
   const { contentType, cacheControl, etag, content, compressed } = file;

@@ -1,5 +1,5 @@
-// `node tools/install.mjs <folder>` installs the packages of a folder that has its own lock file, unless they are
-// already installed.
+// `node tools/install.mjs <folder>` installs the npm packages of a folder with its own package-lock.json. Packages that
+// are already installed stay unchanged.
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,13 +10,14 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const timeOf = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /**
- * Installs the packages of a project folder when they are missing or older than the lock file.
+ * Installs the npm packages of a folder if they are missing or older than the folder's package-lock.json.
  *
- * @throws when npm fails
+ * @throws when `npm ci` fails
  */
 export function installPackages(folder) {
   const cwd = join(root, folder);
-  // The time of this file shows when the last installation ended, because npm writes this hidden lock file last.
+  // The modification time of node_modules/.package-lock.json is the time of the last installation, because npm writes
+  // this file last.
   if (timeOf(join(cwd, 'node_modules/.package-lock.json')) >= timeOf(join(cwd, 'package-lock.json'))) return;
   console.log(`Installing the packages of ${folder}/`);
   const { status } = spawnSync(

@@ -13,7 +13,7 @@ export const AccessReason = {
   NOT_LISTED: 'NOT_LISTED',
   /** The entry of the plate is not valid yet. */
   NOT_YET_VALID: 'NOT_YET_VALID',
-  /** The weekly hours of the entry do not include this time. */
+  /** The time of the decision is outside the weekly hours of the entry. */
   OUTSIDE_HOURS: 'OUTSIDE_HOURS',
   /** The quota of the reference is full, so no other vehicle of the reference may enter. */
   QUOTA_REACHED: 'QUOTA_REACHED',
@@ -22,7 +22,7 @@ export const AccessReason = {
 } as const;
 
 export type AccessReason = typeof AccessReason[keyof typeof AccessReason];
-/** A key to issue. Its scope is the given companies and locations. A key without either has access to nothing until it registers a company; only an operator's key can issue one. */
+/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue such a key. */
 export type CreateApiKeyInput = {
   /** Rate limit points in a minute. Default: 100, or the limit of the issuing key when that is lower. */
   burstLimit?: number | null | undefined;
@@ -38,7 +38,7 @@ export type CreateApiKeyInput = {
   name: string;
   /** The permissions of the key. */
   permissions: Array<Permission>;
-  /** Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may do this. Companies and locations must then be omitted. */
+  /** Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may issue another operator's key. For an operator's key, omit `companyIds` and `locationIds`. */
   unrestricted?: boolean | null | undefined;
 };
 
@@ -48,11 +48,11 @@ export type CreateLocationInput = {
   address?: string | null | undefined;
   /** Number of parking spaces, 0 or more; null when unknown. */
   capacity?: number | null | undefined;
-  /** The company that will own the location. May be omitted when the scope of the key has exactly one company. */
+  /** The company that will own the new location. May be omitted when the scope of the key has exactly one company. */
   companyId?: string | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
-  /** The longest stay of a vehicle, 1 to 87600 hours; null for no limit. */
+  /** The maximum stay of a vehicle, 1 to 87600 hours; null for no limit. */
   longestStayHours?: number | null | undefined;
   /** 1 to 100 characters, at least one of them not white space. */
   name: string;
@@ -62,13 +62,13 @@ export type CreateLocationInput = {
   timezone?: string | null | undefined;
 };
 
-/** A webhook to create. */
+/** The values of a new webhook. */
 export type CreateWebhookInput = {
-  /** The company. May be omitted when the scope of the key has exactly one company. With an operator's key, the webhook receives the events of every company if the company is omitted. */
+  /** The company that owns the webhook. You can omit `companyId` when the scope of the key has exactly one company. With an operator's key, the webhook receives the events of every company if the company is omitted. */
   companyId?: string | null | undefined;
   /** How the receiver gets messages. */
   delivery?: WebhookDeliveryKind | null | undefined;
-  /** The events to subscribe to. `FORBIDDEN` when the key lacks the permission to read one of these events. */
+  /** The events that the receiver gets. `FORBIDDEN` when the key may not read one of the given events. */
   events: Array<WebhookEvent>;
   /** Receive only events of these locations of the company, at most 100; if the list is empty, of all locations. Events that belong to no location are always received. */
   locationIds?: Array<string> | null | undefined;
@@ -100,17 +100,17 @@ export const LocationState = {
 export type LocationState = typeof LocationState[keyof typeof LocationState];
 /** An entry or exit to record. */
 export type ParkingEventInput = {
-  /** The decision of `plateAccess`, if the gate asked for a decision. */
+  /** The decision of `plateAccess`, if the gate requested a decision. */
   decision?: AccessReason | null | undefined;
-  /** The whitelist entry under which the gate opened, for example a candidate found with a tolerance. If the identifier is omitted or unknown at the location, the entry of the plate is used. */
+  /** The whitelist entry for which the gate opened, for example an entry whose plate is only similar to the reading of the camera. If the identifier is omitted or unknown at the location, the gateway uses the entry with the plate of the event. */
   entryId?: string | null | undefined;
   /** The gate's own identifier of the event, unique within the location, 1 to 100 characters. Resending the same event changes nothing. Different values with the same identifier correct the event. */
   eventId: string;
   /** Entry or exit. */
   kind: ParkingEventKind;
-  /** When the vehicle entered or left. Events may arrive late and in any order. The time may be at most one day in the future. */
+  /** When the vehicle entered or left. Events may arrive late and in any order. An event may be at most one day in the future. */
   occurredAt: string | Date;
-  /** The plate in parts. An event must have either `plate` or `reading`. */
+  /** The plate in parts. Every event must have either `plate` or `reading`, but not both. */
   plate?: PlateInput | null | undefined;
   /** The text that the camera read. The event is assigned to the entry that matches the text. When no entry matches or several entries match, the event is recorded without an entry. */
   reading?: ReadingInput | null | undefined;
@@ -127,7 +127,7 @@ export const ParkingEventKind = {
 export type ParkingEventKind = typeof ParkingEventKind[keyof typeof ParkingEventKind];
 /** An operation that a key may use. */
 export const Permission = {
-  /** Manage keys and read the audit log. */
+  /** Manage API keys and read the audit log. */
   ADMIN: 'ADMIN',
   /** Manage the webhooks of a company. */
   MANAGE_WEBHOOKS: 'MANAGE_WEBHOOKS',
@@ -139,7 +139,7 @@ export const Permission = {
   READ_LOCATIONS: 'READ_LOCATIONS',
   /** Read the status of locations: occupancy and capacity. */
   READ_STATUS: 'READ_STATUS',
-  /** Read whitelists and ask whether a plate may enter. */
+  /** Read whitelists and request gate decisions. */
   READ_WHITELIST: 'READ_WHITELIST',
   /** Pull and acknowledge the messages of webhooks. */
   RECEIVE_WEBHOOKS: 'RECEIVE_WEBHOOKS',
@@ -156,7 +156,7 @@ export const Permission = {
 } as const;
 
 export type Permission = typeof Permission[keyof typeof Permission];
-/** A plate in parts. The parts are compared exactly, unless the request gives a tolerance. */
+/** A plate in parts. The type, code and number must match exactly, unless the request gives a tolerance. */
 export type PlateInput = {
   /** `White`, or 1 to 3 letters or digits. */
   plateCode: string;
@@ -170,7 +170,7 @@ export type PlateInput = {
 export const QuotaEnforcement = {
   /** `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   HARD: 'HARD',
-  /** `plateAccess` allows entry and sets `overQuota`. */
+  /** `plateAccess` allows entry although the quota is full, and sets `overQuota`. */
   REPORT: 'REPORT'
 } as const;
 
@@ -185,13 +185,13 @@ export type QuotaInput = {
   referenceId: string;
 };
 
-/** The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when its code and number, or its type, code and number, give the same text. */
+/** The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
 export type ReadingInput = {
   /** Other texts that the plate may have, at most 10. These texts are compared when no entry matches the text. */
   alternatives?: Array<string> | null | undefined;
   /** The confidence of the camera, from 0 to 1. */
   confidence?: number | null | undefined;
-  /** The type of the plate, when the camera or its site knows it. Only entries of this type match. */
+  /** The type of the plate, when the camera or its site knows the type. With a type, the text matches only entries with this plate type. */
   plateType?: string | null | undefined;
   /** The text as the camera sent it, such as `A 12345`: at most 50 characters. */
   text: string;
@@ -221,7 +221,7 @@ export type RegisterCompanyInput = {
   website?: string | null | undefined;
 };
 
-/** The fields of a key to change. Omitted fields and null change nothing; only `expiresAt` may be set to null. */
+/** The fields of a key to change. Omitted and null fields stay unchanged, but `expiresAt: null` removes the expiry. */
 export type UpdateApiKeyInput = {
   /** Rate limit points in a minute. */
   burstLimit?: number | null | undefined;
@@ -269,7 +269,7 @@ export type UpdateLocationInput = {
   capacity?: number | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
-  /** The longest stay of a vehicle, 1 to 87600 hours; null for no limit. A change applies to past sessions, too. */
+  /** The maximum stay of a vehicle, 1 to 87600 hours; null for no limit. A change applies to past sessions, too. */
   longestStayHours?: number | null | undefined;
   /** 1 to 100 characters, at least one of them not white space. */
   name?: string | null | undefined;
@@ -279,11 +279,11 @@ export type UpdateLocationInput = {
   timezone?: string | null | undefined;
 };
 
-/** The fields of a webhook to change. Omitted fields are unchanged. A key that may not read the events of the webhook can only disable it. */
+/** The fields of a webhook to change. Omitted fields are unchanged. With a key that may not read the events of the webhook, a client can only disable the webhook. */
 export type UpdateWebhookInput = {
-  /** Whether to send messages. Disabling cancels waiting deliveries. Events that happen while the webhook is disabled are never sent. */
+  /** Whether the webhook gets messages. Disabling cancels waiting deliveries. Events that happen while the webhook is disabled are never sent. */
   enabled?: boolean | null | undefined;
-  /** The events to subscribe to. They replace the current events. */
+  /** The events to subscribe to. The given events replace the current events. */
   events?: Array<WebhookEvent> | null | undefined;
   /** Receive only events of these locations of the company, at most 100; if the list is empty, of all locations. Events that belong to no location are always received. */
   locationIds?: Array<string> | null | undefined;
@@ -293,7 +293,7 @@ export type UpdateWebhookInput = {
 
 /** How a receiver gets messages. */
 export const WebhookDeliveryKind = {
-  /** A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. This is for receivers without a public address. */
+  /** A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address. */
   PULL: 'PULL',
   /** The gateway posts messages to the URL of the webhook. */
   PUSH: 'PUSH'
@@ -302,24 +302,24 @@ export const WebhookDeliveryKind = {
 export type WebhookDeliveryKind = typeof WebhookDeliveryKind[keyof typeof WebhookDeliveryKind];
 /** The state of a delivery. */
 export const WebhookDeliveryStatus = {
-  /** The webhook was disabled before the receiver accepted the message. */
+  /** The gateway cancelled the delivery, because the webhook was disabled before the receiver accepted the message. */
   CANCELLED: 'CANCELLED',
-  /** The receiver accepted the message with a 2xx status, or a reader acknowledged it. */
+  /** The receiver accepted the message with a 2xx status, or a reader acknowledged the message. */
   DELIVERED: 'DELIVERED',
   /** The receiver did not accept the message for 3 days, or the gateway disabled the webhook after this attempt. */
   FAILED: 'FAILED',
-  /** The message waits for its next attempt. With pull delivery, a reader may hold a lease on it. */
+  /** The message waits for its next attempt. With pull delivery, a reader may have a lease on the message. */
   PENDING: 'PENDING'
 } as const;
 
 export type WebhookDeliveryStatus = typeof WebhookDeliveryStatus[keyof typeof WebhookDeliveryStatus];
 /** An event that a webhook can subscribe to. */
 export const WebhookEvent = {
-  /** `company.registered`: A company was registered; only for an operator's webhook. Needs READ_COMPANIES. */
+  /** `company.registered`: A company was registered. Only webhooks of operators get this event. Needs READ_COMPANIES. */
   COMPANY_REGISTERED: 'COMPANY_REGISTERED',
   /** `company.updated`: A company was changed. Needs READ_COMPANIES. */
   COMPANY_UPDATED: 'COMPANY_UPDATED',
-  /** `location.available`: A full location has room again. Needs READ_STATUS. */
+  /** `location.available`: A full location has free spaces again. Needs READ_STATUS. */
   LOCATION_AVAILABLE: 'LOCATION_AVAILABLE',
   /** `location.created`: A location was created. Needs READ_LOCATIONS. */
   LOCATION_CREATED: 'LOCATION_CREATED',
@@ -331,11 +331,11 @@ export const WebhookEvent = {
   PARKING_ENTERED: 'PARKING_ENTERED',
   /** `parking.exited`: A vehicle left, or the record of an exit was corrected. Needs READ_ACTIVITY. */
   PARKING_EXITED: 'PARKING_EXITED',
-  /** `parking.exit_unseen`: The longest stay of a vehicle is over, and no gate recorded its exit. Needs READ_ACTIVITY. */
+  /** `parking.exit_unseen`: The maximum stay of a vehicle is over, and no gate recorded its exit. Needs READ_ACTIVITY. */
   PARKING_EXIT_UNSEEN: 'PARKING_EXIT_UNSEEN',
   /** `parking.inside_counted`: The vehicles inside were counted; the message has the numbers of opened and corrected sessions. Needs READ_ACTIVITY. */
   PARKING_INSIDE_COUNTED: 'PARKING_INSIDE_COUNTED',
-  /** `parking.occupancy_adjusted`: The number of vehicles inside was set. Needs READ_ACTIVITY. */
+  /** `parking.occupancy_adjusted`: The number of vehicles inside a location was set. Needs READ_ACTIVITY. */
   PARKING_OCCUPANCY_ADJUSTED: 'PARKING_OCCUPANCY_ADJUSTED',
   /** `quota.exceeded`: A vehicle entered, and more vehicles of its reference are inside than the quota allows. Needs READ_ACTIVITY. */
   QUOTA_EXCEEDED: 'QUOTA_EXCEEDED',
@@ -371,7 +371,7 @@ export const Weekday = {
 } as const;
 
 export type Weekday = typeof Weekday[keyof typeof Weekday];
-/** A weekly time span, in the location's local time. Daylight saving time applies. */
+/** A weekly time span, in the location's local time, which includes daylight saving time. */
 export type WeeklyHoursInput = {
   /** The days on which the weekly hours start. */
   days: Array<Weekday>;

@@ -1,5 +1,6 @@
-// Draws the pictures of the documentation: `npm run pictures` writes them, `npm run pictures -- --check` fails when a file
-// differs. Each picture follows the colour scheme of its reader.
+// This script draws the pictures in the documentation. `npm run pictures` writes the picture files.
+// `npm run pictures -- --check` fails when a picture file differs from the output of this script. A picture has light
+// or dark colours, depending on the colour scheme of the reader's system.
 import { readFile, writeFile } from 'node:fs/promises';
 
 const style = `<style>
@@ -20,14 +21,20 @@ ${body.join('\n')}
 </svg>
 `;
 
-/** Marks on a timeline: an entry points up into the site, an exit points down, a count is a square. */
+/**
+ * The SVG paths of the marks on a timeline. A triangle that points up is the entry of a vehicle, a triangle that points
+ * down is an exit, and a square is a count of the vehicles inside.
+ */
 const mark = {
   entry: (x) => `<path class="entry" d="M${x - 6} 30 L${x} 18 L${x + 6} 30 Z"/>`,
   exit: (x) => `<path class="exit" d="M${x - 6} 18 L${x} 30 L${x + 6} 18 Z"/>`,
   count: (x) => `<rect class="count" x="${x - 5}" y="19" width="10" height="10"/>`,
 };
 
-/** A timeline of one vehicle: marks at their places, solid bars for known stays, dashed bars for assumed ones. */
+/**
+ * Draws the timeline of one vehicle, with a mark for each entry, exit or occupancy count of the vehicle. A solid bar is
+ * a known stay, and a dashed bar is an assumed stay.
+ */
 const timeline = (title, { marks = [], bars = [], labels = [] }) =>
   svg(260, 52, title, [
     '<line class="axis" x1="8" y1="24" x2="252" y2="24"/>',
@@ -136,7 +143,10 @@ const timelines = {
   }),
 };
 
-/** Both windows over one hour: points by the minute in which they were charged. */
+/**
+ * Draws the hourly window and the burst window of the rate limit on a time axis. Each dot is a rate limit point, at the
+ * minute in which the gateway charged it.
+ */
 function rateLimit() {
   const charged = [4, 9, 15, 16, 22, 27, 33, 38, 44, 50, 55, 57, 58, 58.5, 59, 59.4];
   const x = (minute) => 40 + minute * 9;

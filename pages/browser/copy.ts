@@ -1,7 +1,7 @@
-/** How long a button shows that it has copied a text, in milliseconds. */
+/** How long the copy button shows that the text was copied, in milliseconds. */
 const saidForMs = 2000;
 
-/** Copies a text to the clipboard. For a while, the button shows that the text was copied. */
+/** Copies a text to the clipboard. For two seconds, the copy button shows whether the text was copied. */
 export async function copyWith(button: HTMLButtonElement, text: string, refusal: string): Promise<void> {
   const label = button.textContent;
   const copied = await navigator.clipboard.writeText(text).then(
@@ -15,8 +15,8 @@ export async function copyWith(button: HTMLButtonElement, text: string, refusal:
 }
 
 /**
- * Adds a copy button to each code block of the page. Nothing is added on insecure origins, where browsers allow no
- * access to the clipboard.
+ * Adds a copy button to each code block of the page. On an insecure origin (HTTP, except on localhost) no button is
+ * added, because browsers allow no access to the clipboard there.
  */
 export function offerCopies(): void {
   if (!navigator.clipboard) return;

@@ -3,10 +3,11 @@ import { useEditorContext, useExecutionContext } from '@graphiql/react';
 import { useEffect } from 'react';
 
 /**
- * Makes the editors accessible. On a small screen, the response is below the operation, so this component also scrolls
- * to the response.
+ * Makes the editors of GraphiQL accessible. On a small screen, the response is below the operation, so the component
+ * `Editors` scrolls the page to the response.
  *
- * @param props.cursor the position of the cursor in the form that the page showed before the editors were loaded
+ * @param props.cursor the position of the text cursor, copied from the simple form that the page shows until the
+ *   editors are loaded
  */
 export function Editors({ cursor }: { cursor: number | undefined }) {
   const { queryEditor, variableEditor, responseEditor } = useEditorContext({ nonNull: true });
@@ -20,14 +21,14 @@ export function Editors({ cursor }: { cursor: number | undefined }) {
     ] as const;
     for (const [editor, label] of labels) {
       editor?.setOption('screenReaderLabel', label);
-      if (editor) editor.getScrollerElement().tabIndex = 0; // a focusable editor can be scrolled with the keyboard
+      if (editor) editor.getScrollerElement().tabIndex = 0; // lets the user scroll the editor with the keyboard
     }
   }, [queryEditor, variableEditor, responseEditor]);
 
   useEffect(() => {
     if (!queryEditor || cursor === undefined) return undefined;
     const place = () => {
-      if (queryEditor.getValue() === '') return; // GraphiQL fills the editor later
+      if (queryEditor.getValue() === '') return; // set the cursor only after GraphiQL has filled the query editor
       queryEditor.off('change', place);
       queryEditor.focus();
       queryEditor.setCursor(queryEditor.posFromIndex(cursor));

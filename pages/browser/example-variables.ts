@@ -1,20 +1,25 @@
 import { examplePlate, noLocation, type Plate } from './examples.ts';
 
-/** The data that an API key can read, for the variables of the examples. */
+/**
+ * The location and the plate that the explorer fills into the variables of the example operations. The explorer chooses
+ * a location and a plate that the user's API key may read.
+ */
 export interface ExampleValues {
   locationId: string;
-  /** A plate from the whitelist of the location. */
+  /** A plate that is in the whitelist of the location. */
   plate?: Plate;
 }
 
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Fills the variables of a tab with ids in the scope of the API key. Only values that the explorer itself has written
- * are replaced: an empty `locationId`, the example plate, and the values for the previous key.
+ * Fills the variables of a tab with a location and a plate in the scope of the API key. The function keeps values that
+ * the user has written. It replaces only an empty `locationId`, the example plate, and the values for the previous API
+ * key.
  *
- * @param text the variables as JSON, as the editor shows them
- * @returns the text, unchanged when there is nothing to fill or when the text is not valid JSON yet
+ * @param text the variables as the JSON text in the editor
+ * @returns the variables with the new values, as JSON text. When no value can be replaced, or when `text` is not valid
+ *   JSON yet, the result is `text` without changes.
  */
 export function fillVariables(
   text: string,

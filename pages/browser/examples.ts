@@ -6,7 +6,7 @@ export interface Plate {
 
 export const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
 
-/** The text that stands for the id of a location until the user enters an API key. */
+/** The placeholder for the id of a location, which the explorer replaces when the user has entered an API key. */
 export const noLocation = '';
 
 interface Example {
@@ -15,9 +15,10 @@ interface Example {
 }
 
 /**
- * Creates the operations in the explorer's first tabs.
+ * Creates the example operations that the explorer shows in tabs.
  *
- * @param now the time of the example event and of the counts; it is also part of the event's identifier
+ * @param now the time of the example parking event and of the example occupancy counts. The identifier of the example
+ *   parking event also contains the time `now`.
  */
 export const createExamples = (now: Date): Example[] => [
   {

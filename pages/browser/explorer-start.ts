@@ -3,8 +3,9 @@ import { answered, firstOperationForm } from './first-operation.ts';
 import { linkedOperation } from './link.ts';
 import { post } from './post.ts';
 
-// This script makes the simple form of the page work immediately, so that users can already run an operation. GraphiQL
-// takes seconds to load on a phone, and then replaces the form.
+// This script handles the simple form of the explorer page, in which users can run an operation before GraphiQL has
+// loaded. GraphiQL replaces the simple form as soon as GraphiQL has loaded. On a phone, loading GraphiQL takes several
+// seconds.
 
 const { form, operation, answer } = firstOperationForm();
 const linked = linkedOperation();

@@ -16,8 +16,8 @@ import { bindKeyField, type KeyField } from './key-field.ts';
 import { followTab, linkedOperation, offerLink } from './link.ts';
 
 /**
- * Fills the variables of the active tab with ids in the scope of the API key, and again when the key or the tab
- * changes.
+ * Fills the variables of the active tab with a location and a plate in the scope of the API key. Fills the variables
+ * again when the user changes the API key or the tab.
  */
 function FillVariables({ keyField }: { keyField: KeyField }) {
   const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
@@ -35,8 +35,8 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     if (!values || !variableEditor || !tabId) return;
     const former = filled.get(tabId);
     if (former === values) return;
-    // `moveTab` is not used, because it would replace the text in all editors. The cursor would be lost, and so would
-    // the response of an operation that ran before GraphiQL was loaded.
+    // GraphiQL's function `moveTab` is not suitable, because it would replace the text in all editors. `moveTab` would
+    // also delete the text cursor, and the response to an operation that the user ran before GraphiQL was loaded.
     variableEditor.setValue(fillVariables(variableEditor.getValue(), values, former));
     filled.set(tabId, values);
   }, [values, tabId, variableEditor, filled]);
@@ -82,10 +82,15 @@ function Explorer(props: {
   );
 }
 
-/** How long to wait before the schema is loaded again, in seconds, if the gateway has not given a time. */
+/**
+ * The pause before the page requests the GraphQL schema again, in seconds. A `Retry-After` header replaces this value.
+ */
 const retrySeconds = 10;
 
-/** Loads the schema, and retries until it succeeds. Meanwhile, the page shows why the last attempt failed. */
+/**
+ * Loads the GraphQL schema, and retries until the schema is loaded. After each failed attempt to load the schema, the
+ * explorer shows why it failed.
+ */
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
     const response = await fetch('/graphql/schema.graphql').catch(() => undefined);

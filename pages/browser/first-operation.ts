@@ -1,12 +1,13 @@
 /**
- * The content of the simple form that the page shows until GraphiQL has loaded. GraphiQL then takes over this content.
+ * The content of the simple form that the explorer shows until GraphiQL has loaded. GraphiQL then takes over the
+ * content of the simple form.
  */
 interface EarlyWork {
-  /** The operation that the user wrote; undefined when the user has not changed the operation. */
+  /** The operation as the user has changed it in the form, or `undefined` if the user has not changed it. */
   query: string | undefined;
-  /** The response, if the user has run the operation. */
+  /** The text of the response, if the user has already run the operation in the plain form. */
   answer: string;
-  /** The position of the cursor in the operation; undefined when the cursor was elsewhere. */
+  /** The position of the text cursor in the text of the operation, or `undefined` if the cursor was elsewhere. */
   cursor: number | undefined;
 }
 
@@ -19,12 +20,12 @@ export function firstOperationForm() {
   return { form, operation, answer, note };
 }
 
-/** The name of the event that the form sends when a response has arrived. */
+/** The name of the DOM event that the form dispatches when the response to the operation has arrived. */
 export const answered = 'answered';
 
 /**
- * Returns the content of the form that the page shows until GraphiQL has loaded. If an operation is running, the
- * function first waits for its response.
+ * Returns the operation, the response and the cursor position of the simple form. If an operation is still running in
+ * the simple form, the function first waits for the response.
  */
 export async function takeOverForm(): Promise<EarlyWork> {
   const { form, operation, answer } = firstOperationForm();

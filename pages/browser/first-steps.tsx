@@ -2,7 +2,9 @@
 import { useEffect, useState } from 'react';
 import type { KeyField } from './key-field.ts';
 
-/** The first steps for a new user. They are shown beside the response until the gateway has accepted an API key. */
+/**
+ * Instructions for a new user of the explorer. The instructions are shown until the gateway has accepted an API key.
+ */
 export function FirstSteps({ keyField }: { keyField: KeyField }) {
   const [needsKey, setNeedsKey] = useState(() => keyField.current() === '');
   useEffect(() => {

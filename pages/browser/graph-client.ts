@@ -4,21 +4,21 @@ import { createClient, NetworkError } from 'graphql-sse';
 import type { ExampleValues } from './example-variables.ts';
 import { graphPath, keyHeader, post } from './post.ts';
 
-/** The state of the API key in the key field. */
+/** Whether the key field of the page contains an API key, and whether the gateway accepts this key. */
 export type KeyState =
   | { kind: 'none' }
   | { kind: 'valid'; name: string; exampleValues: ExampleValues | undefined }
   | { kind: 'refused'; message: string };
 
 /**
- * Creates the function that runs operations with the API key in the key field. Queries and mutations are sent with
- * POST. Subscriptions are streams of server-sent events.
+ * Creates the function that runs operations with the API key in the key field. The function sends queries and mutations
+ * with POST, and reads the results of a subscription as server-sent events.
  */
 export function createFetcher(currentKey: () => string): Fetcher {
   const events = createClient({
     url: graphPath,
     headers: () => keyHeader(currentKey()),
-    retryAttempts: 0, // each retry of a rejected request would use up rate limit points
+    retryAttempts: 0, // no retries, because each rejected request costs a rate limit point
   });
 
   async function* subscribe({
@@ -33,7 +33,8 @@ export function createFetcher(currentKey: () => string): Fetcher {
         variables: variables as Record<string, unknown> | undefined,
       });
     } catch (error) {
-      // The response to a rejected subscription is JSON and no stream. This JSON becomes the result.
+      // When the gateway rejects a subscription, the response is JSON and not an event stream. The client then yields
+      // this JSON as the result of the subscription.
       if (!(error instanceof NetworkError) || !error.response) throw error;
       yield (await (error.response as Response).json()) as ExecutionResult;
     }
@@ -49,15 +50,16 @@ export function createFetcher(currentKey: () => string): Fetcher {
 }
 
 /**
- * Returns the operation that the user wants to run. Just after a change of tabs, GraphiQL still passes the operation
- * name of the previous tab. The name is therefore ignored if the document has only one operation.
+ * Returns the operation that the user wants to run. If the document has no operation with the name `operationName`,
+ * returns the first operation. For example, just after the user has changed the tab, GraphiQL still passes the
+ * operation name of the previous tab.
  */
 function operationOf({ query, operationName }: FetcherParams): OperationDefinitionNode | undefined {
   try {
     const operations = parse(query).definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
     return operations.find(({ name }) => name?.value === operationName) ?? operations[0];
   } catch {
-    return undefined; // the gateway reports what is wrong with the document
+    return undefined; // the gateway will report the syntax error in the document
   }
 }
 
@@ -67,7 +69,10 @@ interface Viewer {
   locationIds: string[];
 }
 
-/** Reads the name of an API key, and a location and a plate that the examples can use. */
+/**
+ * Reads the name of an API key, and data for the example operations: a location in the scope of the API key, and a
+ * plate at this location.
+ */
 export async function lookUpKey(key: string): Promise<KeyState> {
   if (!key) return { kind: 'none' };
   const { data, errors } = await post<ExecutionResult>(

@@ -1,15 +1,15 @@
-// The build gives this module to markdown-it in place of the package `entities`. Browsers already know the names of all
-// characters, so the package is not needed.
+// In the browser bundle, this module replaces the package `entities`, which markdown-it imports. The package `entities`
+// is not needed, because browsers can decode all named character references themselves.
 
-/** Replaces character references such as `&amp;` by the characters that they mean. */
+/** Replaces character references in a text by their characters, for example `&amp;` by `&`. */
 export function decodeHTML(text: string): string {
-  // The parser is safe here, because the parsed document runs no scripts and loads no files.
+  // It is safe to parse any text here, because a document from DOMParser runs no scripts and loads no files.
   return new DOMParser().parseFromString(text, 'text/html').documentElement.textContent ?? text;
 }
 
 /**
- * Replaces a text that consists of a single character reference by its character. markdown-it calls this function only
- * for texts of this form.
+ * Returns the character for a character reference such as `&amp;`. The library markdown-it calls `decodeHTMLStrict`
+ * with exactly one character reference.
  */
 export function decodeHTMLStrict(text: string): string {
   return decodeHTML(text);

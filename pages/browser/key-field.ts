@@ -1,22 +1,26 @@
 import { type KeyState, lookUpKey } from './graph-client.ts';
 
-/** The name of the storage item for the API key, if the user wants this device to remember it. */
+/** The name of the local storage item that contains the API key, if the user wants this device to remember the key. */
 const storedKeyName = 'parking-gateway:key';
 
-/** How long a user must stop typing before the API key is checked, in milliseconds. */
+/** How many milliseconds after the last typed character the API key is checked. */
 const typingPauseMs = 400;
 
-/** The field for the API key. All tabs of the explorer share this field. */
+/** The field in which the user enters the API key, which all tabs of the explorer use. */
 export interface KeyField {
   current(): string;
-  /** Calls a listener with the state of the API key, now if it is known, and after each change. */
+  /**
+   * Calls the listener each time the state of the API key changes. If the state of the API key is already known, the
+   * listener is also called immediately.
+   */
   onChange(listener: (state: KeyState) => void): void;
 }
 
 const element = <Type extends HTMLElement>(id: string) => document.getElementById(id) as Type;
 
 /**
- * Connects the key field of the page. The API key stays in memory, unless the user wants this device to remember it.
+ * Adds the event handlers to the input field for the API key. The API key stays only in memory, unless the user wants
+ * this device to remember the key.
  */
 export function bindKeyField(): KeyField {
   const field = element<HTMLInputElement>('key');
@@ -45,7 +49,7 @@ export function bindKeyField(): KeyField {
       kind: 'refused',
       message: 'The gateway does not answer',
     }));
-    if (key !== current()) return; // the user has changed the key meanwhile, so the result is out of date
+    if (key !== current()) return; // the user has changed the API key, so `state` belongs to the old key
     show(state);
     known = state;
     for (const listener of listeners) listener(state);
@@ -64,7 +68,7 @@ export function bindKeyField(): KeyField {
     remember.checked = true;
   }
   show({ kind: 'none' });
-  // After a reload, a browser can restore the text in the field.
+  // The field can already contain an API key, because some browsers restore the text of a field after a reload.
   if (current()) void lookUp();
   return {
     current,

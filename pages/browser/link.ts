@@ -2,7 +2,7 @@ import type { TabsState } from '@graphiql/react';
 import { copyWith } from './copy.ts';
 import { explorerAddress } from './explorer-address.ts';
 
-/** Returns the operation in the address of the page, `?query=…&variables=…`. */
+/** Returns the operation in the query string of the page's address, such as `?query=…&variables=…`. */
 export function linkedOperation(): { query?: string; variables?: string } {
   const parameters = new URLSearchParams(location.search);
   const query = parameters.get('query');
@@ -26,7 +26,10 @@ function compact(json: string): string {
   }
 }
 
-/** Keeps the operation of the active tab in the address of the page, so that it can be shared and survives a reload. */
+/**
+ * Writes the operation of the active tab into the address of the page. Users can then share the address. After a
+ * reload, the page shows the same operation.
+ */
 export function followTab({ tabs, activeTabIndex }: TabsState): void {
   const { query, variables } = tabs[activeTabIndex] ?? {};
   const path = location.pathname;
@@ -34,7 +37,7 @@ export function followTab({ tabs, activeTabIndex }: TabsState): void {
   history.replaceState(null, '', address || path);
 }
 
-/** Connects the button that copies the address of the page. */
+/** Adds the event handler to the button that copies the address of the page. */
 export function offerLink(): void {
   const button = document.getElementById('copy-link') as HTMLButtonElement;
   button.addEventListener(

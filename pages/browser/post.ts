@@ -8,10 +8,10 @@ interface GraphRequest {
   operationName?: string | null | undefined;
 }
 
-/** Returns the request header with an API key. If the key is empty, there is no header. */
+/** Returns the request header that contains the API key, or no header if the API key is an empty text. */
 export const keyHeader = (key: string): Record<string, string> => (key ? { 'X-API-Key': key } : {});
 
-/** Sends an operation and returns its result. */
+/** Sends a GraphQL operation to the gateway and returns its result. */
 export async function post<Result>(request: GraphRequest, key: string): Promise<Result> {
   const response = await fetch(graphPath, {
     method: 'POST',

@@ -1,8 +1,8 @@
 import { offerCopies } from './copy.ts';
 
 /**
- * The entries of the reference and the links to them in the navigation. An attribute of each element has the text for
- * the search.
+ * The entries of the API reference, and the navigation links to these entries. The attribute `data-search` of each
+ * element contains the text in which the search looks for words.
  */
 const searchable = document.querySelectorAll<HTMLElement>('[data-search]');
 const groups = document.querySelectorAll<HTMLElement>('[data-group]');
@@ -10,7 +10,10 @@ const sections = document.querySelectorAll<HTMLDetailsElement>('details.section'
 const field = document.getElementById('search') as HTMLInputElement;
 const nothing = document.getElementById('nothing-found') as HTMLElement;
 
-/** Shows only the entries that contain all words of the search, and hides empty groups. */
+/**
+ * Shows only the entries of the API reference that contain every word in the search field. Hides groups of entries in
+ * which no entry is visible.
+ */
 function filter(): void {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length > 0) for (const section of sections) section.open = true;
@@ -34,7 +37,7 @@ document.addEventListener('keydown', (event) => {
 });
 filter();
 
-/** Opens the section with the entry that the address of the page names. */
+/** Opens the section of the API reference that contains the entry after `#` in the address of the page. */
 function openTarget(): void {
   const target = document.getElementById(location.hash.slice(1));
   const section = target?.closest('details.section') as HTMLDetailsElement | null | undefined;
@@ -43,7 +46,7 @@ function openTarget(): void {
   target?.scrollIntoView();
 }
 
-// On a phone all sections are closed at first. With open sections, the page would be a hundred screens long.
+// On a phone, all sections are closed at first, because otherwise the page would be a hundred screens long.
 if (matchMedia('(max-width: 760px)').matches) for (const section of sections) section.open = false;
 openTarget();
 addEventListener('hashchange', openTarget);
@@ -55,7 +58,7 @@ const links = new Map(
   ]),
 );
 
-/** Marks the navigation link to the entry that the user is reading. */
+/** Marks the navigation link to the entry of the API reference that the user is reading. */
 function mark(id: string): void {
   for (const link of links.values()) link.removeAttribute('aria-current');
   const link = links.get(id);
@@ -64,7 +67,7 @@ function mark(id: string): void {
 }
 
 const contents = document.querySelector('.contents')!;
-// The user is reading the entry that crosses a line just below the upper edge of the window.
+// The script assumes that the user reads the entry at 15 % of the window's height, measured from the top.
 const reading = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) mark(target.id);

@@ -1,6 +1,7 @@
 /** @jsxImportSource react */
-// The build gives this module to GraphiQL instead of framer-motion. GraphiQL uses only two components of that library,
-// for tabs that can be dragged. The whole library would be a tenth of the page.
+// In the browser bundle, this module replaces framer-motion, which GraphiQL imports. GraphiQL uses only two components
+// of framer-motion, for tabs that users can drag. The whole library framer-motion would make up a tenth of the page's
+// size.
 import { Children, cloneElement, isValidElement, type ReactElement, type ReactNode, type Ref } from 'react';
 
 interface ListProps {
@@ -10,7 +11,7 @@ interface ListProps {
 }
 
 interface ItemProps {
-  /** The two buttons of a tab. The first opens the tab, and the second closes it. */
+  /** The two buttons of a tab: a button that opens the tab, and a button that closes it. */
   children: ReactNode;
   className?: string;
   'aria-selected'?: boolean;
@@ -18,7 +19,8 @@ interface ItemProps {
 }
 
 /**
- * This is a list of buttons and not an ARIA tab list. A tab may not contain another control, such as a close button.
+ * The list of tabs, which is a list of buttons and not an ARIA tab list. In ARIA, a tab must not contain another
+ * control, such as a close button.
  */
 const Group = ({ children, className, ref }: ListProps) => (
   <ul ref={ref} className={className} aria-label="Operations">
@@ -40,5 +42,5 @@ const Item = ({ children, className, ref, 'aria-selected': isCurrent }: ItemProp
   );
 };
 
-/** The list of tabs and a tab of the explorer, under the names that GraphiQL imports from framer-motion. */
+/** The two components for the tabs of the explorer, with the names that GraphiQL imports from framer-motion. */
 export const Reorder = { Group, Item };

@@ -9,13 +9,16 @@ import type { ViewerQuery } from './generated/operations.ts';
 import { KeyForm } from './key-form.tsx';
 import { Shell } from './shell.tsx';
 
-/** An API key that the gateway has accepted. */
+/** The API key of the user, after the gateway has accepted it. */
 interface OpenedKey {
   secret: string;
   viewer: NonNullable<ViewerQuery['viewer']>;
 }
 
-/** The console. It first shows a form for the API key, and then the views. */
+/**
+ * The gateway's console. At first, the console shows a form for the API key. When the gateway has accepted the API key,
+ * the console shows its views.
+ */
 export function Console() {
   const [opened, setOpened] = useState<OpenedKey>();
   const [refusal, setRefusal] = useState<string>();

@@ -4,8 +4,9 @@ import './console.css';
 import { createRoot } from 'react-dom/client';
 import { Console } from './app.tsx';
 
-// React Aria adds a style element with this id unless such an element exists. The content security policy of the pages
-// would reject that element, so console.css contains its rule.
+// React Aria adds a style element to the page, unless an element with the id `react-aria-pressable-style` exists. The
+// content security policy of the pages blocks style elements. So console.css itself contains the CSS rule of this style
+// element.
 const mark = document.createElement('meta');
 mark.id = 'react-aria-pressable-style';
 document.head.append(mark);

@@ -2,7 +2,10 @@ import { parse } from 'csv-parse/browser/esm/sync';
 import { stringify } from 'csv-stringify/browser/esm/sync';
 import type { EntryFieldsFragment, WhitelistEntryInput } from './generated/operations.ts';
 
-/** The columns of a whitelist file. The commands `pms import` and `pms export` also have a column for hours. */
+/**
+ * The columns of the CSV file with a whitelist. The CSV files of the commands `pms import` and `pms export` also have a
+ * column for the weekly hours.
+ */
 const columns = [
   ...['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'],
   ...['validFrom', 'validUntil', 'maxEntries'],
@@ -10,7 +13,7 @@ const columns = [
 
 /** A row that the gateway rejected, with its position in the file. */
 export interface RejectedRow {
-  /** The number of the row in the file, starting at 1, without the header. */
+  /** The number of the row in the file, where 1 is the first row after the header. */
   row: number;
   entry: WhitelistEntryInput;
   field: string;
@@ -32,7 +35,7 @@ function entryOf(row: CsvRow): WhitelistEntryInput {
     note: optional('note'),
     validFrom: optional('validFrom'),
     validUntil: optional('validUntil'),
-    // If the file does not have this column, the limit of entries stays unchanged.
+    // If the CSV file has no column `maxEntries`, the import does not change how many times the vehicles may enter.
     ...(maxEntries !== undefined && { maxEntries: maxEntries === '' ? null : Number(maxEntries) }),
   };
 }
@@ -40,25 +43,25 @@ function entryOf(row: CsvRow): WhitelistEntryInput {
 /**
  * Reads the rows of a CSV file (RFC 4180) with a header.
  *
- * @throws {Error} for an invalid file, with the number of the line
+ * @throws {Error} when the file is not valid CSV. The error message contains the number of the invalid line.
  */
 export function readEntries(text: string): WhitelistEntryInput[] {
   const rows: CsvRow[] = parse(text, { bom: true, columns: true, skip_empty_lines: true });
   return rows.map(entryOf);
 }
 
-/** Formats entries as a CSV file that can be imported again. */
+/** Formats whitelist entries as a CSV file that can be imported again. */
 export const entriesFile = (entries: readonly EntryFieldsFragment[]): string =>
   stringify([...entries], { header: true, columns: [...columns] });
 
-/** Formats rejected rows as a CSV file that can be corrected and imported. */
+/** Formats the rejected rows as a CSV file that the user can correct and import. */
 export const rejectsFile = (rejects: readonly RejectedRow[]): string =>
   stringify(
     rejects.map(({ entry, row, field, message, value }) => ({ ...entry, row, field, message, value })),
     { header: true, columns: [...columns, 'row', 'field', 'message', 'value'] },
   );
 
-/** Lets the user save a text as a file from the browser. */
+/** Saves a text as a file in the download folder of the browser. */
 export function saveFile(name: string, content: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([content], { type: 'text/csv' }));

@@ -9,10 +9,10 @@ import { Button, Field } from './ui/controls.tsx';
 import { FailureNotice } from './ui/view-state.tsx';
 
 /**
- * Asks the user for an API key and checks it.
+ * Asks the user for an API key, and sends a request to check whether the gateway accepts the key.
  *
- * @param props.first the stored key, which is checked immediately
- * @param props.refusal why the last key was rejected
+ * @param props.first the stored API key, which is checked immediately; an empty text if no key is stored
+ * @param props.refusal the error message with which the gateway rejected the last API key
  */
 export function KeyForm(props: {
   first: string;
@@ -40,7 +40,8 @@ export function KeyForm(props: {
 
   useEffect(() => {
     if (first) void open(first);
-    // The list of dependencies is empty, so that the stored key is checked only once, when the console opens.
+    // The dependency list of this React effect is empty, so that the console checks the stored key only once, when it
+    // opens.
   }, []);
 
   const submit = (event: FormEvent) => {

@@ -1,10 +1,15 @@
 import { useSyncExternalStore } from 'react';
 
-/** The names of the views in the address of the page: `#/sites`, or `#/sites/<id of a location>`. */
+/**
+ * The names of the views of the console. The address of the page names the current view, for example `#/sites` or
+ * `#/sites/<id of a location>`.
+ */
 export const viewNames = ['sites', 'whitelist', 'why', 'key', 'webhooks', 'keys', 'audit'] as const;
 export type ViewName = (typeof viewNames)[number];
 
-/** The current view, and the id of the object that it shows. The address of the page contains both. */
+/**
+ * The current view of the console, and the id of the object that the view shows. The address of the page contains both.
+ */
 export interface Place {
   view: ViewName;
   id: string | undefined;
@@ -12,17 +17,17 @@ export interface Place {
 
 const idForm = /^[\w-]{1,64}$/;
 
-/** Finds the view and the id in the part of the address after `#`. */
+/** Reads the view and the id of its object from the part of the address after `#`. */
 function placeOf(hash: string): Place {
   const [, view = '', id = ''] = hash.split('/');
   const known = viewNames.find((name) => name === view) ?? 'sites';
   return { view: known, id: idForm.test(id) ? id : undefined };
 }
 
-/** Returns the address of a view of the console. */
+/** Returns the fragment of the page address that opens a view of the console, such as `#/whitelist`. */
 export const addressOf = (view: ViewName, id?: string): string => `#/${view}${id ? `/${id}` : ''}`;
 
-/** Opens a view by changing the page address. */
+/** Opens a view of the console by changing the address of the page. */
 export function goTo(view: ViewName, id?: string): void {
   location.hash = addressOf(view, id);
 }
@@ -32,7 +37,7 @@ function onHashChange(listener: () => void): () => void {
   return () => removeEventListener('hashchange', listener);
 }
 
-/** Returns the current view and the id of its object. */
+/** Returns the view that the console shows now, and the id of the object in this view. */
 export function usePlace(): Place {
   return placeOf(useSyncExternalStore(onHashChange, () => location.hash));
 }

@@ -18,8 +18,9 @@ const KeysView = lazy(async () => ({ default: (await import('./views/keys.tsx'))
 const AuditView = lazy(async () => ({ default: (await import('./views/audit.tsx')).AuditView }));
 
 /**
- * The permissions for each view. An API key can open a view if it has at least one of these permissions. Every API key
- * can open a view without permissions.
+ * The permissions that allow an API key to open each view. To open a view, an API key needs only one of the permissions
+ * that `permissionsOf` lists for the view. If a view has no permissions in `permissionsOf`, every API key can open the
+ * view.
  */
 const permissionsOf: Record<ViewName, readonly Permission[]> = {
   sites: ['READ_LOCATIONS', 'READ_STATUS', 'READ_ACTIVITY'],
@@ -40,7 +41,7 @@ function viewOf({ view, id }: Place) {
   return view === 'keys' ? <KeysView /> : <AuditView />;
 }
 
-/** The frame around the views of the console, with the navigation and the API key. */
+/** The frame around each view of the console, with the navigation and the name of the API key. */
 export function Shell() {
   const { viewer, may, leave } = useKey();
   const place = usePlace();

@@ -28,15 +28,19 @@ export function explorerLink({ query, variables }: ExampleOperation): string {
 }
 
 /**
- * The maximum depth of the fields in an example. Three levels are enough for a field, the items of its list, and an
- * object in each item.
+ * The maximum depth of nested fields in an example operation: a list, the items of the list, and an object in each
+ * item.
  */
 const deepestSelection = 3;
 
 const takesNothing = (field: GraphQLField<unknown, unknown>) =>
   !field.args.some((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
 
-/** Returns the fields that an example selects: the items of a list, and the scalar fields of an object. */
+/**
+ * Returns the fields that an example operation selects. In a GraphQL connection, the operation selects `nodes` and
+ * `pageInfo`. In any other object, the example operation selects the scalar and enum fields, and the objects in
+ * `ownedTypes`.
+ */
 function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string {
   const named = getNamedType(type);
   if (!isObjectType(named)) return '';
@@ -56,18 +60,22 @@ function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string
 const isList = (type: GraphQLOutputType): boolean =>
   isNonNullType(type) ? isList(type.ofType) : isListType(type);
 
-/** The types of nested objects whose fields are also selected in examples. */
+/** The types of nested objects whose fields are also selected in an example operation. */
 const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', 'PlateDifference']);
 const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
 
-/** The nullable arguments that an example must have. Exactly one of several nullable arguments is required. */
+/**
+ * The nullable arguments that an example operation nevertheless contains. The argument `plate` is nullable because a
+ * client can send `reading` instead. A request must contain `plate` or `reading`.
+ */
 const givenOfSeveral = new Set(['plate']);
 
 const isGiven = ({ name, type }: Pick<GraphQLArgument, 'name' | 'type'>) =>
   isNonNullType(type) || givenOfSeveral.has(name);
 
 /**
- * Returns a sample value for an argument. If an example body has a field with this name, the value comes from the body.
+ * Returns a sample value for an argument. If `examples` has an example for the input type of the argument, this example
+ * is the sample value.
  */
 function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknown {
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;

@@ -23,8 +23,8 @@ const kinds: { kind: OperationTypeNode; title: string; about: string }[] = [
 ];
 
 /**
- * Returns the sections about all GraphQL operations. Each shows the arguments, the result, and an example that opens in
- * the explorer.
+ * Returns the sections about all GraphQL operations. Each operation is shown with its arguments, its result, and an
+ * example that users can open in the explorer.
  */
 export function graphSections(schema: GraphQLSchema): Section[] {
   return kinds.map(({ kind, title, about }) => ({
@@ -37,7 +37,7 @@ export function graphSections(schema: GraphQLSchema): Section[] {
   }));
 }
 
-/** Returns the table rows for an argument and for the fields of its input type. */
+/** Returns the table rows that describe an argument and the fields of its input type. */
 function argumentRows(argument: GraphQLArgument): FieldRow[] {
   const type = getNamedType(argument.type);
   const row = ({ name, type, description, deprecationReason }: GraphQLArgument | GraphQLInputField) => ({

@@ -1,14 +1,14 @@
 import markdownIt from 'markdown-it';
 
-/** The languages that can be highlighted in examples. */
+/** The languages for which examples have syntax highlighting. */
 export type Language = 'json' | 'graphql' | 'sh' | 'ts' | 'python';
 
 const quoted = String.raw`"(?:[^"\\]|\\[^])*"`;
 const singleQuoted = String.raw`'(?:[^'\\]|\\[^])*'`;
 
 /**
- * The patterns of the parts that are highlighted in each language. At each position, the first pattern that matches is
- * used.
+ * The patterns for syntax highlighting in each language. If several patterns match at the same position in the text,
+ * the first pattern in the list is used.
  */
 const tokens: Record<Language, readonly (readonly [kind: string, pattern: string])[]> = {
   json: [
@@ -46,10 +46,10 @@ const tokens: Record<Language, readonly (readonly [kind: string, pattern: string
   ],
 };
 
-/** Other names by which code blocks in Markdown may call the languages. */
+/** Alternative names of the programming languages, for code blocks in Markdown. */
 const otherNames: Record<string, Language> = { bash: 'sh', typescript: 'ts', py: 'python' };
 
-/** Returns the language with a given name. The result is undefined for a language without highlighting. */
+/** Returns the language with a given name, or `undefined` if the language has no syntax highlighting. */
 export function languageOf(name: string): Language | undefined {
   return Object.hasOwn(tokens, name) ? (name as Language) : otherNames[name];
 }
@@ -64,8 +64,9 @@ const patterns = new Map(
 const { escapeHtml } = markdownIt().utils;
 
 /**
- * Converts source text to HTML with highlighting. Each highlighted part becomes a span, whose class is the kind of the
- * part. All text is escaped.
+ * Converts source text to HTML with syntax highlighting. Each highlighted part of the text becomes a `span` element.
+ * The class of the `span` element is the kind of the part, such as `string`. Special HTML characters in the source text
+ * are escaped.
  */
 export function highlight(text: string, language: Language | undefined): string {
   const pattern = language && patterns.get(language);

@@ -3,7 +3,9 @@ import markdownIt from 'markdown-it';
 import { Code } from './code.tsx';
 import { languageOf } from './highlight.ts';
 
-/** Converts descriptions from Markdown to HTML. HTML in a description is shown as text. */
+/**
+ * The converter from Markdown to HTML for descriptions. The converter shows HTML tags in a description as plain text.
+ */
 const markdown = markdownIt({ html: false, linkify: false });
 markdown.renderer.rules.fence = (tokens, index) => {
   const { content, info } = tokens[index]!;
@@ -13,12 +15,12 @@ markdown.renderer.rules.fence = (tokens, index) => {
   ).toString();
 };
 
-/** Shows Markdown with paragraphs, lists and headings. */
+/** Shows a Markdown text that can have paragraphs, lists and headings. */
 export const Prose = ({ text }: { text: string | null | undefined }) => (
   <div class="prose">{raw(markdown.render(text ?? ''))}</div>
 );
 
-/** Shows one or two sentences of Markdown without a paragraph of their own. */
+/** Shows a short Markdown text without a surrounding paragraph element. */
 export const Inline = ({ text }: { text: string | null | undefined }) => (
   <>{raw(markdown.renderInline(text ?? ''))}</>
 );

@@ -12,13 +12,16 @@ import { preparation, ProgramList } from './programs.tsx';
 import { resolverOf, restSections } from './rest-section.tsx';
 import { webhookSection } from './webhook-section.tsx';
 
-/** A part of the reference with several sections. The navigation shows its heading. */
+/**
+ * A part of the API reference, such as `REST`, which consists of several sections. The navigation of the API reference
+ * shows the title of each part.
+ */
 interface Part {
   title: string;
   sections: Section[];
 }
 
-/** Returns the chapters of the introduction. They explain what all endpoints have in common. */
+/** Returns the chapters of the introduction, which explain the rules that apply to all endpoints. */
 function guideSections(): Section[] {
   const [first, ...chapters] = introduction.split(/^## /m);
   const entries = chapters.map((chapter) => {
@@ -107,14 +110,14 @@ function partsOf(schema: GraphQLSchema, openApi: OpenApi): Part[] {
 }
 
 /**
- * Renders the reference of REST and GraphQL. For each REST endpoint, the page also shows the equivalent GraphQL
- * document.
+ * Renders the page of the API reference for REST and GraphQL. For each REST endpoint, the page also shows the
+ * equivalent GraphQL document.
  */
 export function renderReference(schema: GraphQLSchema, files: BrowserFiles): string {
   const parts = partsOf(schema, createOpenApi(schema));
   return renderDocument({
     title: 'Reference · Parking gateway',
-    description: 'Every REST endpoint beside the GraphQL operation that serves it.',
+    description: 'Every REST endpoint with the GraphQL operation that the endpoint runs.',
     styles: [files.addressOf('page.css')],
     scripts: [files.addressOf('reference.js')],
     content: (

@@ -6,16 +6,16 @@ import { Inline } from './markdown.tsx';
 import { patternInWords } from './patterns.ts';
 import { graphPrograms, ProgramList } from './programs.tsx';
 
-/** An entry of the reference, such as an endpoint, with the data for the search and the navigation. */
+/** An entry of the API reference, such as an endpoint, with its texts for the search and for the navigation. */
 export interface Entry {
   id: string;
   title: string;
-  /** The text in which the search finds words, in lower case. */
+  /** The searchable text of the entry, in lower case. */
   search: string;
   content: Child;
 }
 
-/** A section of the reference with a heading. */
+/** A section of the API reference, which has a heading and several entries. */
 export interface Section {
   id: string;
   title: string;
@@ -23,7 +23,7 @@ export interface Section {
   entries: Entry[];
 }
 
-/** Shows the GraphQL document that is equivalent to an endpoint, with its variables. */
+/** Shows a GraphQL document and its variables, for example the document that is equivalent to a REST endpoint. */
 export const GraphDocument = ({ title, operation }: { title: string; operation: ExampleOperation }) => (
   <aside class="graph">
     <h4>{title}</h4>

@@ -1,4 +1,4 @@
-/** Descriptions in words for the regular expressions in the contract. */
+/** A description in words for each regular expression that the API uses. */
 const words: Record<string, string> = {
   [String.raw`\S`]: 'not blank',
   [String.raw`^[^\x00-\x08\x0B-\x1F\x7F-\x9F]*$`]: 'no control characters other than tab and newline',
@@ -12,7 +12,7 @@ const words: Record<string, string> = {
 };
 
 /**
- * Returns the description of a regular expression in words. If there is none, the function returns the regular
- * expression itself, and a test reports this.
+ * Returns the description of a regular expression in words. If `words` has no description of it, the function returns
+ * the regular expression itself. A test fails when the API has a regular expression without a description.
  */
 export const patternInWords = (pattern: string): string => words[pattern] ?? pattern;

@@ -2,7 +2,10 @@ import { Code } from './code.tsx';
 import type { ExampleOperation } from './graph-operation.ts';
 import type { Language } from './highlight.ts';
 
-/** Example programs in several languages that send the same request and print the response. */
+/**
+ * Example programs that send a request and print the response. Each program sends the same request in another
+ * programming language.
+ */
 interface Programs {
   curl: string;
   typeScript: string;
@@ -22,7 +25,7 @@ export const preparation: Programs = {
   python: 'import os\nimport requests\n\ngateway = "http://127.0.0.1:3000"\nkey = os.environ["KEY"]',
 };
 
-/** Shows the example programs for a request. Only the first program is expanded. */
+/** Shows the example programs for a request. When the page opens, only the first example program is expanded. */
 export const ProgramList = ({ programs, of }: { programs: Programs; of: string }) => (
   <>
     {languages.map(({ name, language, of: kind }, index) => (
@@ -43,7 +46,7 @@ const jsonOf = (value: unknown) => JSON.stringify(value, null, 2);
 
 const pythonWords: Record<string, string> = { true: 'True', false: 'False', null: 'None' };
 
-/** Returns a value as a Python literal. Strings have the same syntax as in JSON. */
+/** Returns a value as a Python literal. Strings in Python have the same syntax as strings in JSON. */
 const pythonOf = (value: unknown) =>
   JSON.stringify(value, null, 4).replace(
     /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
@@ -87,7 +90,8 @@ export function restPrograms(method: string, path: string, body: unknown): Progr
 }
 
 /**
- * Returns the example programs for a GraphQL request. The response to a subscription is a stream of server-sent events.
+ * Returns the example programs for a GraphQL request. For a subscription, the example programs read the response as a
+ * stream of server-sent events.
  */
 export function graphPrograms({ query, variables }: ExampleOperation): Programs {
   const isStream = query.startsWith('subscription');

@@ -24,7 +24,10 @@ interface JsonContent {
   };
 }
 
-/** Returns a function that replaces a reference in an OpenAPI document by the component to which it refers. */
+/**
+ * Returns a function that replaces a reference (`$ref`) in an OpenAPI document by the component to which the reference
+ * points.
+ */
 export const resolverOf =
   ({ components }: OpenApi): Resolve =>
   (schema) => {
@@ -32,7 +35,9 @@ export const resolverOf =
     return path ? components[path[1]!]![path[2]!]! : schema;
   };
 
-/** Returns the sections about all endpoints. Their groups are the groups of the OpenAPI document. */
+/**
+ * Returns the sections about all REST endpoints, with one section for each group of endpoints in the OpenAPI document.
+ */
 export function restSections(schema: GraphQLSchema, openApi: OpenApi, resolve: Resolve): Section[] {
   const groups = openApi.tags.filter(({ name }) => routes.some((route) => route.tag === name));
   return groups.map(({ name, description }) => ({
@@ -153,8 +158,8 @@ function Errors({ operation, resolve }: { operation: OpenApiOperation; resolve: 
 }
 
 /**
- * Returns the GraphQL document that is equivalent to an endpoint, with the variables of its example. The explorer fills
- * in the id of a location.
+ * Returns the GraphQL document that is equivalent to a REST endpoint, with example variables. The variable `locationId`
+ * is empty, because the explorer fills in a location in the scope of the user's API key.
  */
 function graphOperation(
   document: ReturnType<typeof planOperation>['document'],

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../rest/json-schema.ts';
 import { examples } from '../../rest/openapi-text.ts';
 
-/** Sample values for fields, by the name of the field. They come from the example bodies of the OpenAPI document. */
+/** The sample value for each field name, from the example request bodies of the OpenAPI document. */
 const namedValues: Record<string, unknown> = {
   ...Object.assign({}, ...Object.values(examples).flatMap((bodies) => Object.values(bodies).reverse())),
   service: 'parking-gateway',
@@ -14,14 +14,16 @@ const namedValues: Record<string, unknown> = {
 
 const sampleId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a17';
 
-/** Replaces a reference in a JSON Schema by the component to which it refers. */
+/**
+ * A function that replaces a reference (`$ref`) by the component of the OpenAPI document to which the reference points.
+ */
 export type Resolve = (schema: JsonSchema) => JsonSchema;
 
 /** Returns the JSON Schema of a request body or of a response. */
 export const bodySchema = (holder: unknown): JsonSchema =>
   (holder as { content: { 'application/json': { schema: JsonSchema } } }).content['application/json'].schema;
 
-/** Returns a sample value that is valid under a JSON Schema. */
+/** Returns a sample value for a JSON Schema. */
 export function sampleOf(schema: JsonSchema, resolve: Resolve, name = ''): unknown {
   const {
     type,

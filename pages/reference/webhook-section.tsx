@@ -13,8 +13,8 @@ interface WebhookOperation {
 }
 
 /**
- * Returns the section about webhook messages. It first shows the headers of all messages, and then the body of each
- * type of message.
+ * Returns the section of the API reference about webhook messages. The section describes first the headers that all
+ * webhook messages have, and then the body of each type of message.
  */
 export function webhookSection({ webhooks }: OpenApi, resolve: Resolve): Section {
   const operations = Object.entries(webhooks).map(
@@ -89,8 +89,8 @@ interface Changes {
 }
 
 /**
- * Returns the possible forms of `data.changes`. The member has either the values of an object, or the values before and
- * after the change.
+ * Returns the table that describes the member `data.changes` of a webhook message. `data.changes` contains either the
+ * values of the changed object, or its values before and after the change.
  */
 function alternativesOf(changes: JsonSchema): Changes[] {
   const [schema] = (changes.anyOf as JsonSchema[] | undefined) ?? [changes];

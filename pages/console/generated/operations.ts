@@ -13,14 +13,14 @@ export type AccessReason =
   | 'NOT_LISTED'
   /** The entry of the plate is not valid yet. */
   | 'NOT_YET_VALID'
-  /** The weekly hours of the entry do not include this time. */
+  /** The time of the decision is outside the weekly hours of the entry. */
   | 'OUTSIDE_HOURS'
   /** The quota of the reference is full, so no other vehicle of the reference may enter. */
   | 'QUOTA_REACHED'
   /** The vehicle has already entered as often as `maxEntries` allows. */
   | 'USED_UP';
 
-/** A key to issue. Its scope is the given companies and locations. A key without either has access to nothing until it registers a company; only an operator's key can issue one. */
+/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue such a key. */
 export type CreateApiKeyInput = {
   /** Rate limit points in a minute. Default: 100, or the limit of the issuing key when that is lower. */
   burstLimit?: number | null | undefined;
@@ -36,13 +36,13 @@ export type CreateApiKeyInput = {
   name: string;
   /** The permissions of the key. */
   permissions: Array<Permission>;
-  /** Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may do this. Companies and locations must then be omitted. */
+  /** Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may issue another operator's key. For an operator's key, omit `companyIds` and `locationIds`. */
   unrestricted?: boolean | null | undefined;
 };
 
 /** The interval between the points of a history. */
 export type HistoryInterval =
-  /** One day in the location's time zone. The day has 23 or 25 hours when daylight saving time starts or ends. */
+  /** One day in the location's time zone. A day on which daylight saving time starts or ends has 23 or 25 hours. */
   | 'DAY'
   /** One hour, aligned to the full hour in local time. */
   | 'HOUR'
@@ -74,7 +74,7 @@ export type ParkingEventKind =
   /** The vehicle left. */
   | 'EXIT';
 
-/** How much of a stay is known. */
+/** The state of a parking session. The state depends on which events of the stay were recorded. */
 export type ParkingSessionState =
   /** The vehicle entered and left. */
   | 'COMPLETED'
@@ -86,12 +86,12 @@ export type ParkingSessionState =
   | 'MISSED_EXIT'
   /** The vehicle is inside. */
   | 'OPEN'
-  /** The longest stay of the location has passed without an exit. A later exit of the same plate completes the session. */
+  /** The maximum stay is over, and the exit was not recorded. If an exit of the same plate is recorded later, the exit belongs to this session. */
   | 'UNSEEN_EXIT';
 
 /** An operation that a key may use. */
 export type Permission =
-  /** Manage keys and read the audit log. */
+  /** Manage API keys and read the audit log. */
   | 'ADMIN'
   /** Manage the webhooks of a company. */
   | 'MANAGE_WEBHOOKS'
@@ -103,7 +103,7 @@ export type Permission =
   | 'READ_LOCATIONS'
   /** Read the status of locations: occupancy and capacity. */
   | 'READ_STATUS'
-  /** Read whitelists and ask whether a plate may enter. */
+  /** Read whitelists and request gate decisions. */
   | 'READ_WHITELIST'
   /** Pull and acknowledge the messages of webhooks. */
   | 'RECEIVE_WEBHOOKS'
@@ -118,7 +118,7 @@ export type Permission =
   /** Create, change, delete and import whitelist entries. */
   | 'WRITE_WHITELIST';
 
-/** A plate in parts. The parts are compared exactly, unless the request gives a tolerance. */
+/** A plate in parts. The type, code and number must match exactly, unless the request gives a tolerance. */
 export type PlateInput = {
   /** `White`, or 1 to 3 letters or digits. */
   plateCode: string;
@@ -132,22 +132,22 @@ export type PlateInput = {
 export type QuotaEnforcement =
   /** `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   | 'HARD'
-  /** `plateAccess` allows entry and sets `overQuota`. */
+  /** `plateAccess` allows entry although the quota is full, and sets `overQuota`. */
   | 'REPORT';
 
-/** The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when its code and number, or its type, code and number, give the same text. */
+/** The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
 export type ReadingInput = {
   /** Other texts that the plate may have, at most 10. These texts are compared when no entry matches the text. */
   alternatives?: Array<string> | null | undefined;
   /** The confidence of the camera, from 0 to 1. */
   confidence?: number | null | undefined;
-  /** The type of the plate, when the camera or its site knows it. Only entries of this type match. */
+  /** The type of the plate, when the camera or its site knows the type. With a type, the text matches only entries with this plate type. */
   plateType?: string | null | undefined;
   /** The text as the camera sent it, such as `A 12345`: at most 50 characters. */
   text: string;
 };
 
-/** The fields of a key to change. Omitted fields and null change nothing; only `expiresAt` may be set to null. */
+/** The fields of a key to change. Omitted and null fields stay unchanged, but `expiresAt: null` removes the expiry. */
 export type UpdateApiKeyInput = {
   /** Rate limit points in a minute. */
   burstLimit?: number | null | undefined;
@@ -167,29 +167,29 @@ export type UpdateApiKeyInput = {
 
 /** How a receiver gets messages. */
 export type WebhookDeliveryKind =
-  /** A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. This is for receivers without a public address. */
+  /** A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address. */
   | 'PULL'
   /** The gateway posts messages to the URL of the webhook. */
   | 'PUSH';
 
 /** The state of a delivery. */
 export type WebhookDeliveryStatus =
-  /** The webhook was disabled before the receiver accepted the message. */
+  /** The gateway cancelled the delivery, because the webhook was disabled before the receiver accepted the message. */
   | 'CANCELLED'
-  /** The receiver accepted the message with a 2xx status, or a reader acknowledged it. */
+  /** The receiver accepted the message with a 2xx status, or a reader acknowledged the message. */
   | 'DELIVERED'
   /** The receiver did not accept the message for 3 days, or the gateway disabled the webhook after this attempt. */
   | 'FAILED'
-  /** The message waits for its next attempt. With pull delivery, a reader may hold a lease on it. */
+  /** The message waits for its next attempt. With pull delivery, a reader may have a lease on the message. */
   | 'PENDING';
 
 /** An event that a webhook can subscribe to. */
 export type WebhookEvent =
-  /** `company.registered`: A company was registered; only for an operator's webhook. Needs READ_COMPANIES. */
+  /** `company.registered`: A company was registered. Only webhooks of operators get this event. Needs READ_COMPANIES. */
   | 'company.registered'
   /** `company.updated`: A company was changed. Needs READ_COMPANIES. */
   | 'company.updated'
-  /** `location.available`: A full location has room again. Needs READ_STATUS. */
+  /** `location.available`: A full location has free spaces again. Needs READ_STATUS. */
   | 'location.available'
   /** `location.created`: A location was created. Needs READ_LOCATIONS. */
   | 'location.created'
@@ -201,11 +201,11 @@ export type WebhookEvent =
   | 'parking.entered'
   /** `parking.exited`: A vehicle left, or the record of an exit was corrected. Needs READ_ACTIVITY. */
   | 'parking.exited'
-  /** `parking.exit_unseen`: The longest stay of a vehicle is over, and no gate recorded its exit. Needs READ_ACTIVITY. */
+  /** `parking.exit_unseen`: The maximum stay of a vehicle is over, and no gate recorded its exit. Needs READ_ACTIVITY. */
   | 'parking.exit_unseen'
   /** `parking.inside_counted`: The vehicles inside were counted; the message has the numbers of opened and corrected sessions. Needs READ_ACTIVITY. */
   | 'parking.inside_counted'
-  /** `parking.occupancy_adjusted`: The number of vehicles inside was set. Needs READ_ACTIVITY. */
+  /** `parking.occupancy_adjusted`: The number of vehicles inside a location was set. Needs READ_ACTIVITY. */
   | 'parking.occupancy_adjusted'
   /** `quota.exceeded`: A vehicle entered, and more vehicles of its reference are inside than the quota allows. Needs READ_ACTIVITY. */
   | 'quota.exceeded'
@@ -237,7 +237,7 @@ export type Weekday =
   /** Wednesday. */
   | 'WEDNESDAY';
 
-/** A weekly time span, in the location's local time. Daylight saving time applies. */
+/** A weekly time span, in the location's local time, which includes daylight saving time. */
 export type WeeklyHoursInput = {
   /** The days on which the weekly hours start. */
   days: Array<Weekday>;

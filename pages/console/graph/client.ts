@@ -3,7 +3,8 @@ import { Client, fetchExchange, subscriptionExchange } from 'urql';
 import { createLive } from './live.ts';
 
 /**
- * The GraphQL types without an id. The cache stores an object of such a type as a part of the object that contains it.
+ * The GraphQL types whose objects have no id. The cache stores an object without an id as a part of the object that
+ * contains it.
  */
 const parts = [
   ...['AccessCandidate', 'AccessCheck', 'AccessDecision', 'DeprecatedUse', 'ImportError', 'ImportResult'],
@@ -22,8 +23,8 @@ const parts = [
 ];
 
 /**
- * Creates the GraphQL client for one API key. Its cache holds each object only once, so that live updates and changes
- * appear in all views that show the object.
+ * Creates the GraphQL client for one API key. The cache of the client stores each object only once. So after a live
+ * update or a mutation, every view shows the new values of the object.
  */
 export function createGraphClient(key: string): Client {
   const live = createLive(() => key);

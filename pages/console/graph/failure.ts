@@ -1,19 +1,19 @@
 import type { CombinedError } from 'urql';
 
-/** The kinds of failures. Each kind is shown in a different way. */
+/** A failed request of the console. Each kind of failure is shown to the user in a different way. */
 export type Failure =
   | { kind: 'offline' }
   | { kind: 'rate-limit'; retryAt: number }
   | { kind: 'key-refused'; message: string }
   | { kind: 'refused'; code: string; message: string; field: string | undefined; details: FieldError[] };
 
-/** An error of the gateway about one field of an input. */
+/** An error message of the gateway about one input field. */
 interface FieldError {
   field: string;
   message: string;
 }
 
-/** How long to wait after a response with status 429 and without `Retry-After`, in seconds. */
+/** How many seconds to wait after a response with status 429 (rate limit exceeded) that has no `Retry-After`. */
 const defaultRetrySeconds = 10;
 
 interface Extensions {
@@ -21,7 +21,7 @@ interface Extensions {
   details?: { field?: string; errors?: FieldError[] };
 }
 
-/** Converts an error of the GraphQL client to the kind of failure that a view can show. */
+/** Converts an error of the GraphQL client to a failure that a view can show. */
 export function failureOf(error: CombinedError): Failure {
   const response = error.response as Response | undefined;
   const [first] = error.graphQLErrors;
@@ -37,8 +37,8 @@ export function failureOf(error: CombinedError): Failure {
 }
 
 /**
- * Returns the messages of a failure by field. The name of the field is the last part of its path, such as `plateCode`
- * for `input.plateCode`.
+ * Returns the error messages of a failed request, with one message for each wrong field. The name of a field is the
+ * last part of its path, for example `plateCode` for `input.plateCode`.
  */
 export function fieldMessages(failure: Failure | undefined): Record<string, string> {
   if (failure?.kind !== 'refused') return {};

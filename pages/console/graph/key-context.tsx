@@ -5,17 +5,20 @@ import type { Permission, ViewerQuery } from '../generated/operations.ts';
 /** The API key with which the user has opened the console. */
 export interface ConsoleKey {
   viewer: NonNullable<ViewerQuery['viewer']>;
-  /** Whether the API key has all given permissions. */
+  /** Whether the API key of the console has all given permissions. */
   may(...permissions: Permission[]): boolean;
-  /** Shows the form for the API key again, because the gateway has rejected the key. */
+  /** Shows the form for the API key again after the gateway has rejected the key. */
   refuseKey(message: string): void;
-  /** Shows the form for the API key again and deletes the stored key. */
+  /** Deletes the stored API key and shows the form for the API key again. */
   leave(): void;
 }
 
 export const KeyContext = createContext<ConsoleKey | undefined>(undefined);
 
-/** Returns the API key of the console. This hook works only in components that are shown after the key was accepted. */
+/**
+ * Returns the API key of the console. The hook `useKey` works only in components that are shown after the gateway has
+ * accepted the API key.
+ */
 export function useKey(): ConsoleKey {
   const key = useContext(KeyContext);
   if (!key) throw new Error('The console has no key here');

@@ -1,21 +1,26 @@
-/** The name of the session storage item for the API key. Browsers delete the item when the tab is closed. */
+/** The name of the session storage item for the API key, which the browser deletes when the tab is closed. */
 const sessionKeyName = 'parking-gateway:session-key';
 
-/** The name of the local storage item for an API key that the device remembers. The explorer uses the same item. */
+/**
+ * The name of the local storage item for an API key that the device remembers. The explorer and the console store the
+ * remembered API key in the same local storage item.
+ */
 const rememberedKeyName = 'parking-gateway:key';
 
-/** Returns the API key that is stored for this tab or on this device. The text is empty when no key is stored. */
+/** Returns the API key that is stored for this tab or on this device, or an empty text if no API key is stored. */
 export const storedKey = (): string =>
   sessionStorage.getItem(sessionKeyName) ?? localStorage.getItem(rememberedKeyName) ?? '';
 
-/** Stores an API key for this tab, and on this device if the user wants it. */
+/**
+ * Stores an API key for this browser tab, and also on this device if the user wants the device to remember the API key.
+ */
 export function storeKey(key: string, remember: boolean): void {
   sessionStorage.setItem(sessionKeyName, key);
   if (remember) localStorage.setItem(rememberedKeyName, key);
   else localStorage.removeItem(rememberedKeyName);
 }
 
-/** Deletes the API key that is stored on this device. */
+/** Deletes the stored API key of this tab and of this device. */
 export function forgetKey(): void {
   sessionStorage.removeItem(sessionKeyName);
   localStorage.removeItem(rememberedKeyName);

@@ -1,10 +1,10 @@
 import type { ExecutionResult } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
 
-/** The pauses between attempts to reconnect, in milliseconds. The last pause is repeated. */
+/** The pauses between attempts to reconnect, in milliseconds. The fourth pause and all later pauses last 30 seconds. */
 const reconnectDelaysMs = [1_000, 3_000, 10_000, 30_000];
 
-/** The object that receives the results of a subscription. */
+/** The functions that a subscription calls with each result and at its end. */
 interface Sink {
   next(result: ExecutionResult): void;
   complete(): void;
@@ -16,8 +16,8 @@ interface SubscriptionRequest {
 }
 
 /**
- * Returns how long to wait before the next attempt to subscribe. The result is undefined when the gateway has rejected
- * the subscription permanently.
+ * Returns the pause before the next attempt to subscribe, in milliseconds. Returns `undefined` if the gateway has
+ * rejected the subscription permanently.
  */
 async function delayAfter(error: unknown, attempt: number, sink: Sink): Promise<number | undefined> {
   const usual = reconnectDelaysMs[Math.min(attempt, reconnectDelaysMs.length - 1)]!;
@@ -30,7 +30,9 @@ async function delayAfter(error: unknown, attempt: number, sink: Sink): Promise<
   return undefined;
 }
 
-/** Waits for some time. The wait ends earlier when the network is available again. */
+/**
+ * Waits for the given number of milliseconds. The wait ends early when the network becomes available again.
+ */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -46,17 +48,17 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Creates subscriptions over server-sent events. When a stream breaks or ends, it is opened again, until the gateway
- * rejects it or the view closes it.
+ * Creates subscriptions over server-sent events. When a stream breaks or ends, the client opens the stream again. The
+ * client stops when the gateway rejects the subscription, or when the view closes it.
  *
- * @param currentKey returns the API key for each attempt
+ * @param currentKey a function that returns the API key, and that is called before each attempt to connect
  */
 export function createLive(currentKey: () => string) {
   const client = createClient({
     url: '/graphql',
     headers: () => ({ 'X-API-Key': currentKey() }),
-    // Retries of the library are switched off, and this file retries itself. Each rejected attempt costs a rate limit
-    // point.
+    // The retries of graphql-sse are switched off, because each rejected attempt costs a rate limit point. Instead of
+    // these retries, the function `run` subscribes again after a pause.
     retryAttempts: 0,
   });
 

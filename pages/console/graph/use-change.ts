@@ -5,15 +5,17 @@ import { type Failure, failureOf } from './failure.ts';
 
 /** A mutation that a form sends, and its current state. */
 export interface Change<Data, Variables> {
-  /** Sends the mutation. The promise resolves with the data, or with undefined when the mutation failed. */
+  /**
+   * Sends the mutation. Resolves with the data of the mutation, or with `undefined` if the mutation failed.
+   */
   send(variables: Variables): Promise<Data | undefined>;
   sending: boolean;
   failure: Failure | undefined;
-  /** Removes the message about the last failure from the form. */
+  /** Removes the last error message from the form. */
   clear(): void;
 }
 
-/** Prepares a mutation that a form can send. */
+/** Returns a function that sends the mutation of a form, and the current state of the mutation. */
 export function useChange<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
 ): Change<Data, Variables> {

@@ -3,10 +3,11 @@ import { SitesLiveDocument, type StatusFieldsFragment } from '../generated/opera
 import { useKey } from './key-context.tsx';
 
 /**
- * Keeps the status of some locations up to date. Each new status is written to the cache, so that all views show it.
+ * Keeps the status of the given locations up to date. Each new status goes into the cache of the GraphQL client, so all
+ * views of the console show the new status.
  *
- * @param onChange called with each status of a location except its first status
- * @returns whether the stream is open
+ * @param onChange called with each status that the subscription sends, including the first status
+ * @returns whether the subscription has received a status and has no error
  */
 export function useLiveStatuses(
   locationIds: readonly string[],

@@ -10,32 +10,36 @@ import { useView, type View } from './use-view.ts';
 export interface KnownLocation {
   id: string;
   name: string;
-  /** The IANA name of the time zone; undefined when the API key may not read the time zone. */
+  /** The IANA name of the time zone, or `undefined` if the API key may not read the time zone. */
   timezone: string | undefined;
 }
 
-/** Some of the locations that the user can choose, such as the results of a search. */
+/** The first locations that match a search. */
 export interface FoundLocations {
-  /** The locations, or undefined while they are loading. */
+  /** The locations, or `undefined` while they are loading. */
   locations: KnownLocation[] | undefined;
-  /** Whether more locations match the search. */
+  /** True if `locations` does not contain all locations that match the search. */
   hasMore: boolean;
-  /** The query that reads the locations; undefined when no query is needed. */
+  /**
+   * The state of the query that reads the locations, or `undefined` if the API key may read neither locations nor
+   * statuses.
+   */
   view: View<unknown> | undefined;
 }
 
 /**
- * Returns how the names of locations can be read: from the list of locations, or from their statuses. The API key
- * itself contains only ids.
+ * Returns where the console finds the locations of an API key: in the list of locations (`names`), in their statuses
+ * (`statuses`), or as ids in the scope of the key (`key`). The place depends on the permissions of the API key.
  */
 const sourceOf = ({ may }: ConsoleKey) =>
   may('READ_LOCATIONS') ? 'names' : may('READ_STATUS') ? 'statuses' : 'key';
 
 /**
  * Finds locations whose name contains a text, up to a maximum number. An API key without READ_LOCATIONS cannot use the
- * search of the graph. The hook then searches in the statuses of locations, or in the locations in the key's scope.
+ * location search of the GraphQL API. For such a key, the console searches the location names in the statuses of the
+ * locations. If the key may not read statuses, the console searches the location ids in the scope of the key.
  *
- * @param options.pause whether to read nothing
+ * @param options.pause while true, the hook does not search for locations
  */
 export function useFoundLocations(
   search: string,
@@ -65,8 +69,8 @@ export function useFoundLocations(
 }
 
 /**
- * Finds a location by its id. The result is undefined while the location is loading. If the API key may not read the
- * name of the location, the name is its id.
+ * Finds a location by its id. While the location is loading, the result is `undefined`. If the API key may not read the
+ * name of the location, `name` contains the location id.
  */
 export function useLocation(id: string | undefined): KnownLocation | undefined {
   const key = useKey();
@@ -83,7 +87,10 @@ export function useLocation(id: string | undefined): KnownLocation | undefined {
   return named.data?.location ?? (named.failure ? unnamed : undefined);
 }
 
-/** Whether the console can list locations by name. If not, the user must enter the id of a location. */
+/**
+ * Whether the console can list locations by name. If the console cannot list locations, the user must enter the id of a
+ * location.
+ */
 export function useCanName(): boolean {
   const key = useKey();
   return sourceOf(key) !== 'key' || key.viewer.locationIds.length > 0;

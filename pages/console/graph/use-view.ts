@@ -5,17 +5,20 @@ import { type Failure, failureOf } from './failure.ts';
 
 /** The state of a query that a view shows. */
 export interface View<Data> {
-  /** The data that was last read. It stays available during a refresh and after a failure. */
+  /** The data from the last successful request, even during a refresh and after a failed refresh. */
   data: Data | undefined;
   failure: Failure | undefined;
   loading: boolean;
-  /** Reads the data from the gateway again. */
+  /** Reads the data of the view from the gateway again. */
   reload(): void;
-  /** The document and the variables of the query, for opening it in the explorer. */
+  /**
+   * The GraphQL document and variables with which the view loads its data. A button can open them in the GraphQL
+   * explorer.
+   */
   operation: ShownOperation;
 }
 
-/** An operation with its variables that a button can open in the explorer. */
+/** A GraphQL operation and its variables, which a button can open in the explorer. */
 export interface ShownOperation {
   document: TypedDocumentNode<unknown, never>;
   variables: Record<string, unknown>;
@@ -23,10 +26,10 @@ export interface ShownOperation {
 
 /**
  * Runs the query of a view. After a response with status 429, the query runs again as soon as the rate limit allows it.
- * After a network failure, it runs again as soon as the network is available.
+ * After a network failure, the query runs again as soon as the network is available.
  *
- * @param options.pause whether the query does not run
- * @param options.refreshMs the interval in milliseconds between runs while the page is visible
+ * @param options.pause if true, the hook sends no query
+ * @param options.refreshMs how often the query runs again while the page is visible, in milliseconds
  */
 export function useView<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
@@ -41,7 +44,7 @@ export function useView<Data, Variables extends AnyVariables>(
     pause,
     requestPolicy: 'cache-and-network',
   } as Parameters<typeof useQuery<Data, Variables>>[0]);
-  const data = answer ?? undefined; // null: the query was rejected
+  const data = answer ?? undefined; // `data` is null when the gateway has rejected the query
   const [failure, setFailure] = useState<Failure>();
   const reload = useCallback(() => execute({ requestPolicy: 'network-only' }), [execute]);
 

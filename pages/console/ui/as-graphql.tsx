@@ -7,8 +7,8 @@ import { texts } from '../texts.ts';
 const explorerPath = '/graphql';
 
 /**
- * Returns the address that opens an operation in the explorer. Long variables are omitted if the address would be too
- * long.
+ * Returns the address that opens an operation in the explorer. If the address would be too long, the variables of the
+ * operation are omitted.
  */
 function addressOf({ document, variables }: ShownOperation): string {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));

@@ -15,7 +15,7 @@ import {
 } from 'react-aria-components';
 import { texts } from '../texts.ts';
 
-/** A button. Forms use the variant `primary` for their main action, and tables use `quiet`. */
+/** A button. `look` is `primary` for the main button of a form, and `quiet` for a button in a table. */
 export function Button({
   look = 'plain',
   ...props

@@ -7,11 +7,11 @@ import { Button } from './controls.tsx';
 export interface Column<Row> {
   title: string;
   cell(row: Row): ReactNode;
-  /** Whether the column contains numbers. Numbers are aligned to the right. */
+  /** Whether the column contains numbers. Numbers are aligned to the right edge of the column. */
   numeric?: boolean;
 }
 
-/** A table of rows. On a narrow screen, the table can be scrolled. */
+/** A table with a header. On a narrow screen, the user can scroll the table horizontally. */
 export function DataTable<Row>(props: {
   label: string;
   columns: readonly Column<Row>[];

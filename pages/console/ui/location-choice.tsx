@@ -7,7 +7,7 @@ import { Button, Field } from './controls.tsx';
 import { LocationSearch } from './location-search.tsx';
 import { FailureNotice } from './view-state.tsx';
 
-/** A form that opens a location by its identifier. It appears when the API key may not list locations. */
+/** A form in which the user opens a location by its id, for API keys that may not list locations. */
 function LocationById({ view }: { view: ViewName }) {
   const [typed, setTyped] = useState('');
   return (
@@ -25,8 +25,8 @@ function LocationById({ view }: { view: ViewName }) {
 }
 
 /**
- * The field for choosing the location of a view. If the address of the page names no location, the first location is
- * chosen.
+ * The field for choosing the location of a view. If the address of the page contains no location id, the view shows the
+ * first location of the API key.
  */
 export function LocationChoice({ view, locationId }: { view: ViewName; locationId: string | undefined }) {
   const canName = useCanName();

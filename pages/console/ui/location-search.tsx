@@ -16,10 +16,10 @@ import { FailureNotice } from './view-state.tsx';
 /** The maximum number of locations that the search requests and shows. */
 const shownLocations = 20;
 
-/** How long the search waits after the last key press, in milliseconds. */
+/** How many milliseconds after the last key press the search starts. */
 const typingPauseMs = 250;
 
-/** Returns a text after it has not changed for a while (debouncing). */
+/** Returns the latest text that has stayed the same for 250 milliseconds (debouncing). */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {
@@ -56,7 +56,7 @@ function Options({ found: { locations, hasMore, view } }: { found: FoundLocation
 /**
  * A field that finds a location by a part of its name.
  *
- * @param props.chosen the location that the field shows when it has no focus
+ * @param props.chosen the selected location, whose name the field shows while it has no focus
  */
 export function LocationSearch(props: {
   label: string;
@@ -65,7 +65,7 @@ export function LocationSearch(props: {
 }) {
   const { label, chosen, onChoose } = props;
   const shownName = chosen?.name ?? '';
-  const [typed, setTyped] = useState<string>(); // undefined: the field has no focus
+  const [typed, setTyped] = useState<string>(); // `typed` is `undefined` when the field has no focus
   const [picked, setPicked] = useState<string>();
   const term = typed === undefined || typed === shownName ? '' : typed;
   const found = useFoundLocations(useSettled(term), { first: shownLocations, pause: typed === undefined });
@@ -74,7 +74,7 @@ export function LocationSearch(props: {
       className="field choice"
       menuTrigger="focus"
       allowsEmptyCollection
-      allowsCustomValue // keeps the typed text until the field loses the focus
+      allowsCustomValue // `allowsCustomValue` keeps the typed text until the field loses the focus
       items={found.locations ?? []}
       inputValue={typed ?? shownName}
       onInputChange={setTyped}

@@ -4,7 +4,7 @@ import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** A dialog in front of the page. The keyboard focus stays in the dialog until it is closed. */
+/** A dialog in front of the page. The keyboard focus stays in the dialog until the user closes the dialog. */
 export function Panel(props: { title: string; onClose(): void; children: ReactNode; wide?: boolean }) {
   const { title, onClose, children, wide = false } = props;
   return (

@@ -1,6 +1,9 @@
 /** @jsxImportSource react */
 
-/** The parts of a plate. If a camera read a plate that is in no whitelist, there is only a text. */
+/**
+ * The type, code and number of a plate. If the text that a camera read matches no whitelist entry, `plateNumber` is
+ * this whole text and `plateCode` is empty.
+ */
 interface PlateParts {
   plateType: string;
   plateCode: string;
@@ -11,7 +14,7 @@ interface PlateParts {
 export const plateText = ({ plateType, plateCode, plateNumber }: PlateParts) =>
   [plateType, plateCode, plateNumber].filter(Boolean).join(' ');
 
-/** Shows a plate in the form in which it looks on a vehicle. */
+/** Shows a plate in a frame, as on a vehicle. */
 export function Plate({ of }: { of: PlateParts }) {
   return <span className="plate">{plateText(of)}</span>;
 }

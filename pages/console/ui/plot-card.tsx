@@ -5,10 +5,10 @@ import { Plot, type Series } from './plot.tsx';
 const plotHeight = 240;
 
 /**
- * A card with a large plot and the table of its values.
+ * A card with a large plot and a table of the plotted values.
  *
- * @param props.at the times of the points, in seconds
- * @param props.zone the time zone of the axis
+ * @param props.at the times of the data points, in seconds since 1970
+ * @param props.zone the time zone in which the plot shows its times
  */
 export function PlotCard<Row>(props: {
   title: string;

@@ -4,16 +4,16 @@ import type uPlot from 'uplot';
 import { texts } from '../texts.ts';
 import { timeText } from './time.tsx';
 
-/** One series of values in a plot, which is drawn as a line or as bars. */
+/** A series of values, which a plot shows as a line or as bars. */
 export interface Series {
   name: string;
   values: readonly (number | null)[];
-  /** The colour of the series. It is the name of a CSS variable. */
+  /** The name of the CSS variable that contains the colour of the series. */
   color: '--plot-1' | '--plot-2' | '--plot-3' | '--bad' | '--quiet';
   look?: 'area' | 'line' | 'bars' | 'dashes';
 }
 
-/** The minimum length of a period, in seconds, for which the axis shows dates instead of times of day. */
+/** If a plot shows more than this number of seconds, its time axis shows dates instead of times of day. */
 const longPeriodSeconds = 60 * 3600;
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
@@ -23,7 +23,10 @@ function onDarknessChange(listener: () => void): () => void {
   return () => darkness.removeEventListener('change', listener);
 }
 
-/** Whether the page has dark colours. When this changes, the plot must be drawn again. */
+/**
+ * Whether the page has dark colours. When the page changes between dark and light colours, the plot must be drawn
+ * again.
+ */
 const useDarkness = () => useSyncExternalStore(onDarknessChange, () => darkness.matches);
 
 function optionsOf(
@@ -76,11 +79,11 @@ function optionsOf(
 }
 
 /**
- * A plot of values over time. The same values are available as a table.
+ * A plot of values over time. Below the plot, the user can open a table with the plotted values.
  *
- * @param props.at the times of the points, in seconds
- * @param props.zone the time zone of its axis
- * @param props.table the table with the values of the plot
+ * @param props.at the times of the data points, in seconds since 1970
+ * @param props.zone the time zone in which the plot shows its times
+ * @param props.table the HTML table that shows the plotted values
  */
 export function Plot(props: {
   label: string;

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** Shows a new secret with a copy button. The secret cannot be shown again later. */
+/** Shows a new secret with a copy button. The gateway returns each secret only once. */
 export function Secret({ secret }: { secret: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () =>

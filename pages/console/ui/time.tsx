@@ -2,7 +2,9 @@
 import { createContext, useContext } from 'react';
 import { texts } from '../texts.ts';
 
-/** The time zone in which times are shown: the time zone of the location, or of this device. */
+/**
+ * The time zone in which the console shows times: the time zone of the location, or of the user's device (`reader`).
+ */
 export type Clock = 'location' | 'reader';
 
 export const ClockContext = createContext<Clock>('location');
@@ -10,7 +12,10 @@ export const ClockContext = createContext<Clock>('location');
 /** The IANA name of this device's time zone. */
 export const readerZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Returns the time zone in which to show the times of a location. The user chooses it. */
+/**
+ * Returns the time zone in which the console shows the times of a location. The user chooses between the time zone of
+ * the location and the time zone of this device.
+ */
 export function useZone(locationZone: string | undefined): string {
   const clock = useContext(ClockContext);
   return clock === 'location' && locationZone ? locationZone : readerZone;
@@ -18,7 +23,7 @@ export function useZone(locationZone: string | undefined): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Formats an instant as text in a time zone. */
+/** Formats a time as text in the given time zone. */
 export function timeText(
   at: string | number | Date,
   zone: string,
@@ -36,7 +41,10 @@ export function timeText(
   return format.format(new Date(at));
 }
 
-/** Shows an instant in the chosen time zone. A tooltip shows it in the other time zone. */
+/**
+ * Shows a time in the time zone that the user has chosen: the time zone of the location or of this device. A tooltip
+ * shows the time in the time zone that the user has not chosen. If there is no location, the tooltip shows it in UTC.
+ */
 export function Time({
   at,
   zone: locationZone,
@@ -55,13 +63,13 @@ export function Time({
 }
 
 /**
- * Converts the value of a `datetime-local` field to an instant, in the time zone of this device. The result is
- * undefined for an empty field.
+ * Converts the value of a `datetime-local` field, which is in the time zone of this device, to an instant in UTC.
+ * Converts the value of an empty field to `undefined`.
  */
 export const instantOf = (local: string): string | undefined =>
   local ? new Date(local).toISOString() : undefined;
 
-/** Converts an instant to the value of a `datetime-local` field, in the time zone of this device. */
+/** Converts an instant to the value of a `datetime-local` field, which is in the time zone of this device. */
 export function localOf(instant: string | null | undefined): string {
   if (!instant) return '';
   const at = new Date(instant);

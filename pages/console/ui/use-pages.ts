@@ -9,13 +9,13 @@ interface PageInfo {
 export function usePages() {
   const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined]);
   return {
-    /** The cursor of the current page; undefined for the first page. */
+    /** The cursor of the current page, or `undefined` for the first page. */
     after: cursors.at(-1),
     /** Returns to the first page, for example after a new search. */
     restart: () => setCursors([undefined]),
     /**
-     * Returns the functions that go to the previous and to the next page. A function is undefined when there is no such
-     * page.
+     * Returns two functions, which go to the previous page and to the next page. If there is no previous page,
+     * `onPrevious` is `undefined`; if there is no next page, `onNext` is `undefined`.
      */
     steps(pageInfo: PageInfo | undefined) {
       const next = pageInfo?.hasNextPage ? pageInfo.endCursor : null;

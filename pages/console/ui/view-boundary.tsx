@@ -4,8 +4,8 @@ import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
 /**
- * Shows a message when a view fails, for example because its files cannot be loaded. The rest of the console stays
- * usable.
+ * Shows a message when a view fails, for example because its scripts cannot be loaded. The other views of the console
+ * still work.
  */
 export class ViewBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override state = { failed: false };

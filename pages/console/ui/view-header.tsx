@@ -4,8 +4,8 @@ import type { ShownOperation } from '../graph/use-view.ts';
 import { AsGraphql } from './as-graphql.tsx';
 
 /**
- * The header of a view. It has the title, buttons for actions, and a button that opens the query of the view in the
- * explorer. The title gets the focus when the view opens.
+ * The header of a console view (a screen). The header contains the title, buttons for actions, and a button that opens
+ * the query of the view in the explorer. When the view opens, its title gets the keyboard focus.
  */
 export function ViewHeader(props: {
   title: string;

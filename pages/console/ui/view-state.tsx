@@ -7,7 +7,7 @@ import type { View } from '../graph/use-view.ts';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** Returns the number of seconds until a given time. The number changes every second. */
+/** Returns the number of seconds until a given time, and updates the number every second. */
 function useSecondsUntil(time: number): number {
   const secondsLeft = () => Math.max(0, Math.ceil((time - Date.now()) / 1000));
   const [seconds, setSeconds] = useState(secondsLeft);
@@ -31,7 +31,10 @@ function FailureText({ failure }: { failure: Failure }) {
   return <>{texts.state.refused(failure.message)}</>;
 }
 
-/** Shows the failure of a view or a form. There is a retry button, unless the view retries automatically. */
+/**
+ * Shows the error message of a view or a form. A retry button is shown if the user can retry. After a rate limit error
+ * there is no retry button, because the view retries automatically.
+ */
 export function FailureNotice({ failure, onRetry }: { failure: Failure | undefined; onRetry?: () => void }) {
   if (!failure) return null;
   return (
@@ -45,9 +48,10 @@ export function FailureNotice({ failure, onRetry }: { failure: Failure | undefin
 }
 
 /**
- * Shows a view while its data is loading, without data, with data, or with old data that could not be read again.
+ * Shows the data of a view. While the data of a view is loading, or if there is no data, the user sees a message. If a
+ * refresh has failed, the old data is shown with an error message.
  *
- * @param props.empty the text for a view without data
+ * @param props.empty the message that is shown when the view has no data
  */
 export function ViewState<Data>(props: {
   view: View<Data>;
@@ -71,7 +75,8 @@ export function ViewState<Data>(props: {
 }
 
 /**
- * Shows a part of the console if the API key has the given permissions. Otherwise, the missing permissions are shown.
+ * Shows a part of the console if the API key has all given permissions. If the API key lacks a permission, a message
+ * lists the permissions that are needed.
  */
 export function Permitted({ need, children }: { need: readonly Permission[]; children: ReactNode }) {
   const { may } = useKey();

@@ -20,8 +20,8 @@ const toneOf = {
 } as const;
 
 /**
- * A table with the vehicles of a location. It shows only the vehicles inside, or all vehicles with how their stays
- * ended.
+ * A table with the stays of vehicles at a location. The user chooses between the vehicles that are inside now and all
+ * vehicles.
  */
 export function Sessions(props: {
   sessions: readonly SessionFieldsFragment[];

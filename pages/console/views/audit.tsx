@@ -23,7 +23,8 @@ const shown = (value: unknown) =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
 /**
- * Returns the fields of a change with their values before and after it. A new object has no values before the change.
+ * Returns each field of an object in an audit record, with the value before the change and the value after the change.
+ * If the change created the object, the values before the change are empty texts.
  */
 function comparison(changes: unknown): { field: string; before: string; after: string; differs: boolean }[] {
   if (!isValues(changes)) return [];
@@ -64,7 +65,10 @@ function Changes({ record, onClose }: { record: AuditRecord; onClose(): void }) 
   );
 }
 
-/** The view of the audit log. It lists changes with the API keys that made them, newest first. */
+/**
+ * The view of the audit log. The view of the audit log lists all changes, newest first, with the API key that made each
+ * change.
+ */
 export function AuditView() {
   const pages = usePages();
   const view = useView(AuditLogDocument, { after: pages.after });

@@ -19,10 +19,16 @@ import { type ImportProgress, useImport } from './use-import.ts';
 
 const { csv: words } = texts;
 
-/** The maximum number of rejected rows that the dialog shows. The downloaded file has all rejected rows. */
+/**
+ * The maximum number of rejected rows that the dialog shows. The file that the user can download contains all rejected
+ * rows.
+ */
 const maxShownRejects = 50;
 
-/** The import modes that the console offers. Replacing a whole whitelist is possible only on the command line. */
+/**
+ * The import modes that the console offers. The console does not offer the mode REPLACE, which replaces a whole
+ * whitelist; the command line does.
+ */
 type Mode = Exclude<ImportMode, 'REPLACE'>;
 
 function Outcome({ progress, isDryRun }: { progress: ImportProgress; isDryRun: boolean }) {
@@ -62,7 +68,7 @@ function Outcome({ progress, isDryRun }: { progress: ImportProgress; isDryRun: b
   );
 }
 
-/** A button that saves a whole whitelist as a file. */
+/** A button that saves a whole whitelist as a CSV file. */
 function Export({ locationId }: { locationId: string }) {
   const client = useClient();
   const [exporting, setExporting] = useState(false);
@@ -96,8 +102,8 @@ function Export({ locationId }: { locationId: string }) {
 }
 
 /**
- * A dialog that imports a whitelist from a file. A dry run first shows the result for each row. The dialog can also
- * export the whitelist.
+ * A dialog that imports a whitelist from a CSV file. Before the import, a dry run shows how many whitelist entries
+ * would change and which rows would be rejected. The dialog can also export the whitelist as a CSV file.
  */
 export function CsvPanel(props: {
   locationId: string;

@@ -11,7 +11,7 @@ const { webhooks: words } = texts;
 
 const toneOf = { PENDING: 'warn', DELIVERED: 'good', FAILED: 'bad', CANCELLED: 'quiet' } as const;
 
-/** Returns the JSON of a message with indentation. */
+/** Returns the body of a message as indented JSON. */
 function readable(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
@@ -20,7 +20,7 @@ function readable(body: string): string {
   }
 }
 
-/** Shows the attempts of a delivery, and the time of the next attempt. */
+/** Shows all attempts to deliver a message, and the time of the next attempt. */
 function Attempts({ delivery }: { delivery: DeliveryFieldsFragment }) {
   const { attempts, nextAttemptAt } = delivery;
   return (
@@ -40,9 +40,10 @@ function Attempts({ delivery }: { delivery: DeliveryFieldsFragment }) {
 }
 
 /**
- * A table of deliveries with their attempts. Each delivery has a button that sends the message again.
+ * A table of the deliveries of a webhook, with the attempts of each delivery. Each delivery has a button that sends the
+ * message again.
  *
- * @param props.bodyOf returns the message body of a delivery, if the bodies have been requested
+ * @param props.bodyOf maps the id of a delivery to its message body; `undefined` if no bodies have been requested
  */
 export function DeliveryTable(props: {
   deliveries: readonly DeliveryFieldsFragment[];

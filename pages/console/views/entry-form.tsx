@@ -18,7 +18,9 @@ import { HoursFields } from './hours-fields.tsx';
 
 const { whitelist: words, why } = texts;
 
-/** Returns the values of an entry for the form. For a new entry, the values are empty. */
+/**
+ * Returns the values of the form fields for a whitelist entry. For a new whitelist entry, all form fields are empty.
+ */
 const valuesOf = (entry: EntryFieldsFragment | undefined) => ({
   referenceId: entry?.referenceId ?? '',
   plateType: entry?.plateType ?? '',
@@ -45,7 +47,7 @@ const labels: Record<keyof Values, string> = {
   maxEntries: words.maxEntries,
 };
 
-/** Converts the values of the form to the GraphQL input. */
+/** Converts the values of the form fields to the input of the GraphQL mutation. */
 function inputOf(values: Values, hours: WeeklyHoursInput[]): WhitelistEntryInput {
   const { vehicleType, note, validFrom, validUntil, maxEntries, ...required } = values;
   return {
@@ -60,12 +62,15 @@ function inputOf(values: Values, hours: WeeklyHoursInput[]): WhitelistEntryInput
 }
 
 /**
- * A form that adds a vehicle to a whitelist or changes an entry. If another user has changed the entry in the meantime,
- * the form shows that change and does not overwrite it.
+ * A form that adds a vehicle to a whitelist or changes a whitelist entry. If another user has changed the whitelist
+ * entry since the form was opened, the form reports the conflict. The form overwrites the change of the other user only
+ * if this user confirms.
  *
- * @param props.entry the entry at the time when the form was opened; undefined to add an entry
- * @param props.current the latest version of the entry in the list
- * @param props.onConflict reads the list again
+ * @param props.entry the whitelist entry as it was when the form was opened, or `undefined` to add a new whitelist
+ *   entry
+ * @param props.current the newest version of the whitelist entry that the console has read from the gateway
+ * @param props.onConflict a function that reads the whitelist again; the form calls it when the gateway rejects a
+ *   change of the whitelist entry
  */
 export function EntryForm(props: {
   locationId: string;

@@ -6,7 +6,10 @@ import { Confirmation } from '../ui/panel.tsx';
 import { plateText } from '../ui/plate.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 
-/** A dialog that removes an entry. If another user has changed the entry in the meantime, the entry is not removed. */
+/**
+ * A dialog that removes a whitelist entry. The whitelist entry is not removed if another user has changed it since the
+ * dialog was opened.
+ */
 export function EntryRemoval(props: {
   entry: EntryFieldsFragment;
   onConflict(): void;

@@ -6,7 +6,7 @@ import { Time } from '../ui/time.tsx';
 
 const { whitelist: words } = texts;
 
-/** Returns the weekly hours of an entry as text. */
+/** Returns the weekly hours of a whitelist entry as text. */
 export const hoursText = (hours: EntryFieldsFragment['hours']): string =>
   hours.length === 0
     ? words.allHours
@@ -14,11 +14,11 @@ export const hoursText = (hours: EntryFieldsFragment['hours']): string =>
         .map(({ days, from, to }) => `${days.map((day) => words.days[day]).join(' ')} ${from}–${to}`)
         .join('; ');
 
-/** Returns a text that says how many times a vehicle has entered, and how many times it may enter. */
+/** Returns how many entries of a vehicle were recorded and how many are allowed, as text such as `2 / 5`. */
 export const usesText = ({ entriesRecorded, maxEntries }: EntryFieldsFragment): string =>
   maxEntries === null ? String(entriesRecorded) : `${entriesRecorded} / ${maxEntries}`;
 
-/** Shows from when and until when an entry is valid. */
+/** Shows the start and the end of the period in which a whitelist entry is valid. */
 export function Validity({ entry, zone }: { entry: EntryFieldsFragment; zone: string | undefined }) {
   const { validFrom, validUntil } = entry;
   if (!validFrom && !validUntil) return <>–</>;
@@ -30,7 +30,7 @@ export function Validity({ entry, zone }: { entry: EntryFieldsFragment; zone: st
   );
 }
 
-/** Shows an entry of a whitelist in a few lines. */
+/** Shows a whitelist entry as a short text. */
 export function EntrySummary({ entry, zone }: { entry: EntryFieldsFragment; zone: string | undefined }) {
   return (
     <p>

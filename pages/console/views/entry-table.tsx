@@ -8,7 +8,9 @@ import { hoursText, usesText, Validity } from './entry-summary.tsx';
 
 const { whitelist: words } = texts;
 
-/** A table with the entries on a page of the whitelist. Each entry has buttons for its actions. */
+/**
+ * A table with the entries on one page of the whitelist. Each row has buttons for the actions on its whitelist entry.
+ */
 export function EntryTable(props: {
   entries: readonly EntryFieldsFragment[];
   zone: string | undefined;

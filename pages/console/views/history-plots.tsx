@@ -17,7 +17,8 @@ import { ViewState } from '../ui/view-state.tsx';
 const hourMs = 3_600_000;
 
 /**
- * The time ranges that the user can choose. Each has at most 750 data points, and costs one or two rate limit points.
+ * The time ranges that the user can choose. The occupancy data of one time range has at most 750 data points, and the
+ * request for this data costs one or two rate limit points.
  */
 const periods = {
   day: { hours: 24, interval: 'QUARTER_HOUR' },
@@ -28,7 +29,10 @@ const periods = {
 type Period = keyof typeof periods;
 type Points = NonNullable<LocationHistoryQuery['location']>['occupancyHistory'];
 
-/** Adds up entries and exits for each hour. The data points have shorter intervals. */
+/**
+ * Returns how many vehicles entered and left in each hour. In the time range of one day, each hour has four data
+ * points.
+ */
 function byHour(points: Points) {
   const hours = new Map<number, { entries: number; exits: number }>();
   for (const { at, entries, exits } of points) {
@@ -39,7 +43,10 @@ function byHour(points: Points) {
   return [...hours].map(([at, sums]) => ({ at, ...sums }));
 }
 
-/** Plots the occupancy of a location as a line, and its entries and exits per hour as bars. */
+/**
+ * Two plots for a location. The first plot shows the occupancy as a line. The bars of the second plot show how many
+ * vehicles entered and left per hour.
+ */
 function Plots({ points, zone, capacity }: { points: Points; zone: string; capacity: number | null }) {
   const { location: words } = texts;
   const at = useMemo(() => points.map((point) => Date.parse(point.at) / 1000), [points]);

@@ -8,11 +8,17 @@ const { whitelist: words } = texts;
 const weekdays = Object.keys(words.days) as Weekday[];
 const workdays = weekdays.slice(0, 5);
 
-/** Adds a day to a list of days, or removes it. The list stays in the order of the week. */
+/**
+ * Adds a day of the week to a list, or removes the day if it is already in the list. Returns the days in the order of
+ * the week.
+ */
 const toggled = (days: readonly Weekday[], day: Weekday) =>
   weekdays.filter((each) => (each === day ? !days.includes(day) : days.includes(each)));
 
-/** The fields for weekly hours. If there are no hours, the vehicle may enter at any time. */
+/**
+ * The form fields for the weekly hours of a whitelist entry. If the whitelist entry has no weekly hours, the vehicle
+ * may enter at any time.
+ */
 export function HoursFields(props: {
   hours: readonly WeeklyHoursInput[];
   error: string | undefined;

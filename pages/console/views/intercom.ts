@@ -9,11 +9,11 @@ type Day = Hours['days'][number];
 
 const week = Object.keys(spoken.days) as Day[];
 
-/** Lists texts as a person says them: `a`, `a and b`, `a, b and c`. */
+/** Joins texts to a list in plain English: `a`, `a and b`, `a, b and c`. */
 const listed = (parts: readonly string[]) =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${spoken.and} ${parts.at(-1)}`;
 
-/** Returns days of the week in words. Three or more days in a row become a range such as `Monday to Friday`. */
+/** Returns the names of days of the week. Three or more consecutive days become a range such as `Monday to Friday`. */
 function daysText(days: readonly Day[]): string {
   if (days.length === week.length) return spoken.everyDay;
   const runs: Day[][] = [];
@@ -34,11 +34,11 @@ function timesText({ from, to }: Hours): string {
   return spoken.fromTo(from, to <= from ? spoken.nextDay(to) : to);
 }
 
-/** Returns weekly hours as a person says them, such as `Monday to Friday from 07:00 to 19:00`. */
+/** Returns weekly hours as spoken text, such as `Monday to Friday from 07:00 to 19:00`. */
 const hoursText = (hours: readonly Hours[]) =>
   listed(hours.map((each) => `${daysText(each.days)} ${timesText(each)}`));
 
-/** Returns an instant in local time as a person says it, such as `Saturday 21 November at 23:21`. */
+/** Returns a date and time as spoken text in local time, such as `Saturday 21 November at 23:21`. */
 function instantText(at: string, zone: string): string {
   const text = (options: Intl.DateTimeFormatOptions, instant = new Date(at)) =>
     new Intl.DateTimeFormat('en-GB', { timeZone: zone, ...options }).format(instant);
@@ -50,10 +50,12 @@ function instantText(at: string, zone: string): string {
 }
 
 /**
- * Returns a sentence that a person can say to the driver at the intercom. It contains the values of the failed check.
+ * Returns a sentence that the operator at the intercom can say to the driver. The sentence contains values of the rule
+ * that the vehicle did not pass, such as the end of its permit.
  *
  * @param options.zone the time zone of the location
- * @param options.quota how many vehicles of the reference may be inside; undefined when the number is not known
+ * @param options.quota the maximum number of vehicles of the same reference (such as an apartment) that may be inside;
+ *   `undefined` if the quota is not known
  */
 export function intercomSentence(
   { reason, entry }: Pick<Decision, 'reason' | 'entry'>,

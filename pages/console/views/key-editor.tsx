@@ -20,11 +20,11 @@ import { FailureNotice } from '../ui/view-state.tsx';
 
 const { keys: words } = texts;
 
-/** Returns a list with a value added, or removed if the list already has it. */
+/** Adds a value to a list, or removes the value if it is already in the list. */
 const toggled = <Value,>(list: readonly Value[], value: Value) =>
   list.includes(value) ? list.filter((each) => each !== value) : [...list, value];
 
-/** A group of checkboxes. */
+/** A group of checkboxes with which the user chooses several values from a list. */
 function Ticks<Value extends string>(props: {
   legend: string;
   options: readonly { value: Value; name: string }[];
@@ -49,11 +49,14 @@ function Ticks<Value extends string>(props: {
   );
 }
 
-/** The maximum number of locations that have a checkbox. The user finds other locations by a search. */
+/**
+ * The maximum number of locations that have a checkbox. The user must search for locations that have no checkbox.
+ */
 const tickedLocations = 100;
 
 /**
- * Shows a checkbox for each location that an API key may have. If there are too many locations, a search field appears.
+ * Shows a checkbox for each location that can be added to the scope of an API key. If there are more than 100
+ * locations, a search field for further locations appears.
  */
 function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids: string[]): void }) {
   const { locations, hasMore } = useFoundLocations('', { first: tickedLocations, pause: false });
@@ -87,10 +90,10 @@ function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids
 }
 
 /**
- * A form that issues or changes an API key. A new key's secret is shown once. The user's key can give other keys only
- * the permissions that it has itself.
+ * A form that issues or changes an API key. The secret of a new API key is shown only once. A user can give another API
+ * key only permissions that the user's own API key has.
  *
- * @param props.edited the key to change; undefined to issue a key
+ * @param props.edited the API key to change, or `undefined` to issue a new API key
  */
 export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone(): void; onClose(): void }) {
   const { edited, onDone, onClose } = props;
@@ -119,7 +122,8 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
     };
     if (!edited) return setSecret((await issuing.send({ input }))?.createApiKey?.secret);
     const { locationIds: _, ...unscoped } = input;
-    // An operator's key is not limited to locations, so its locations are omitted.
+    // For an operator's key, the request must not contain location ids, because its scope always contains every
+    // location.
     if (await changing.send({ id: edited.id, input: edited.unrestricted ? unscoped : input })) onDone();
   }
 

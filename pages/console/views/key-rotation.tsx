@@ -11,7 +11,7 @@ import { FailureNotice } from '../ui/view-state.tsx';
 
 const { keys: words } = texts;
 
-/** A dialog that issues a new secret for an API key and shows it once. */
+/** A dialog that issues a new secret for an API key and shows the secret once. */
 export function KeyRotation({
   rotated,
   onDone,

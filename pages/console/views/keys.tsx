@@ -16,7 +16,7 @@ import { KeyRotation } from './key-rotation.tsx';
 
 const { keys: words } = texts;
 
-/** The open dialog, and the API key that it is about. */
+/** The dialog that is open, and the API key that the dialog changes. */
 type Open =
   | { kind: 'edit'; edited: KeyFieldsFragment | undefined }
   | { kind: 'rotate' | 'revoke'; edited: KeyFieldsFragment };
@@ -54,7 +54,8 @@ function Revocation({
 }
 
 /**
- * The view of the API keys that the user's key may manage. There are buttons to issue, change, rotate and revoke keys.
+ * The view of the API keys that the user's own API key may manage. The view has buttons to issue, change, rotate and
+ * revoke API keys.
  */
 export function KeysView() {
   const pages = usePages();

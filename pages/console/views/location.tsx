@@ -16,12 +16,12 @@ import { HistoryPlots } from './history-plots.tsx';
 import { Fullness, StateBadge } from './site-tile.tsx';
 
 /**
- * The minimum time between two reads of events and sessions after changes, in milliseconds. Each read costs one rate
- * limit point.
+ * The minimum time, in milliseconds, between two requests for parking events and parking sessions. A request for
+ * parking events and parking sessions costs one rate limit point.
  */
 const activityPauseMs = 60_000;
 
-/** Returns a function that calls the callback at most once in each interval (throttling). */
+/** Returns a function that calls `callback`, but at most once a minute (throttling). */
 function useAfterPause(callback: () => void): () => void {
   const last = useRef(Date.now());
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -39,7 +39,10 @@ function useAfterPause(callback: () => void): () => void {
   };
 }
 
-/** Shows the events and sessions of a location, and reads them again after the location has changed. */
+/**
+ * Shows the parking events and parking sessions of a location, and reads them again after the status of the location
+ * has changed.
+ */
 function Activity({ id, zone, changes }: { id: string; zone: string | undefined; changes: number }) {
   const [onlyInside, setOnlyInside] = useState(true);
   const pages = usePages();
@@ -74,7 +77,9 @@ function Activity({ id, zone, changes }: { id: string; zone: string | undefined;
   );
 }
 
-/** The view of a location. It shows the occupancy now and in the past, the vehicles inside, and the latest events. */
+/**
+ * The view of a location. The view shows the current and past occupancy, the vehicles inside, and the latest events.
+ */
 export function LocationView({ id }: { id: string }) {
   const { may } = useKey();
   const named = useView(LocationNameDocument, { id }, { pause: !may('READ_LOCATIONS') });

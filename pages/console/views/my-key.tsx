@@ -19,7 +19,7 @@ const shownHours = 24;
 
 type Use = NonNullable<KeyUseQuery['viewer']>;
 
-/** Returns the number of requests in each hour; 0 for an hour without requests. */
+/** Returns the numbers of requests in each of the last 24 hours, including the hours without requests. */
 function byHour(usage: Use['usage'], to: number) {
   const last = Math.floor(to / hourMs) * hourMs;
   const hours = Array.from({ length: shownHours }, (_, index) => ({
@@ -40,7 +40,7 @@ function byHour(usage: Use['usage'], to: number) {
   return hours;
 }
 
-/** Plots the requests in each hour: REST requests, GraphQL requests, errors and rejected requests. */
+/** A plot of the number of REST requests, GraphQL requests, errors and rejected requests in each hour. */
 function Requests({ usage, to }: { usage: Use['usage']; to: string }) {
   const hours = useMemo(() => byHour(usage, Date.parse(to)), [usage, to]);
   const at = useMemo(() => hours.map((hour) => hour.at / 1000), [hours]);
@@ -115,7 +115,7 @@ function Deprecations({ uses }: { uses: Use['deprecations'] }) {
   );
 }
 
-/** The view of the user's own API key, with its permissions, its usage and its remaining rate limits. */
+/** The view of the user's own API key, with the permissions, the usage and the remaining rate limits of the key. */
 export function MyKey() {
   const { viewer } = useKey();
   const [now, setNow] = useState(() => Date.now());

@@ -13,8 +13,8 @@ import { FailureNotice, ViewState } from '../ui/view-state.tsx';
 const { whitelist: words } = texts;
 
 /**
- * A form for the quota of a reference, such as a parking unit. It also shows how many vehicles of the reference are
- * inside.
+ * A form for the quota of a reference, for example of a flat or a tenant. The form also shows how many vehicles of the
+ * reference are inside the location.
  */
 export function QuotaForm(props: {
   locationId: string;

@@ -11,7 +11,10 @@ import { FailureNotice } from '../ui/view-state.tsx';
 
 const { webhooks: words } = texts;
 
-/** A form that repeats the messages of a time range that the receiver did not accept. */
+/**
+ * A form that sends webhook messages again. The user chooses a time range. The gateway then repeats all messages of
+ * this time range that the receiver did not accept.
+ */
 export function RecoveryForm({ id, onDone, onClose }: { id: string; onDone(): void; onClose(): void }) {
   const [since, setSince] = useState('');
   const [until, setUntil] = useState('');

@@ -8,29 +8,29 @@ import { DataTable } from '../ui/data-table.tsx';
 import { Plot } from '../ui/plot.tsx';
 import { Time, timeText, useZone } from '../ui/time.tsx';
 
-/** The data for the tile of a location. */
+/** The data that the tile of a location shows. */
 export interface Site extends Pick<LocationFieldsFragment, 'id' | 'name' | 'address'> {
   timezone: string | undefined;
   status: StatusFieldsFragment | undefined;
 }
 
-/** The occupancy of a location in the last hours. */
+/** The occupancy of a location at several times in the last 24 hours. */
 export type ShortHistory = readonly { at: string; occupied: number }[];
 
-/** The share of the capacity from which on a location counts as nearly full. */
+/** A location counts as nearly full when at least this share of its capacity (90 %) is occupied. */
 const nearlyFullShare = 0.9;
 
 const isNearlyFull = ({ state, capacity, occupied }: StatusFieldsFragment) =>
   state === 'AVAILABLE' && capacity !== null && occupied >= capacity * nearlyFullShare;
 
-/** Shows in one word whether a location has free places or is full. */
+/** A label that shows whether a location has free places, is nearly full, or is full. */
 export function StateBadge({ status }: { status: StatusFieldsFragment }) {
   if (isNearlyFull(status)) return <Badge tone="warn">{texts.sites.nearlyFull}</Badge>;
   const tone = { AVAILABLE: 'good', FULL: 'bad', UNKNOWN: 'quiet' } as const;
   return <Badge tone={tone[status.state]}>{texts.sites.states[status.state]}</Badge>;
 }
 
-/** A bar that shows how much of the capacity is occupied. */
+/** A bar that shows how much of a location's capacity is occupied. */
 export function Fullness({ status }: { status: StatusFieldsFragment }) {
   const { occupied, capacity, available } = status;
   return (

@@ -19,15 +19,21 @@ import { ViewHeader } from '../ui/view-header.tsx';
 import { ViewState } from '../ui/view-state.tsx';
 import { type Site, SiteTile } from './site-tile.tsx';
 
-/** The number of tiles on a page. The plots of a whole page can be read for one rate limit point. */
+/**
+ * The number of location tiles on a page. One request reads the plot data of all tiles on a page, and costs one rate
+ * limit point.
+ */
 const pageSize = 20;
 
 const dayMs = 24 * 3_600_000;
 
-/** How often the plots are read again, in milliseconds. Each read costs one rate limit point. */
+/**
+ * The interval, in milliseconds, at which the page requests the data of its plots again. One request for the data of
+ * all plots costs one rate limit point.
+ */
 const plotRefreshMs = 15 * 60_000;
 
-/** Returns the last 24 hours before the plots were last read. */
+/** Returns the time range of the plots: the 24 hours before the latest request for plot data. */
 function useLastDay() {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -48,7 +54,7 @@ const siteOfStatus = (status: StatusFieldsFragment): Site => ({
   status,
 });
 
-/** A form that opens a location by its identifier. It appears when the API key may not list locations. */
+/** A form in which the user opens a location by its id, for API keys that may not list locations. */
 function OpenById() {
   const [id, setId] = useState('');
   return (
@@ -65,7 +71,7 @@ function OpenById() {
   );
 }
 
-/** The view of all locations in the scope of the API key. Each location has a tile with live data. */
+/** The view of all locations in the scope of the API key. The view has a tile with live data for each location. */
 export function Sites() {
   const { may } = useKey();
   const [asTables, setAsTables] = useState(false);

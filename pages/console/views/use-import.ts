@@ -4,10 +4,10 @@ import type { RejectedRow } from '../csv.ts';
 import type { Failure } from '../graph/failure.ts';
 import { useChange } from '../graph/use-change.ts';
 
-/** The number of rows in one request. So many rows cost one rate limit point. */
+/** The number of rows that one import request contains. Importing 1,000 rows costs one rate limit point. */
 const rowsPerRequest = 1000;
 
-/** The progress of an import or a dry run, and its results so far. */
+/** The progress and the results so far of an import or a dry run. */
 export interface ImportProgress {
   rows: number;
   done: number;
@@ -17,11 +17,11 @@ export interface ImportProgress {
   rejects: RejectedRow[];
 }
 
-/** Sends rows in batches for an import or a dry run, and adds up the results. */
+/** Sends the rows of an import or a dry run in several requests, and adds up the results. */
 export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
-  /** Sends all rows. The promise resolves with true if all batches succeeded. */
+  /** Sends all rows. The promise resolves with true if all requests succeeded. */
   run(entries: readonly WhitelistEntryInput[], mode: ImportMode, dryRun: boolean): Promise<boolean>;
 } {
   const importing = useChange(ImportEntriesDocument);

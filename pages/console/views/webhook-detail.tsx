@@ -30,7 +30,7 @@ const filters = [['ALL', words.all], ...Object.entries(words.statuses)] as reado
   string,
 ])[];
 
-/** Shows the number of messages that wait for the reader of a pull webhook, with live updates. */
+/** Shows how many messages of a pull webhook wait for a reader, with live updates. */
 function Backlog({ id }: { id: string }) {
   const { may } = useKey();
   const pause = !may('RECEIVE_WEBHOOKS');
@@ -39,8 +39,8 @@ function Backlog({ id }: { id: string }) {
 }
 
 /**
- * The view of a webhook with its state and its deliveries, including attempts and message bodies. There are buttons to
- * send messages again.
+ * The view of a webhook. The view shows the state of the webhook and its deliveries with their attempts and message
+ * bodies. The view of the webhook also has buttons to send its messages again.
  */
 export function WebhookDetail({ id }: { id: string }) {
   const pages = usePages();

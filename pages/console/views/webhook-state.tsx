@@ -6,7 +6,10 @@ import { Time } from '../ui/time.tsx';
 
 const { webhooks: words } = texts;
 
-/** Shows whether the receiver of a webhook accepts messages. If it does not, the time since then is shown, too. */
+/**
+ * Shows whether the receiver of a webhook accepts messages. If the receiver accepts no messages, `WebhookState` also
+ * shows the time of the first failure.
+ */
 export function WebhookState({ webhook }: { webhook: WebhookFieldsFragment }) {
   const { enabled, disabledAt, failingSince } = webhook;
   if (!enabled) {

@@ -29,7 +29,7 @@ interface Search {
   onlyValid: boolean;
 }
 
-/** The open dialog, and the whitelist entry that it is about. */
+/** The dialog that is open, with the whitelist entry or reference (such as an apartment) that the user selected. */
 type Open =
   | { kind: 'edit'; entry: EntryFieldsFragment | undefined }
   | { kind: 'remove'; entry: EntryFieldsFragment }
@@ -37,8 +37,8 @@ type Open =
   | { kind: 'csv' };
 
 /**
- * The search form of the whitelist. The user chooses a field, enters a text, and can exclude entries that are not valid
- * now.
+ * The search form of the whitelist. The user chooses in which field to search, enters a text, and can exclude whitelist
+ * entries that are not valid now.
  */
 function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Search): void }) {
   const [by, setBy] = useState<SearchBy>(search.by);
@@ -70,7 +70,11 @@ function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Sea
   );
 }
 
-/** Returns the results of a search: a page of the whitelist, or the entries that match a text that a camera read. */
+/**
+ * Returns the results of a search in the whitelist. If the user searches by a text that a camera has read, the results
+ * are the whitelist entries that match this text. If the user searches by a field of the whitelist entry, the results
+ * are one page of the matching whitelist entries.
+ */
 function useEntries(locationId: string | undefined, search: Search, after: string | undefined) {
   const { by, term, onlyValid } = search;
   const byText = by === 'text' && term !== '';
@@ -97,7 +101,7 @@ function useEntries(locationId: string | undefined, search: Search, after: strin
   return { view: reading, entries: found, pageInfo: undefined };
 }
 
-/** The view of a location's whitelist. Entries can be searched, changed, imported and exported. */
+/** The view of a location's whitelist. The user can search, change, import and export the entries of the whitelist. */
 export function WhitelistView({ locationId }: { locationId: string | undefined }) {
   const { may } = useKey();
   const zone = useLocation(locationId)?.timezone;

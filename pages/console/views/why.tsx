@@ -30,7 +30,10 @@ const differencesText = ({ readAs, differences }: Candidate) =>
     ...differences.map(({ listed, read }) => words.difference(listed, read)),
   ].join('; ');
 
-/** Shows a gate decision with a sentence for the driver, the result of each check, and similar plates. */
+/**
+ * Shows a decision whether a vehicle may enter, with a sentence for the driver, the result of each check, and similar
+ * plates in the whitelist.
+ */
 function DecisionView({ decision, zone }: { decision: Decision; zone: string | undefined }) {
   const { allowed, reason, checks, entry, candidates } = decision;
   const quotas = useView(
@@ -98,7 +101,10 @@ function DecisionView({ decision, zone }: { decision: Decision; zone: string | u
 const emptyQuestion = { text: '', plateType: '', plateCode: '', plateNumber: '', at: '' };
 type Question = typeof emptyQuestion;
 
-/** The view that asks for a gate decision and shows the reasons for it. */
+/**
+ * The console's view in which the user enters a plate or a camera text. The view then shows the gate decision for
+ * this vehicle, and the reasons for the decision.
+ */
 export function WhyView({ locationId }: { locationId: string | undefined }) {
   const [by, setBy] = useState<'text' | 'plate'>('text');
   const [question, setQuestion] = useState(emptyQuestion);
