@@ -218,17 +218,21 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
   };
 }
 
-/** Returns the JSON Schema of a request body in which a required field may have its current name or its former name. */
+/**
+ * Returns the JSON Schema of a request body in which a required field may have its current name or its former name. With
+ * its former name, the field with the current name may be null, because a null field counts as missing.
+ */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
   return {
     ...schema,
     properties: {
       ...properties,
+      [newName]: { anyOf: [properties[newName], { type: 'null' }] },
       [oldName]: { ...properties[newName], deprecated: true, description: `Former name of \`${newName}\`.` },
     },
     required: (schema.required as string[]).filter((name) => name !== newName),
-    anyOf: [{ required: [newName] }, { required: [oldName] }],
+    anyOf: [{ required: [newName], properties: { [newName]: properties[newName] } }, { required: [oldName] }],
   };
 }
 

@@ -104,13 +104,16 @@ const filters = ({ query }: RestRequest) => ({
   plateType: query.plateType,
 });
 
+/** Whether an object has the given member, and the member is not null. A null member counts as missing. */
+const hasValue = (value: object, name: string) => name in value && value[name as keyof typeof value] !== null;
+
 /**
  * Converts the request body of a REST route with `residents` in its path to the GraphQL variable `input`. These routes
  * also accept `residentId`, which clients of versions before 1.3.0 send instead of `referenceId`.
  */
 const residentBody = ({ body: input }: RestRequest) => ({
   input:
-    typeof input === 'object' && input !== null && 'residentId' in input && !('referenceId' in input)
+    typeof input === 'object' && input !== null && 'residentId' in input && !hasValue(input, 'referenceId')
       ? { ...input, referenceId: input.residentId }
       : input,
 });

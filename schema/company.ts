@@ -36,6 +36,12 @@ const webAddress = emptyOr('uri', urlText(2048), {
   message: 'Must be a valid http or https URL, or empty',
 });
 
+/**
+ * A valid e-mail address of the HTML standard (https://html.spec.whatwg.org/#valid-e-mail-address) whose domain contains
+ * a dot. Zod's default pattern refuses valid addresses, such as addresses of internationalized domains.
+ */
+const emailAddress = z.email({ pattern: z.regexes.html5Email }).regex(/@.+\./);
+
 /** The validation rules of a company, in the order of the field table (docs/contract.md#company). */
 const registerCompanyRule = z.object({
   name: filledText(maxLength.name, 'Company name is required')
@@ -47,7 +53,7 @@ const registerCompanyRule = z.object({
   description: text(maxLength.description).nullish(),
   phone: text(maxLength.phone).nullish(),
   email: emptyOr('email', text(254), {
-    isValid: (value) => z.email().safeParse(value).success,
+    isValid: (value) => emailAddress.safeParse(value).success,
     message: 'Must be a valid e-mail address, or empty',
   }).nullish(),
   website: webAddress.nullish(),

@@ -73,6 +73,8 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
     ['slug', 'x'.repeat(51), 'Must be at most 50 characters'],
     ['address', '  ', 'Business address is required'],
     ['email', 'nobody', 'Must be a valid e-mail address, or empty'],
+    ['email', 'first.last@localhost', 'Must be a valid e-mail address, or empty'],
+    ['email', 'gate keeper@example.com', 'Must be a valid e-mail address, or empty'],
     ['website', 'javascript:alert(1)', 'Must be a valid http or https URL, or empty'],
     ['phone', '1'.repeat(21), 'Must be at most 20 characters'],
     ['settings', { a: 'x\u0000' }, /^Must be an object of at most 10 levels and 16 KiB of JSON/],
@@ -99,6 +101,8 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
   test.each([
     { name: 'شركة المواقف الذكية', slug: 'x' },
     { email: '', website: '', logo: '' },
+    { email: 'sales&leasing@example.com' },
+    { email: 'gates@parking.xn--mgbaam7a8h' },
     { description: null, phone: null },
     { website: 'https://example.com/a?b=c' },
   ])('a company can be registered with the fields %j', async (fields) => {

@@ -289,6 +289,7 @@ const refused: [string, Body][] = [
   [createEntry, { validFrom: 'tomorrow' }],
   [createEntry, { validFrom: '2026-01-31T08:00:00' }],
   [createResident, { referenceId: undefined }],
+  [createResident, { referenceId: null }],
   [createResident, { referenceId: undefined, residentId: ' ' }],
 ];
 
@@ -300,6 +301,7 @@ const accepted: [string, Body][] = [
   [createEntry, { plateCode: 'White', vehicleType: null, note: 'First line\nsecond line' }],
   [createEntry, { validUntil: '2026-12-31T23:59:59.5+04:00' }],
   [createResident, { referenceId: undefined, residentId: 'flat-7' }],
+  [createResident, { referenceId: null, residentId: 'flat-7' }],
 ];
 
 describe('request schemas in the OpenAPI document, compared with the gateway', () => {

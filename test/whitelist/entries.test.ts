@@ -317,6 +317,22 @@ describe('lists of whitelist entries', () => {
 });
 
 describe('the deprecated resident routes', () => {
+  test.each([{}, { referenceId: null }])(
+    'a client can create an entry with residentId and these other fields: %j',
+    async (others) => {
+      const { locationId, key } = await gateway.newTenant();
+      const { referenceId, ...rest } = newEntry({ referenceId: 'unit-1' });
+      const created = await gateway.rest('POST', `/locations/${locationId}/residents`, {
+        key,
+        body: { ...rest, ...others, residentId: referenceId },
+      });
+      expect(created).toMatchObject({
+        status: 201,
+        body: { data: { referenceId, residentId: referenceId } },
+      });
+    },
+  );
+
   test('the deprecated resident routes add the field residentId to each whitelist entry, and announce in headers when the routes end', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { referenceId, ...rest } = newEntry({ referenceId: 'villa 7/a' });

@@ -30,7 +30,8 @@ const busyRetryAfterSeconds = 1;
 /**
  * Returns the headers that all REST or GraphQL responses have.
  *
- * @param status the status of the response. A response with status 429 always has the header `Retry-After`
+ * @param status the status of the response. A response with status 429 always has the header `Retry-After`, and its
+ *   header `X-RateLimit-Remaining` is 0 (docs/contract.md#rate-limit)
  */
 export function surfaceHeaders(
   { requestId, decision }: RequestState,
@@ -38,7 +39,10 @@ export function surfaceHeaders(
 ): Record<string, string> {
   const headers = decision ? rateLimitHeaders(decision) : {};
   headers['X-Request-Id'] = requestId;
-  if (status === 429) headers['Retry-After'] ??= String(busyRetryAfterSeconds);
+  if (status === 429) {
+    headers['Retry-After'] ??= String(busyRetryAfterSeconds);
+    if (decision) headers['X-RateLimit-Remaining'] = '0';
+  }
   return headers;
 }
 
