@@ -83,10 +83,13 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
       if (text !== '' && !isJson(requestHeader(c, 'content-type'))) {
         return respond(refusal(415, 'Content-Type must be application/json'), state);
       }
+      const body = text === '' ? undefined : await parse(text, context.key.id);
+      // The API key may have been revoked while the gateway waited for the body.
+      if (takesBody) await context.reauthenticate();
       const request = {
         params: c.req.param(),
         query: firstValues(c),
-        body: text === '' ? undefined : await parse(text, context.key.id),
+        body,
         asTwin,
         ifNoneMatch: requestHeader(c, 'if-none-match'),
         ifMatch: requestHeader(c, 'if-match'),

@@ -264,6 +264,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     endStreams: () => stopping.abort(),
     async close() {
       await Promise.all([usage.close(), retention.close(), closeWebhooks(), stayExpiry.close()]);
+      await Promise.all([statusNotices.flush(), whitelistNotices.flush()]);
       await Promise.all([limiter.close(), pubSub.close()]);
       await database.close();
     },

@@ -99,6 +99,8 @@ export function createGraphEndpoint(
     context: GraphRequestContext,
     respond: Respond,
   ): Promise<Response> {
+    // The API key may have been revoked while the gateway waited for the body.
+    await context.reauthenticate();
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return respond(graphRefusal(400, 'Request body must be a JSON object'));
     }

@@ -23,6 +23,11 @@ export interface LocationNotices {
     locationIds: readonly string[],
     options?: { presentFirst?: boolean },
   ): Promise<AsyncIterableIterator<string>>;
+  /**
+   * Sends the notices that the process has collected. A stopping process calls `flush` before it closes its connection
+   * to Redis, so that the subscribers of other processes receive the last changes.
+   */
+  flush(): Promise<void>;
 }
 
 /**
@@ -41,11 +46,14 @@ export function createLocationNotices(
   /** Emits an event for each changed location. The name of each emitted event is the id of the changed location. */
   const watchers = new EventEmitter().setMaxListeners(0);
   let subscription: Promise<() => Promise<void>> | undefined;
+  let nextFlush: NodeJS.Timeout | undefined;
 
-  function send(): void {
+  async function flush(): Promise<void> {
+    clearTimeout(nextFlush);
+    if (gathered.size === 0) return;
     const message = [...gathered].join();
     gathered.clear();
-    void pubSub.publish(channel, message);
+    await pubSub.publish(channel, message);
   }
 
   function notifyWatchers(message: string): void {
@@ -74,9 +82,10 @@ export function createLocationNotices(
 
   return {
     publish(locationId) {
-      if (gathered.size === 0) setTimeout(send, gatheringMs);
+      if (gathered.size === 0) nextFlush = setTimeout(() => void flush(), gatheringMs);
       gathered.add(locationId);
     },
+    flush,
     async watch(locationIds, { presentFirst = false } = {}) {
       const { push, values } = createLatestValue<string>(
         async () => {

@@ -82,7 +82,9 @@ export const matchingEntries = namedStatement(
 
 /**
  * Updates how often the vehicle of each whitelist entry has entered (table `WhitelistEntryUse`). If a whitelist entry
- * has `maxEntries`, the statement also marks it as changed. So the whitelist feed sends the new number to clients.
+ * has `maxEntries`, the statement also marks it as changed. So the whitelist feed sends the new number to clients. The
+ * statement locks a whitelist entry before the uses of the entry, as the deletion of an entry does. The opposite order
+ * would cause deadlocks.
  */
 export const addUses = namedStatement(
   'parking-add-uses',
@@ -90,6 +92,7 @@ export const addUses = namedStatement(
   WITH changed AS (
     SELECT e.id, e."maxEntries", c.change FROM unnest($entryId::text[], $change::int[]) AS c("entryId", change)
     JOIN "WhitelistEntry" e ON e.id = c."entryId" AND e."locationId" = $locationId
+    FOR KEY SHARE OF e
   ), lowered AS (
     UPDATE "WhitelistEntryUse" u SET recorded = greatest(u.recorded + c.change, 0)
     FROM changed c WHERE u."entryId" = c.id AND c.change < 0

@@ -84,12 +84,14 @@ export function createParkingBatches(services: {
         corrected: 0,
         rejected: [],
       };
+      // The batch takes the slot of its location first. A batch that waits for its location therefore occupies none of
+      // the few slots that the batches of all API keys share.
       const recordBatch = (readings: readonly Reading[], mayRefuse: boolean) =>
-        batchSlots.run(
-          author.key.id,
+        locationSlots.run(
+          locationId,
           () =>
-            locationSlots.run(
-              locationId,
+            batchSlots.run(
+              author.key.id,
               () =>
                 prisma.$transaction((transaction) =>
                   recordReadings(transaction, author, locationId, readings),

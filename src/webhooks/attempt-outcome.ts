@@ -1,6 +1,7 @@
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { recordChange } from '../audit/record.ts';
 import { databaseNow } from '../database/clock.ts';
+import { lockRow } from '../database/row-lock.ts';
 import type { Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
 import { type ClaimedDelivery, disableWebhook, retryForMs } from './outbox.ts';
@@ -121,7 +122,7 @@ export async function storeAcknowledgements(
  */
 export async function storeOutcome(
   prisma: PrismaClient,
-  { id, webhookId }: ClaimedDelivery,
+  { id, webhookId, url }: ClaimedDelivery,
   result: AttemptResult,
 ): Promise<AttemptOutcome> {
   return prisma.$transaction(async (transaction) => {
@@ -132,16 +133,18 @@ export async function storeOutcome(
     }
 
     const now = await databaseNow(transaction);
-    await transaction.webhook.updateMany({
-      where: { id: webhookId, failingSince: null },
-      data: { failingSince: now },
-    });
-    const webhook = await transaction.webhook.findUnique({ where: { id: webhookId } });
+    await lockRow(transaction, 'Webhook', webhookId);
+    // During the attempt, a client may have changed the URL of the webhook. A failure at the previous URL says nothing
+    // about the receiver at the new URL, so it must not disable the webhook.
+    const webhook = await transaction.webhook.findUnique({ where: { id: webhookId, url } });
+    if (webhook && !webhook.failingSince) {
+      await transaction.webhook.update({ where: { id: webhookId }, data: { failingSince: now } });
+    }
     const isGone = result.httpStatus === goneStatus;
     const failingSince = webhook?.failingSince ?? now;
     const isFailingTooLong = now.getTime() - failingSince.getTime() >= disableAfterFailingMs;
-    const isEnding = isGone || isFailingTooLong;
-    if (webhook && isEnding && (await disableWebhook(transaction, webhookId))) {
+    const isEnding = webhook !== null && (isGone || isFailingTooLong);
+    if (isEnding && (await disableWebhook(transaction, webhookId))) {
       await recordChange(
         transaction,
         { key: null, requestId: id },

@@ -43,7 +43,9 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
   /** Notifies a reader when there are new messages, or when messages have waited for a long time. */
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
-    const isNews = waiting > lastNotice.waiting || newestMs > lastNotice.newestMs;
+    // The newest message can be older than the newest message of the last notice, because the time of a message is the
+    // start of its transaction, and transactions end in any order.
+    const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;
     if (waiting === 0 || !(isNews || lastNotice.countsSince >= countsUntilReminder)) return;
@@ -62,8 +64,12 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
       for (const webhookId of asked) {
         const found = byId.get(webhookId);
         for (const watcher of watchers.get(webhookId) ?? []) {
-          if (found) notify(watcher, found);
-          else watcher.numbers.end();
+          if (found) {
+            notify(watcher, found);
+            continue;
+          }
+          watcher.numbers.end();
+          forget(webhookId, watcher);
         }
       }
     } catch (error) {

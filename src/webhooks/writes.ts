@@ -155,6 +155,8 @@ export function createWebhookWrites(services: {
           where: { id },
           data: {
             ...(isGiven(url) && { url }),
+            // The previous receiver's failures do not count for the receiver at the new URL.
+            ...(isGiven(url) && url !== before.url && { failingSince: null }),
             ...(events && { events: distinct(events) }),
             ...(locationIds && { locationIds: distinct(locationIds) }),
             ...(isEnabling && { disabledAt: null, failingSince: null }),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { openTestGateway, serve } from '../support/harness.ts';
+import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 import { keyOperations } from '../support/keys.ts';
 
 // These tests check that a long response ends when the API key of the client loses access.
@@ -73,6 +73,64 @@ describe('streaming of a list without pages', () => {
     const { data } = JSON.parse(await text(response)) as { data: unknown[] };
     expect(data).toHaveLength(entriesOfLongList);
   });
+});
+
+describe('requests whose body arrives slowly', () => {
+  const surfaces: [string, (locationId: string) => { path: string; body: unknown }][] = [
+    ['REST', (locationId) => ({ path: `/api/locations/${locationId}/whitelist`, body: newEntry() })],
+    [
+      'GraphQL',
+      (locationId) => ({
+        path: '/graphql',
+        body: {
+          query:
+            'mutation ($locationId: ID!, $input: WhitelistEntryInput!) { createWhitelistEntry(locationId: $locationId, input: $input) { id } }',
+          variables: { locationId, input: newEntry() },
+        },
+      }),
+    ],
+  ];
+  const cases = surfaces.flatMap(([surface, requestFor]) =>
+    ends.map(([reason, end], index) => ({
+      surface,
+      reason,
+      requestFor,
+      end,
+      code: index < 2 ? 'UNAUTHORIZED' : 'FORBIDDEN',
+    })),
+  );
+
+  test.each(cases)(
+    'a $surface request changes nothing when its API key $reason before the body has arrived',
+    async ({ requestFor, end, code }) => {
+      const { companyId, locationId } = await gateway.newTenant();
+      const { secret, apiKey } = await keys.create(operator, {
+        permissions: ['WRITE_WHITELIST'],
+        companyIds: [companyId],
+      });
+      const { path, body } = requestFor(locationId);
+      let finish = () => {};
+      const answered = gateway.app.request(path, {
+        method: 'POST',
+        headers: { 'X-API-Key': secret, 'Content-Type': 'application/json' },
+        body: new ReadableStream({
+          start: (stream) => {
+            finish = () => {
+              stream.enqueue(new TextEncoder().encode(JSON.stringify(body)));
+              stream.close();
+            };
+          },
+        }),
+        duplex: 'half',
+      } as RequestInit);
+      // The guard must accept the request before the API key loses its access.
+      await gateway.rest('GET', '/health', { key: secret });
+      await end(apiKey.id);
+      finish();
+      expect(await (await answered).text()).toContain(`"code":"${code}"`);
+      expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
+    },
+  );
 });
 
 describe('subscriptions whose API key loses access', () => {

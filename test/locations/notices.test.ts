@@ -28,6 +28,17 @@ test('when locations change several times within a short time, the gateway publi
   await expect.poll(() => publish.mock.calls.at(-1)).toEqual(['whitelist', 'a']);
 });
 
+test('flush sends the collected notices immediately and only once', async () => {
+  const { notices, publish } = newNotices();
+  await notices.flush();
+  expect(publish).not.toHaveBeenCalled();
+  notices.publish('a');
+  await notices.flush();
+  expect(publish.mock.calls).toEqual([['whitelist', 'a']]);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(publish).toHaveBeenCalledTimes(1);
+});
+
 test('a subscriber receives notices only about the location of its subscription', async () => {
   const { notices } = newNotices();
   const [one, other] = [await notices.watch(['one']), await notices.watch(['other'])];

@@ -106,4 +106,18 @@ describe.runIf(testServerUrl)('a batch of parking events for a locked location',
     await unlock();
     expect(await batches).toEqual(Array.from({ length: 8 }, () => 300));
   });
+
+  test('batches with two API keys for one locked location do not delay a batch of another company', async () => {
+    const { companyId, ...tenant } = await gateway.newTenant();
+    const colleague = { ...tenant, key: await gateway.newKey({ companyIds: [companyId] }) };
+    const other = await gateway.newTenant();
+    const unlock = await lock(tenant.locationId);
+    const batches = Promise.all([recordMany(tenant, 300), recordMany(colleague, 300)]);
+    const observer = await connect();
+    await expect.poll(() => waitingConnections(observer)).toBe(1);
+    expect(await recordMany(other, 300)).toBe(300);
+    expect(await waitingConnections(observer)).toBe(1);
+    await unlock();
+    expect(await batches).toEqual([300, 300]);
+  });
 });

@@ -21,6 +21,8 @@ export interface Receiver {
   mostOpen: number;
   /** How the receiver responds from now on: with an HTTP status, not at all, or with a protocol change (status 101). */
   answer: number | 'nothing' | 'upgrade';
+  /** The receiver responds to a message only after this promise is fulfilled. */
+  mayAnswer: Promise<void>;
 }
 
 /** Starts a webhook receiver on loopback, which closes after the last test of the file. */
@@ -36,6 +38,7 @@ export async function startReceiver(): Promise<Receiver> {
     const { answer } = receiver;
     receiver.messages.push({ id: String(headers['webhook-id']), headers, body, answer });
     if (answer === 'nothing') return;
+    await receiver.mayAnswer;
     if (answer === 'upgrade') {
       request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
       return;
@@ -53,6 +56,7 @@ export async function startReceiver(): Promise<Receiver> {
     messages: [],
     mostOpen: 0,
     answer: 204,
+    mayAnswer: Promise.resolve(),
   };
   return receiver;
 }

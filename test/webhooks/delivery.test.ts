@@ -7,6 +7,7 @@ import { openGateway } from '../../src/gateway.ts';
 import { newId } from '../../src/ids.ts';
 import { retryDelayMs } from '../../src/webhooks/attempt-outcome.ts';
 import { newEntry, openTestGateway } from '../support/harness.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
@@ -147,6 +148,45 @@ describe('webhook deliveries', () => {
     expect(
       await prisma.auditRecord.count({ where: { targetId: webhookId, action: 'webhook.disabled' } }),
     ).toBe(1);
+  });
+
+  test('a webhook stays enabled when its previous receiver responds with status 410 (Gone) after the URL of the webhook changed', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    const newReceiver = await startReceiver();
+    let answer = () => {};
+    receiver.mayAnswer = new Promise((resolve) => (answer = resolve));
+    receiver.answer = 410;
+    await addEntry(key, locationId);
+    await received(receiver, 1);
+    await run(
+      key,
+      'mutation ($id: ID!, $url: String!) { updateWebhook(id: $id, input: { url: $url }) { id } }',
+      {
+        id: webhookId,
+        url: newReceiver.url,
+      },
+    );
+    answer();
+    await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts.length, soon).toBe(1);
+    const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
+    expect(webhook).toMatchObject({ disabledAt: null, failingSince: null });
+    await skipRetryDelay(webhookId);
+    expect(await received(newReceiver, 1)).toMatchObject([{ type: 'whitelist.created' }]);
+  });
+
+  test('failures of a previous receiver do not count for the receiver at a new URL', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 503;
+    await addEntry(key, locationId);
+    const failingSince = async () =>
+      (await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } })).failingSince;
+    await expect.poll(failingSince, soon).not.toBeNull();
+    const update =
+      'mutation ($id: ID!, $url: String!) { updateWebhook(id: $id, input: { url: $url }) { id } }';
+    await run(key, update, { id: webhookId, url: receiver.url });
+    expect(await failingSince()).not.toBeNull();
+    await run(key, update, { id: webhookId, url: `${receiver.url}/new` });
+    expect(await failingSince()).toBeNull();
   });
 
   test('a webhook is disabled only once when its receiver responds to several concurrent messages with status 410 (Gone)', async () => {

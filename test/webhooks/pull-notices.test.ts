@@ -93,6 +93,40 @@ describe('notices about waiting webhook messages in one gateway process', () => 
     }
   });
 
+  test('no query runs after the only watched webhook is deleted', async () => {
+    vi.useFakeTimers();
+    try {
+      const { query, notices } = newNotices([]);
+      const watched = notices.watch('a');
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(await watched.next()).toEqual({ done: true, value: undefined });
+      const before = query.mock.calls.length;
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(query).toHaveBeenCalledTimes(before);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('a message of an older transaction that commits late gets a notice like any other message', async () => {
+    vi.useFakeTimers();
+    try {
+      const counted = { webhookId: 'a', waiting: 1, newest: new Date('2026-01-01T10:00:02Z') };
+      const { notices } = newNotices([counted]);
+      const watched = notices.watch('a');
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(await watched.next()).toEqual({ done: false, value: 1 });
+      counted.newest = new Date('2026-01-01T10:00:00Z');
+      const told = vi.fn();
+      void watched.next().then(told);
+      await vi.advanceTimersByTimeAsync(3_000);
+      expect(told).toHaveBeenCalledWith({ done: false, value: 1 });
+      await watched.return!();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('webhookMessagesWaiting repeats its notice after about 30 seconds when the same webhook messages are still waiting', async () => {
     vi.useFakeTimers();
     try {

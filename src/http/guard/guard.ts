@@ -141,7 +141,12 @@ export function createGuards(dependencies: GuardDependencies): Guards {
           const key = authenticated instanceof Promise ? await authenticated : authenticated;
           state.key = key;
           const begun = requests.begin(key.id, c.env?.outgoing, () => state.heldBytes);
-          endRequest = begun instanceof Promise ? await waitForSlot(begun, key, state) : begun;
+          if (begun instanceof Promise) {
+            endRequest = await waitForSlot(begun, key, state);
+            await reauthenticate(authenticator, secret, key);
+          } else {
+            endRequest = begun;
+          }
           await charge(limiter, state, keySubject(key));
           const context: Context = {
             services,
