@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { plateOf } from '../support/activity.ts';
 import { newEntry, openTestGateway } from '../support/harness.ts';
+import { locksOf } from '../support/locks.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
 
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
@@ -131,5 +133,30 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('the mutation %s with 
     expect(await event('one')).toMatchObject({ whitelistEntryId: entryId, listed: true });
     await record(key, locationId, { ...input, entryId: other });
     expect(await event('one')).toMatchObject({ whitelistEntryId: other, listed: true });
+  });
+});
+
+describe.runIf(testServerUrl)('a whitelist entry that is deleted while its vehicle enters', () => {
+  const { lockTable, waitingConnections } = locksOf(gateway);
+
+  test('the gateway records the entry of the vehicle and deletes the whitelist entry, without a deadlock', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const created = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
+      key,
+      body: newEntry(plateOf('DXB/A/7')),
+    });
+    const { id } = created.body.data;
+    await prisma.whitelistEntry.update({ where: { id }, data: { maxEntries: 10 } });
+    const input = () => ({ eventId: newId(), kind: 'ENTRY', plate: plateOf('DXB/A/7'), occurredAt });
+    await ways.recordParkingEvent(key, locationId, input());
+    // The deletion locks the whitelist entry, and then waits for the locked table.
+    const unlock = await lockTable('WhitelistChange');
+    const deletion = gateway.rest('DELETE', `/locations/${locationId}/whitelist/${id}`, { key });
+    await expect.poll(() => waitingConnections()).toBe(1);
+    const event = ways.recordParkingEvent(key, locationId, input());
+    await expect.poll(() => waitingConnections()).toBe(2);
+    await unlock();
+    await event;
+    expect((await deletion).status).toBe(200);
   });
 });
