@@ -10,14 +10,19 @@ import {
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 
 /** Starts a server that limits its concurrent requests. The test ends the responses of this server. */
-async function startServer(limits: Partial<RequestLimits>) {
+async function startServer(
+  limits: Partial<RequestLimits>,
+  handled: (path: string) => Promise<void> = async () => undefined,
+) {
   const requests = createRequestsInProgress({ ...requestLimits, ...limits });
   const running: { path: string; answer: ServerResponse }[] = [];
   const refused: string[] = [];
   const server = createServer(async (incoming, answer) => {
     const path = incoming.url!;
     try {
-      await requests.begin(path.split('/')[1]!, answer);
+      const endRequest = await requests.begin(path.split('/')[1]!, answer);
+      await handled(path);
+      endRequest(true);
       running.push({ path, answer });
     } catch {
       refused.push(path);
@@ -84,23 +89,41 @@ describe('concurrent requests of one API key in a gateway process', () => {
     await expect.poll(paths).toContain('/a/4');
   });
 
-  test('a waiting request does not count towards the concurrency limit after its client has disconnected', async () => {
+  test('the request of a disconnected client counts towards the concurrency limit until its handler has ended', async () => {
+    const handled = new Map<string, () => void>();
+    const { send, paths } = await startServer(
+      { maxRunningPerKey: 1 },
+      (path) => new Promise((resolve) => handled.set(path, resolve)),
+    );
+    const first = send('/a/1');
+    await expect.poll(() => [...handled.keys()]).toEqual(['/a/1']);
+    first.destroy();
+    send('/a/2');
+    send('/b/1');
+    await expect.poll(() => [...handled.keys()]).toEqual(['/a/1', '/b/1']);
+    handled.get('/a/1')!();
+    await expect.poll(() => [...handled.keys()]).toContain('/a/2');
+    expect(paths()).toEqual(['/a/1']);
+  });
+
+  test('the request of a client that disconnected during the look-up of its API key ends with its handler', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, maxRunningPerKey: 1 });
     const server = createServer(async (_incoming, answer) => {
       await once(answer, 'close');
-      await requests.begin('key', answer);
-      server.emit('begun');
+      const endRequest = await requests.begin('key', answer);
+      endRequest(true);
+      server.emit('ended');
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
-    const begun = once(server, 'begun');
+    const ended = once(server, 'ended');
     const { port } = server.address() as AddressInfo;
     const sent = request({ port, host: '127.0.0.1' }).end();
     sent.on('error', () => undefined);
     await once(server, 'request');
     sent.destroy();
-    await begun;
+    await ended;
     expect(requests.begin('key', undefined)).toBeTypeOf('function');
   });
 
@@ -127,13 +150,13 @@ describe('concurrent requests of one API key in a gateway process', () => {
     let begun = false;
     const waiting = Promise.resolve(requests.begin('a', undefined)).then((endWaiting) => {
       begun = true;
-      endWaiting();
+      endWaiting(true);
     });
-    (await requests.begin('b', undefined))();
+    (await requests.begin('b', undefined))(true);
     expect(begun).toBe(false);
     held = 0;
     await waiting;
-    end();
+    end(true);
   });
 
   test('when clients have too many unread response bytes, the gateway closes a connection of the API key with the most unread bytes', async () => {
@@ -218,4 +241,40 @@ describe('concurrent requests whose bodies are only half sent', async () => {
     first!.end(text.slice(10));
     await expect.poll(() => waited).toBe(200);
   });
+
+  test.each([
+    ['POST', 'a small REST body', (locationId: string) => `/api/locations/${locationId}/whitelist`, 100],
+    ['POST', 'a large REST body', (locationId: string) => `/api/locations/${locationId}/whitelist`, 900_000],
+    ['POST', 'a small GraphQL body', () => '/graphql', 100],
+    ['POST', 'a GraphQL body over 16 KiB', () => '/graphql', 100_000],
+    ['POST', 'a GraphQL body over 1 MiB', () => '/graphql', 3_000_000],
+    ['POST', 'a GraphQL body of unknown length', () => '/graphql', undefined],
+    ['GET', 'no body', (locationId: string) => `/api/locations/${locationId}/whitelist`, 0],
+  ])(
+    'after clients sent a part of a %s request with %s and disconnected, another request of the API key succeeds',
+    async (method, _, pathOf, length) => {
+      const { key, locationId } = await gateway.newTenant();
+      const ask = () => fetch(`${url}/api/health`, { headers: { 'X-API-Key': key } });
+      await ask(); // the gateway caches the API key for the requests below
+      const bodies = Array.from({ length: requestLimits.maxRunningPerKey + 5 }, () => {
+        const sent = request(`${url}${pathOf(locationId)}`, {
+          method,
+          headers: {
+            'X-API-Key': key,
+            'Content-Type': 'application/json',
+            ...(length === undefined ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': length }),
+          },
+          agent: false,
+        });
+        sent.on('error', () => undefined);
+        onTestFinished(() => void sent.destroy());
+        return sent;
+      });
+      await Promise.all(
+        bodies.map((sent) => new Promise<void>((resolve) => sent.write('{"query":"', () => resolve()))),
+      );
+      for (const sent of bodies) sent.destroy();
+      expect((await ask()).status).toBe(200);
+    },
+  );
 });

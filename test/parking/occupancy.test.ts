@@ -360,6 +360,7 @@ describe('the maximum stay of a location', () => {
         statusNotices: {
           publish: (id) => published.push(id),
           watch: () => Promise.reject(new Error('unused')),
+          flush: () => Promise.reject(new Error('unused')),
         },
       }),
     );

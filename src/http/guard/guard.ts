@@ -20,7 +20,7 @@ import {
   type Surface,
   unknownOperation,
 } from '../request-state.ts';
-import { createRequestsInProgress } from './requests-in-progress.ts';
+import { createRequestsInProgress, type EndRequest } from './requests-in-progress.ts';
 import { type Answer, isEventStream, respond, surfaceHeaders } from '../responses/response.ts';
 import { beginRequest } from '../../scheduling/yield.ts';
 import { addressSubject, createUnauthenticatedClients } from './unauthenticated-clients.ts';
@@ -100,10 +100,10 @@ export function createGuards(dependencies: GuardDependencies): Guards {
    * contains the rate limit headers of the API key.
    */
   async function waitForSlot(
-    begun: Promise<() => void>,
+    begun: Promise<EndRequest>,
     key: AuthenticatedKey,
     state: RequestState,
-  ): Promise<() => void> {
+  ): Promise<EndRequest> {
     try {
       return await begun;
     } catch (error) {
@@ -134,7 +134,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
         const state = newState(c, surface);
         c.set('state', state);
         const endAnswering = beginRequest();
-        let endRequest: (() => void) | undefined;
+        let endRequest: EndRequest | undefined;
         try {
           const secret = requestHeader(c, 'x-api-key');
           const authenticated = authenticate(secret, state);
@@ -173,10 +173,10 @@ export function createGuards(dependencies: GuardDependencies): Guards {
           c.res = respond(render(refusal, state), state);
         } finally {
           endAnswering();
+          // A subscription does not count as a request in progress, because subscriptions have a limit of their own. A
+          // query, mutation or REST request counts as in progress until its response is sent or its connection closes.
+          endRequest?.(c.res === state.response || !isEventStream(c.res));
         }
-        // A subscription does not count as a request in progress, because subscriptions have a limit of their own. A
-        // query, mutation or REST request counts as in progress until its response is sent or its connection closes.
-        if (!c.env?.outgoing || (c.res !== state.response && isEventStream(c.res))) endRequest?.();
         record(state, c, performance.now() - startedAt);
       }),
     ofPublic: (render) =>

@@ -36,13 +36,10 @@ export interface RequestsInProgress {
    * Waits until a request may run, and then counts the request as running. The oldest waiting request of an API key
    * runs first.
    *
-   * @param answer the response object of Node. The request counts as running until its response is written or its
-   *   connection is closed. For a request from within the process, `answer` is `undefined`. Such a request counts as
-   *   running until the caller calls the function that ends the request
+   * @param answer the response object of Node; `undefined` for a request from within the process
    * @param heldBytes a function that returns how many bytes of the response wait in memory, without the bytes in the
    *   buffers of the connection
-   * @returns a function that ends the request; from then on, the request does not count as running, even if its
-   *   response is not written yet
+   * @returns a function that the caller must call once, when the handler of the request has ended
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, as a rejected promise, when too many requests of the API key are
    *   waiting
    */
@@ -53,7 +50,14 @@ export interface RequestsInProgress {
   ): EndRequest | Promise<EndRequest>;
 }
 
-type EndRequest = () => void;
+/**
+ * Reports that the handler of a request has ended. A request whose client has disconnected counts as running until then,
+ * because its handler still uses the process and the database.
+ *
+ * @param whenSent whether the request counts as running until its response is written or its connection is closed.
+ *   Otherwise, the request ends at once
+ */
+export type EndRequest = (whenSent: boolean) => void;
 
 /** A request in progress, with Node's `ServerResponse` object of the request. */
 interface AnsweredRequest {
@@ -98,8 +102,10 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
       startWaiting(keyId, key);
     };
     key.running.add(request);
-    answer?.once('close', end);
-    return end;
+    return (whenSent) => {
+      if (whenSent && answer && !answer.closed) answer.once('close', end);
+      else end();
+    };
   }
 
   /**
@@ -162,9 +168,6 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
 
   return {
     begin(keyId, answer, heldBytes = () => 0) {
-      // If the client disconnected during the look-up of its API key, the request is not counted: the `close` event
-      // that would end the request has already occurred.
-      if (answer?.closed) return () => undefined;
       timer ??= setInterval(check, limits.checkIntervalMs).unref();
       let key = keys.get(keyId);
       if (!key) {
