@@ -3,6 +3,7 @@ import { accepts } from 'hono/accepts';
 import { respond } from '../src/http/responses/response.ts';
 import type { GraphExecutor } from '../src/graphql/executor.ts';
 import { isJson, limitBody } from '../src/http/bodies/body.ts';
+import { decodeUtf8 } from '../src/http/bodies/json.ts';
 import { createJsonParser } from '../src/http/bodies/large-bodies.ts';
 import { requestHeader } from '../src/http/request-header.ts';
 import type { GatewayEnv } from '../src/http/request-state.ts';
@@ -79,10 +80,11 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
       const [state, context] = [c.get('state'), c.get('context')];
       const asTwin = asksForTwin(c);
       state.operation = usageName(c, operation, asTwin);
-      const text = takesBody ? await c.req.text() : '';
-      if (text !== '' && !isJson(requestHeader(c, 'content-type'))) {
+      const bytes = takesBody ? await c.req.arrayBuffer() : new ArrayBuffer();
+      if (bytes.byteLength > 0 && !isJson(requestHeader(c, 'content-type'))) {
         return respond(refusal(415, 'Content-Type must be application/json'), state);
       }
+      const text = decodeUtf8(bytes);
       const body = text === '' ? undefined : await parse(text, context.key.id);
       // The API key may have been revoked while the gateway waited for the body.
       if (takesBody) await context.reauthenticate();

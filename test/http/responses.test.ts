@@ -27,6 +27,46 @@ test.each([
   },
 );
 
+describe('the replacement character U+FFFD in a request body', () => {
+  const note = 'Caf\u{fffd} \u{1f697}';
+
+  test('REST stores the replacement character like any other character', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const answer = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
+      key,
+      body: newEntry({ note }),
+    });
+    expect(answer).toMatchObject({ status: 201, body: { data: { note } } });
+  });
+
+  test.each([
+    ['a small body', 1],
+    ['a body over 16 KiB', 200],
+    ['a body over 1 MiB', 10_000],
+  ])('GraphQL stores the replacement character in %s', async (_, rows) => {
+    const { locationId, key } = await gateway.newTenant();
+    const entries = Array.from({ length: rows }, (_, index) => ({
+      ...newEntry({ note: note.padEnd(70, 'é'), plateNumber: String(index) }),
+    }));
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        query: `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+          importWhitelistEntries(locationId: $locationId, entries: $entries) { created } }`,
+        variables: { locationId, entries },
+      }),
+    });
+    expect(await response.json()).toEqual({ data: { importWhitelistEntries: { created: rows } } });
+    const notes = await gateway.database.prisma.whitelistEntry.findMany({
+      distinct: 'note',
+      select: { note: true },
+      where: { locationId },
+    });
+    expect(notes).toEqual([{ note: entries[0]!.note }]);
+  });
+});
+
 describe('invalid REST requests', () => {
   test.each([
     ['invalid JSON', '{"referenceId":'],

@@ -304,7 +304,6 @@ describe('request bodies that are refused before parsing', () => {
   const deep = '['.repeat(41) + ']'.repeat(41);
   const inVariables = (json: string) => `{"query":"{ health { status } }","variables":{"a":${json}}}`;
   const longText = `"${'x'.repeat(32_768)}"`;
-  const textOfBytes = '{"query":"{ health { status } }","a":"\u{fffd}"}';
 
   test.each([
     ['with too many small values', manyValues, /more than 150000 values/],
@@ -320,7 +319,6 @@ describe('request bodies that are refused before parsing', () => {
       `{"${'x'.repeat(1_000)}" \n:1}`,
       /name has more than 1000 characters/,
     ],
-    ['that is not UTF-8', textOfBytes, /valid JSON in UTF-8/],
   ])('a request body %s is refused by REST and GraphQL', async (_, json, message) => {
     const { key, locationId } = await gateway.newTenant();
     const rest = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: json });
@@ -329,7 +327,7 @@ describe('request bodies that are refused before parsing', () => {
     const response = await gateway.app.request('/graphql', {
       method: 'POST',
       headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
-      body: json === textOfBytes ? json : inVariables(json),
+      body: inVariables(json),
     });
     const { errors } = (await response.json()) as {
       errors: { message: string; extensions: { code: string } }[];
@@ -412,12 +410,14 @@ const bodyOf = (bytes: () => Promise<Uint8Array>, { ends = true } = {}) =>
   );
 
 /** Creates a request whose body is the text that the given function returns. */
-const newRequest = (headers: Record<string, string>, text: () => Promise<string>) =>
-  ({
+function newRequest(headers: Record<string, string>, text: () => Promise<string>) {
+  const bytes = async () => new TextEncoder().encode(await text());
+  return {
     headers: new Headers(headers),
-    text,
-    body: bodyOf(async () => new TextEncoder().encode(await text())),
-  }) as Partial<Request> as Request;
+    arrayBuffer: async () => (await bytes()).buffer,
+    body: bodyOf(bytes),
+  } as Partial<Request> as Request;
+}
 
 test('when a large request body does not arrive within 30 s, the gateway refuses the body and reads the next waiting body', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

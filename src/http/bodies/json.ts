@@ -32,12 +32,6 @@ const maxStringCharacters = 32_768;
  */
 const maxNameCharacters = 1_000;
 
-/**
- * The replacement character, which a decoder writes instead of bytes that are not UTF-8. A client may also send the
- * replacement character on purpose.
- */
-const replacementCharacter = '\u{fffd}';
-
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
@@ -56,7 +50,6 @@ const closingBrace = 0x7d;
  */
 export function parseJson(text: string, { isBounded = false } = {}): unknown {
   if (!isBounded) requireBoundedStructure(text);
-  requireWholeText(text);
   try {
     return parseExactly(text);
   } catch {
@@ -66,13 +59,39 @@ export function parseJson(text: string, { isBounded = false } = {}): unknown {
 }
 
 /**
- * Checks that the bytes from which a text was decoded were valid UTF-8.
+ * Creates a decoder for one text in UTF-8. The caller passes the bytes of the text in one or more parts, and then calls
+ * the decoder without an argument. A byte order mark at the start does not belong to the text (Encoding standard, "UTF-8
+ * decode").
  *
- * @throws {ServiceError} `VALIDATION_ERROR` when some bytes were not UTF-8
+ * @returns a function that returns the next characters of the text; throws `VALIDATION_ERROR` for bytes that are not
+ *   UTF-8
  */
-export function requireWholeText(text: string): void {
-  if (text.includes(replacementCharacter)) throw notJson;
+export function createUtf8Decoder(): (part?: Uint8Array) => string {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  return (part) => {
+    try {
+      return decoder.decode(part, { stream: part !== undefined });
+    } catch {
+      throw notJson;
+    }
+  };
 }
+
+/**
+ * Decodes the bytes of a whole text, as `createUtf8Decoder` does for a text in parts.
+ *
+ * @throws {ServiceError} `VALIDATION_ERROR` for bytes that are not UTF-8
+ */
+export function decodeUtf8(bytes: ArrayBuffer): string {
+  try {
+    return wholeTexts.decode(bytes);
+  } catch {
+    throw notJson;
+  }
+}
+
+/** The decoder of whole texts. A decoder of a text in parts keeps a state, so each such text needs its own decoder. */
+const wholeTexts = new TextDecoder('utf-8', { fatal: true });
 
 /** The error for a request body that is not JSON. */
 const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');

@@ -1,9 +1,14 @@
-import { StringDecoder } from 'node:string_decoder';
 import { ServiceError } from '../../errors/error-table.ts';
 import { slotLimits } from '../../scheduling/limits.ts';
 import { createSlots } from '../../scheduling/slots.ts';
 import { yieldToEventLoop } from '../../scheduling/yield.ts';
-import { createStructureCheck, parseJson, requireBoundedStructure, requireWholeText } from './json.ts';
+import {
+  createStructureCheck,
+  createUtf8Decoder,
+  decodeUtf8,
+  parseJson,
+  requireBoundedStructure,
+} from './json.ts';
 
 /**
  * The size in bytes above which a request body counts as large. A large body waits for a free slot, because it occupies
@@ -49,9 +54,9 @@ export function createBodyAnswerer(): BodyAnswerer {
   return async (request, keyId, answer) => {
     const { headers } = request;
     const bytes = headers.has('transfer-encoding') ? Infinity : Number(headers.get('content-length') ?? 0);
-    if (bytes <= smallBodyBytes) return answer(parseJson(await request.text()));
+    if (bytes <= smallBodyBytes) return answer(parseJson(decodeUtf8(await request.arrayBuffer())));
     if (bytes <= largeBodyBytes) {
-      const text = await request.text();
+      const text = decodeUtf8(await request.arrayBuffer());
       return mediumSlots.run(keyId, async () => answer(await parseYielding(text)));
     }
     return largeSlots.run(keyId, async () => {
@@ -85,12 +90,6 @@ export function createJsonParser(): (text: string, keyId: string) => unknown {
 }
 
 /**
- * The byte order mark at the start of a text. A byte order mark does not belong to the text and is removed (Encoding
- * standard, "UTF-8 decode"), as `Request.text` also does.
- */
-const byteOrderMark = /^\ufeff/;
-
-/**
  * Reads the JSON text of a request body, and checks the structure of the text while it arrives. The process can work on
  * other requests while it waits for the next part of the text. The function stops reading as soon as the JSON text
  * exceeds a limit.
@@ -105,18 +104,15 @@ async function boundedText({ body }: Request): Promise<string> {
     );
   });
   const reader = body.getReader();
-  const decoder = new StringDecoder('utf8');
+  const decode = createUtf8Decoder();
   const faultOf = createStructureCheck();
   const parts: string[] = [];
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), tooSlow]);
-      const part = done ? decoder.end() : decoder.write(Buffer.from(value));
+      const part = decode(value);
       parts.push(part);
-      if (done) return parts.join('').replace(byteOrderMark, '');
-      // Decoding several megabytes of invalid UTF-8 takes a long time. The function therefore checks each part of the
-      // text before it reads the next part.
-      requireWholeText(part);
+      if (done) return parts.join('');
       requireBoundedStructure(part, faultOf);
     }
   } finally {
