@@ -1,4 +1,4 @@
-import type { ParkingEvent, WhitelistEntry } from '../../prisma/generated/client/client.ts';
+import type { Location, ParkingEvent, WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { recordChanges } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
 import type { Author } from '../auth/key.ts';
@@ -19,10 +19,19 @@ interface RecordedReading {
   outcome: 'recorded' | 'unchanged' | 'corrected';
 }
 
+/** A new or corrected parking event, and the quota that its vehicle exceeded. */
+interface CountedChange extends EventChange {
+  exceeded: ExceededQuota | null;
+}
+
 /**
  * Records the parking events of one location, and updates its sessions and its state. If an event equals an already
  * recorded event, nothing changes and no audit record is written. The function locks the location until the transaction
  * ends.
+ *
+ * The function usually writes all events together. When only the derived sessions show which vehicles use a quota
+ * (`QuotaCount.isOutdatedFor`), the function first writes the earlier events and refreshes the sessions. So each entry
+ * event gets the same `overQuota` as in a request of its own.
  *
  * @returns the result for each event, in the order of the events
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -49,13 +58,17 @@ export async function recordReadings(
     readings.filter(({ eventId }) => changing.has(eventId)),
   );
   const now = await databaseNow(transaction);
-  const countQuotas = await startQuotaCount(transaction, locationId, entryIdsOf(readings, matches));
-  const changes: EventChange[] = [];
-  const exceeded: ExceededQuota[] = [];
-  const recorded = readings.map((reading): RecordedReading => {
+  const entryIds = entryIdsOf(readings, matches);
+  let quotaCount = await startQuotaCount(transaction, location, entryIds, now);
+  let part: CountedChange[] = [];
+  const recorded: RecordedReading[] = [];
+  for (const reading of readings) {
     const { eventId, kind, occurredAt, decision } = reading;
     const before = events.get(eventId);
-    if (before && isSame(before, reading)) return unchanged(before);
+    if (before && isSame(before, reading)) {
+      recorded.push(unchanged(before));
+      continue;
+    }
     const after: ParkingEvent = {
       id: before?.id ?? newId(),
       locationId,
@@ -69,17 +82,35 @@ export async function recordReadings(
       createdAt: before?.createdAt ?? now,
       updatedAt: now,
     };
-    const overQuota = countQuotas({ before, after });
-    if (overQuota) exceeded.push(overQuota);
+    if (quotaCount.isOutdatedFor(after)) {
+      await writePart(transaction, author, location, part, now);
+      part = [];
+      quotaCount = await startQuotaCount(transaction, location, entryIds, now);
+    }
+    const exceeded = quotaCount.count({ before, after });
     // If the correction of an event does not change its whitelist entry, `overQuota` stays true when it was true.
-    after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
+    after.overQuota = exceeded !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
-    changes.push({ before, after });
-    return { event: after, outcome: before ? 'corrected' : 'recorded' };
-  });
+    part.push({ before, after, exceeded });
+    recorded.push({ event: after, outcome: before ? 'corrected' : 'recorded' });
+  }
+  await writePart(transaction, author, location, part, now);
+  await announceState(transaction, author, location);
+  return recorded;
+}
 
-  const written = [...changing].map((eventId) => events.get(eventId)!);
-  await queryInTransaction(transaction, writeEvents, arraysOf(written));
+/** Writes the changes of some parking events with their audit records, and updates the sessions of the location. */
+async function writePart(
+  transaction: Transaction,
+  author: Author,
+  location: Location,
+  changes: readonly CountedChange[],
+  now: Date,
+): Promise<void> {
+  const { id: locationId, companyId } = location;
+  // When the changes contain an event several times, only its last values are written.
+  const written = new Map(changes.map(({ after }) => [after.id, after]));
+  await queryInTransaction(transaction, writeEvents, arraysOf([...written.values()]));
   await countEntries(transaction, locationId, changes);
   await recordChanges(
     transaction,
@@ -87,7 +118,7 @@ export async function recordReadings(
     changes.map(({ before, after }) => ({
       action: after.kind === 'ENTRY' ? 'parking.entered' : 'parking.exited',
       targetId: after.id,
-      companyId: location.companyId,
+      companyId,
       locationId,
       changes: before ? { before, after } : after,
     })),
@@ -95,13 +126,15 @@ export async function recordReadings(
   await recordChanges(
     transaction,
     author,
-    exceeded.map((quota) => ({
-      action: 'quota.exceeded' as const,
-      targetId: quota.event.id,
-      companyId: location.companyId,
-      locationId,
-      changes: quota,
-    })),
+    changes
+      .flatMap(({ exceeded }) => exceeded ?? [])
+      .map((quota) => ({
+        action: 'quota.exceeded' as const,
+        targetId: quota.event.id,
+        companyId,
+        locationId,
+        changes: quota,
+      })),
   );
   await refreshSessions(
     transaction,
@@ -110,8 +143,6 @@ export async function recordReadings(
     changes.flatMap(({ before, after }) => (before ? [before, after] : [after])),
     now,
   );
-  await announceState(transaction, author, location);
-  return recorded;
 }
 
 /** Returns a map from each `eventId` to the event that is already recorded with this `eventId`. */
