@@ -23,14 +23,14 @@ export interface QuotaCount {
    */
   count(change: EventChange): ExceededQuota | null;
   /**
-   * Whether the vehicles that use the quota of an entry event are unknown, because only the derived sessions show the
-   * effect of an earlier event. Before the caller counts the event, it must then refresh the sessions and start a new
-   * count. The effect of an earlier event is unknown in two cases:
+   * Whether the count needs the refreshed sessions before it can check the quota of an event. Before the caller counts
+   * this event, it must then write the earlier events, refresh the sessions and start a new count. An event needs the
+   * refreshed sessions if the quota is checked for it, and if one of the earlier events:
    *
-   * - The earlier event is a correction.
-   * - The earlier event is not later than all other observations of its vehicle.
+   * - is a correction, or
+   * - has the same reference, and is not later than all earlier observations of its vehicle.
    */
-  isOutdatedFor(event: ParkingEvent): boolean;
+  isOutdatedFor(change: EventChange): boolean;
 }
 
 /**
@@ -63,10 +63,13 @@ export async function startQuotaCount(
   const quotaOf = ({ whitelistEntryId }: ParkingEvent) => quotas.get(whitelistEntryId ?? '');
 
   return {
-    isOutdatedFor: (event) => event.kind === 'ENTRY' && outdated.has(quotaOf(event)?.referenceId ?? ''),
+    isOutdatedFor: ({ before, after }) =>
+      after.kind === 'ENTRY' &&
+      !isSameEntry(before, after) &&
+      outdated.has(quotaOf(after)?.referenceId ?? ''),
 
     count({ before, after }) {
-      // A correction can change the sessions of two vehicles, and of each vehicle in the past.
+      // A correction can change past sessions, and the sessions of two vehicles.
       if (before) for (const referenceId of insideOf.keys()) outdated.add(referenceId);
       // When a correction gives an event another whitelist entry, the vehicle of the previous whitelist entry no longer
       // counts as inside.

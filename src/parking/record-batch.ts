@@ -15,7 +15,8 @@ export const maxEventsPerCall = 1_000;
 
 /**
  * The maximum number of parking events that one transaction records. Each transaction records few events, so that it
- * locks the location for only a fraction of a second. On the embedded database, the maximum is even lower, because all
+ * locks the location for only a fraction of a second. Only if most events are late or corrected, and their vehicles
+ * have a quota, a transaction can take a few seconds. On the embedded database, the maximum is even lower, because all
  * other requests wait until the transaction ends.
  */
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };

@@ -82,7 +82,7 @@ export async function recordReadings(
       createdAt: before?.createdAt ?? now,
       updatedAt: now,
     };
-    if (quotaCount.isOutdatedFor(after)) {
+    if (quotaCount.isOutdatedFor({ before, after })) {
       await writePart(transaction, author, location, part, now);
       part = [];
       quotaCount = await startQuotaCount(transaction, location, entryIds, now);

@@ -336,7 +336,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
         const { batches, oneByOne } = await markedInBatchesAndOneByOne(requests);
         expect(batches).toEqual(oneByOne);
       }),
-      { numRuns: 15 },
+      { numRuns: 10 },
     );
   });
 
@@ -452,3 +452,25 @@ describe.runIf(testServerUrl)(
     });
   },
 );
+
+// On the embedded database, `statementsOf` does not see the SQL statements of a transaction.
+describe.runIf(testServerUrl)('SQL statements of a batch of parking events with a quota', () => {
+  test.each<{ order: string; minutes: number[]; counts: number }>([
+    { order: 'in the order of their times', minutes: [0, 1, 2, 3, 4, 5], counts: 1 },
+    { order: 'in the reverse order of their times', minutes: [5, 4, 3, 2, 1, 0], counts: 3 },
+  ])(
+    'when a batch contains 6 events $order, the number of SQL statements that read a quota is $counts',
+    async ({ minutes, counts }) => {
+      const { setQuota, recordMany } = await unitWith(2);
+      await setQuota(1);
+      const events = minutes.map((time, index): ShortEvent => [
+        `e${index}`,
+        (time % 2) + 1,
+        time % 4 < 2 ? 'ENTRY' : 'EXIT',
+        time,
+      ]);
+      const statements = await statementsOfRequest(() => recordMany(events));
+      expect(statements.filter((statement) => statement.includes('"Quota"'))).toHaveLength(counts);
+    },
+  );
+});
