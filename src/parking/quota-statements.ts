@@ -1,5 +1,6 @@
 import type { Quota } from '../../prisma/generated/client/client.ts';
 import { namedStatement } from '../database/named-statement.ts';
+import { familyOf } from './session-columns.ts';
 import { vehiclesInside, vehiclesOf } from './vehicle-columns.ts';
 
 // The SQL statements that read quotas and count the vehicles that use the quotas.
@@ -17,6 +18,12 @@ export interface EntryQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enfo
   entryId: string;
   /** For each vehicle inside that uses the quota: the id of its whitelist entry, and the id of its open session. */
   sessions: Record<string, string>;
+  /**
+   * The time of the last stored observation that can affect the vehicle of the whitelist entry: a parking event with a
+   * plate of the same family (`familyOf`), or an occupancy count of the vehicles inside. It is null if the location has
+   * no such observation.
+   */
+  lastObservedAt: Date | null;
 }
 
 /** Finds the quotas that apply to whitelist entries of a location, and the vehicles that currently use each quota. */
@@ -26,7 +33,11 @@ export const quotasOfEntries = namedStatement(
     SELECT e.id AS "entryId", k."referenceId", k.inside, k.enforcement::text AS enforcement, (
       SELECT coalesce(jsonb_object_agg(inside."entryId", inside."sessionId"), '{}')
       FROM (${vehiclesOf('v."locationId" = k."locationId" AND v."referenceId" = k."referenceId"')}) inside
-    ) AS sessions
+    ) AS sessions, greatest(
+      (SELECT max(p."occurredAt") FROM "ParkingEvent" p
+       WHERE p."locationId" = e."locationId" AND ${familyOf('p')} = ${familyOf('e')}),
+      (SELECT max(o."countedAt") FROM "OccupancyCount" o WHERE o."locationId" = e."locationId" AND o.kind = 'VEHICLES')
+    ) AS "lastObservedAt"
     FROM "WhitelistEntry" e
     JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"
     WHERE e.id = ANY($entryIds::text[]) AND e."locationId" = $locationId`,

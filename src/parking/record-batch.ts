@@ -100,6 +100,9 @@ export function createParkingBatches(services: {
             ),
           { mayRefuse },
         );
+      // The gateway may refuse only the first transaction. After the first transaction, some events are already stored,
+      // so the request must not fail.
+      let mayRefuse = true;
       try {
         for (let start = 0; start < rows.length; start += batchSize) {
           const readings: Reading[] = [];
@@ -111,11 +114,12 @@ export function createParkingBatches(services: {
               result.rejected.push({ index: start + position, error: rowError(error) });
             }
           }
-          if (readings.length === 0) continue;
-          // The gateway may refuse only the first batch. After the first batch, some events are already stored, so the
-          // request must not fail.
-          const recorded = await recordBatch(readings, start === 0);
-          for (const { outcome } of recorded) result[outcome] += 1;
+          while (readings.length > 0) {
+            const recorded = await recordBatch(readings, mayRefuse);
+            mayRefuse = false;
+            for (const { outcome } of recorded) result[outcome] += 1;
+            readings.splice(0, recorded.length);
+          }
         }
       } finally {
         if (result.recorded + result.corrected > 0) statusNotices.publish(locationId);

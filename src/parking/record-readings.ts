@@ -24,7 +24,12 @@ interface RecordedReading {
  * recorded event, nothing changes and no audit record is written. The function locks the location until the transaction
  * ends.
  *
- * @returns the result for each event, in the order of the events
+ * The function usually records all events, and always the first event. It stops before an event whose quota can only be
+ * checked with the refreshed sessions (`QuotaCount.isOutdatedFor`). The caller then records the other events in another
+ * transaction. So each entry event gets the same `overQuota` as in a request of its own, and no transaction locks the
+ * location for long.
+ *
+ * @returns the result for each recorded event, in the order of the events
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
  */
 export async function recordReadings(
@@ -49,13 +54,17 @@ export async function recordReadings(
     readings.filter(({ eventId }) => changing.has(eventId)),
   );
   const now = await databaseNow(transaction);
-  const countQuotas = await startQuotaCount(transaction, locationId, entryIdsOf(readings, matches));
+  const quotaCount = await startQuotaCount(transaction, location, entryIdsOf(readings, matches), now);
   const changes: EventChange[] = [];
   const exceeded: ExceededQuota[] = [];
-  const recorded = readings.map((reading): RecordedReading => {
+  const recorded: RecordedReading[] = [];
+  for (const reading of readings) {
     const { eventId, kind, occurredAt, decision } = reading;
     const before = events.get(eventId);
-    if (before && isSame(before, reading)) return unchanged(before);
+    if (before && isSame(before, reading)) {
+      recorded.push(unchanged(before));
+      continue;
+    }
     const after: ParkingEvent = {
       id: before?.id ?? newId(),
       locationId,
@@ -69,17 +78,19 @@ export async function recordReadings(
       createdAt: before?.createdAt ?? now,
       updatedAt: now,
     };
-    const overQuota = countQuotas({ before, after });
+    if (quotaCount.isOutdatedFor({ before, after })) break;
+    const overQuota = quotaCount.count({ before, after });
     if (overQuota) exceeded.push(overQuota);
     // If the correction of an event does not change its whitelist entry, `overQuota` stays true when it was true.
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
-    return { event: after, outcome: before ? 'corrected' : 'recorded' };
-  });
+    recorded.push({ event: after, outcome: before ? 'corrected' : 'recorded' });
+  }
 
-  const written = [...changing].map((eventId) => events.get(eventId)!);
-  await queryInTransaction(transaction, writeEvents, arraysOf(written));
+  // When an event changes several times, only its last values are written.
+  const written = new Map(changes.map(({ after }) => [after.id, after]));
+  await queryInTransaction(transaction, writeEvents, arraysOf([...written.values()]));
   await countEntries(transaction, locationId, changes);
   await recordChanges(
     transaction,

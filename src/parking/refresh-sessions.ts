@@ -45,6 +45,10 @@ interface SessionChange {
 
 const msPerHour = 3_600_000;
 
+/** Returns the maximum length of a stay at a location in milliseconds, or null when stays are unlimited. */
+export const longestStayMsOf = ({ longestStayHours }: Location): number | null =>
+  longestStayHours === null ? null : longestStayHours * msPerHour;
+
 /**
  * The number of rows after which the computation of parking sessions yields to the event loop.
  */
@@ -69,7 +73,7 @@ export async function refreshSessions(
   changed: readonly ChangedPlate[],
   now: Date,
 ): Promise<SessionChange[]> {
-  const { id: locationId, longestStayHours } = location;
+  const { id: locationId } = location;
   const parameters = {
     locationId,
     plateCode: changed.map(({ plateCode }) => plateCode),
@@ -102,7 +106,7 @@ export async function refreshSessions(
       begun: begunRows.map(({ id }) => before.get(id)!),
       texts,
       observations: observationsOf(observationRows),
-      longestStayMs: longestStayHours === null ? null : longestStayHours * msPerHour,
+      longestStayMs: longestStayMsOf(location),
       now,
     });
     for (const session of derived) sessions.push(session);

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
@@ -10,6 +11,16 @@ const { prisma } = gateway.database;
 const plateOf = (plateNumber: string) => ({ plateType: 'DXB', plateCode: 'A', plateNumber });
 const minute = (minutes: number) =>
   new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000).toISOString();
+
+/** A parking event in a short form: its `eventId`, the plate number, the kind, and the time in minutes. */
+type ShortEvent = [eventId: string, number: number, kind: 'ENTRY' | 'EXIT', minutes: number];
+
+const inputOf = ([eventId, number, kind, minutes]: ShortEvent) => ({
+  eventId,
+  kind,
+  plate: plateOf(String(number)),
+  occurredAt: minute(minutes),
+});
 
 const quotaFields = '{ referenceId inside enforcement used }';
 
@@ -56,6 +67,12 @@ async function unitWith(vehicles: number) {
             ...fields,
           },
         },
+      ),
+    recordMany: (events: readonly ShortEvent[]) =>
+      run(
+        `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {
+          recordParkingEvents(locationId: $locationId, events: $events) { rejected } }`,
+        { events: events.map(inputOf) },
       ),
     decide: (number: number) =>
       run(
@@ -156,33 +173,171 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect((await quotas()).nodes).toMatchObject([{ used: 1 }]);
   });
 
-  test('a quota counts the same vehicles whether parking events arrive in a batch or one by one', async () => {
-    const { setQuota, run, locationId, exceeded } = await unitWith(3);
-    await setQuota(1);
-    const events = [
-      [1, 'ENTRY'],
-      [2, 'ENTRY'],
-      [1, 'EXIT'],
-      [2, 'EXIT'],
-      [3, 'ENTRY'],
-      [1, 'ENTRY'],
-    ].map(([number, kind], index) => ({
-      eventId: `e${index}`,
-      kind,
-      plate: plateOf(String(number)),
-      occurredAt: minute(index),
-    }));
-    await run(
-      `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) { recordParkingEvents(locationId: $locationId, events: $events) { recorded } }`,
-      { events },
-    );
-    const marked = await prisma.parkingEvent.findMany({
-      where: { locationId, overQuota: true },
-      orderBy: { eventId: 'asc' },
-      select: { eventId: true },
+  /**
+   * Records the requests at two locations with a quota of 1: at one location in batches, and at the other location one
+   * by one. Returns the marked events of each location, and the number of vehicles in each message about the quota.
+   */
+  async function markedInBatchesAndOneByOne(
+    requests: readonly ShortEvent[][],
+    prepare: (unit: Awaited<ReturnType<typeof unitWith>>) => Promise<unknown> = async () => {},
+  ) {
+    const marksOf = async (
+      recordAll: (unit: Awaited<ReturnType<typeof unitWith>>, events: ShortEvent[]) => Promise<unknown>,
+    ) => {
+      const unit = await unitWith(3);
+      await unit.setQuota(1);
+      await prepare(unit);
+      for (const events of requests) await recordAll(unit, events);
+      const marked = await prisma.parkingEvent.findMany({
+        where: { locationId: unit.locationId, overQuota: true },
+        orderBy: { eventId: 'asc' },
+      });
+      const exceeded = (await unit.exceeded()).map(
+        ({ changes }) => changes as { used: number; event: { eventId: string } },
+      );
+      return {
+        marked: marked.map(({ eventId }) => eventId),
+        exceeded: exceeded.map(({ used, event }) => [event.eventId, used]),
+      };
+    };
+    const batches = await marksOf((unit, events) => unit.recordMany(events));
+    const oneByOne = await marksOf(async (unit, events) => {
+      for (const event of events) {
+        const { eventId, kind, occurredAt } = inputOf(event);
+        expect(await unit.record(event[1], { eventId, kind, occurredAt })).toHaveProperty('overQuota');
+      }
     });
-    expect(marked).toEqual([{ eventId: 'e1' }, { eventId: 'e5' }]);
-    expect(await exceeded()).toHaveLength(2);
+    return { batches, oneByOne };
+  }
+
+  test.each<{ title: string; stored?: ShortEvent[]; batch: ShortEvent[]; exceeded: [string, number][] }>([
+    {
+      title: 'arrive in the order of their times',
+      batch: [
+        ['e0', 1, 'ENTRY', 0],
+        ['e1', 2, 'ENTRY', 1],
+        ['e2', 1, 'EXIT', 2],
+        ['e3', 2, 'EXIT', 3],
+        ['e4', 3, 'ENTRY', 4],
+        ['e5', 1, 'ENTRY', 5],
+      ],
+      exceeded: [
+        ['e1', 2],
+        ['e5', 2],
+      ],
+    },
+    {
+      title: 'contain an exit before the entry of the same vehicle',
+      batch: [
+        ['exit', 1, 'EXIT', 1],
+        ['entry', 1, 'ENTRY', 0],
+        ['next', 2, 'ENTRY', 2],
+      ],
+      exceeded: [],
+    },
+    {
+      title: 'contain a late exit of a vehicle that has entered again',
+      stored: [['entry', 1, 'ENTRY', 5]],
+      batch: [
+        ['exit', 1, 'EXIT', 3],
+        ['next', 2, 'ENTRY', 6],
+      ],
+      exceeded: [['next', 2]],
+    },
+    {
+      title: 'contain a late entry of a vehicle that has left',
+      stored: [['exit', 1, 'EXIT', 5]],
+      batch: [
+        ['entry', 1, 'ENTRY', 3],
+        ['next', 2, 'ENTRY', 6],
+      ],
+      exceeded: [],
+    },
+    {
+      title: 'correct the entry of a vehicle that has left',
+      stored: [
+        ['entry', 1, 'ENTRY', 0],
+        ['exit', 1, 'EXIT', 5],
+      ],
+      batch: [
+        ['entry', 1, 'ENTRY', 1],
+        ['next', 2, 'ENTRY', 6],
+      ],
+      exceeded: [],
+    },
+    {
+      title: 'correct an exit to another vehicle',
+      stored: [
+        ['entry', 1, 'ENTRY', 0],
+        ['exit', 1, 'EXIT', 5],
+      ],
+      batch: [
+        ['exit', 2, 'EXIT', 5],
+        ['next', 3, 'ENTRY', 6],
+      ],
+      exceeded: [['next', 2]],
+    },
+  ])(
+    'a quota counts the same vehicles in a batch as one by one when parking events $title',
+    async ({ stored = [], batch, exceeded }) => {
+      const { batches, oneByOne } = await markedInBatchesAndOneByOne([
+        ...stored.map((event) => [event]),
+        batch,
+      ]);
+      expect(oneByOne.exceeded).toEqual(exceeded);
+      expect(batches).toEqual(oneByOne);
+    },
+  );
+
+  test('a quota counts the same vehicles in a batch as one by one when an event is older than an occupancy count', async () => {
+    const { batches, oneByOne } = await markedInBatchesAndOneByOne(
+      [
+        [
+          ['late', 1, 'ENTRY', 4],
+          ['next', 2, 'ENTRY', 6],
+        ],
+      ],
+      ({ run }) =>
+        run(
+          `mutation ($locationId: ID!, $at: DateTime) {
+            setInside(locationId: $locationId, plates: [], at: $at) { occupied } }`,
+          { at: minute(5) },
+        ),
+    );
+    expect(oneByOne.exceeded).toEqual([]);
+    expect(batches).toEqual(oneByOne);
+  });
+
+  test('a quota counts the same vehicles in a batch as one by one when the maximum stay of a vehicle was over before its entry arrived', async () => {
+    const { batches, oneByOne } = await markedInBatchesAndOneByOne(
+      [
+        [
+          ['overdue', 1, 'ENTRY', 0],
+          ['next', 2, 'ENTRY', 1],
+        ],
+      ],
+      ({ locationId }) =>
+        prisma.location.update({ where: { id: locationId }, data: { longestStayHours: 1 } }),
+    );
+    expect(oneByOne.exceeded).toEqual([]);
+    expect(batches).toEqual(oneByOne);
+  });
+
+  test('a quota counts the same vehicles in batches as one by one, in any order and with corrections', async () => {
+    const event: fc.Arbitrary<ShortEvent> = fc.tuple(
+      fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      fc.integer({ min: 1, max: 4 }),
+      fc.constantFrom('ENTRY', 'EXIT'),
+      fc.integer({ min: 0, max: 5 }),
+    );
+    const request = fc.array(event, { minLength: 2, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(request, request, async (...requests) => {
+        const { batches, oneByOne } = await markedInBatchesAndOneByOne(requests);
+        expect(batches).toEqual(oneByOne);
+      }),
+      { numRuns: 10 },
+    );
   });
 
   test('a quota applies only to vehicles of its own location and its own reference (such as an apartment)', async () => {
@@ -297,3 +452,25 @@ describe.runIf(testServerUrl)(
     });
   },
 );
+
+// On the embedded database, `statementsOf` does not see the SQL statements of a transaction.
+describe.runIf(testServerUrl)('SQL statements of a batch of parking events with a quota', () => {
+  test.each<{ order: string; minutes: number[]; counts: number }>([
+    { order: 'in the order of their times', minutes: [0, 1, 2, 3, 4, 5], counts: 1 },
+    { order: 'in the reverse order of their times', minutes: [5, 4, 3, 2, 1, 0], counts: 3 },
+  ])(
+    'when a batch contains 6 events $order, the number of SQL statements that read a quota is $counts',
+    async ({ minutes, counts }) => {
+      const { setQuota, recordMany } = await unitWith(2);
+      await setQuota(1);
+      const events = minutes.map((time, index): ShortEvent => [
+        `e${index}`,
+        (time % 2) + 1,
+        time % 4 < 2 ? 'ENTRY' : 'EXIT',
+        time,
+      ]);
+      const statements = await statementsOfRequest(() => recordMany(events));
+      expect(statements.filter((statement) => statement.includes('"Quota"'))).toHaveLength(counts);
+    },
+  );
+});
