@@ -28,6 +28,8 @@ const isCounted = (row: EventRow | CountedRow): row is CountedRow => row.kind ==
 /** A plate with the time of its first changed observation. An observation is a parking event or an occupancy count. */
 export interface ChangedPlate extends Plate {
   occurredAt: Date;
+  /** The text that a camera read; omitted or null if the observation is no event with a camera text. */
+  text?: string | null;
   /**
    * Whether events or counts of other plates of the same family (`familyOf`) may also have changed; false by default.
    */
@@ -78,6 +80,7 @@ export async function refreshSessions(
     locationId,
     plateCode: changed.map(({ plateCode }) => plateCode),
     plateNumber: changed.map(({ plateNumber }) => plateNumber),
+    text: changed.map(({ text = null }) => text),
     occurredAt: changed.map(({ occurredAt }) => occurredAt),
     wholeFamily: changed.map(({ wholeFamily = false }) => wholeFamily),
   };

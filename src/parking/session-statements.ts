@@ -23,6 +23,24 @@ const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" ||
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
+ * The SQL condition for events whose camera text belongs to another plate group (`groupOf`) than their plate. The plate
+ * of such an event comes from an alternative text of the camera, or from the whitelist entry that the gate named. Other
+ * events with the same camera text may belong to the plate group of the text, or to the plate group of the plate. The
+ * gateway therefore reads the whole plate family (`familyOf`).
+ *
+ * `plateText` removes more characters from a camera text than this SQL. The condition may therefore be true for a
+ * camera text that belongs to the plate group of its plate. The gateway then reads more rows than necessary.
+ *
+ * If the condition is true for an event, the event and its session have a `whitelistEntryId`. An SQL statement therefore
+ * does not read the events of sessions without a `whitelistEntryId`. A location can have many such sessions that never
+ * ended.
+ */
+const isReadApart = (alias: string) => {
+  const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
+  return `${alias}.text IS NOT NULL AND ${alias}."plateCode" <> '' AND ${confusableForm(text)} <> ${groupOf(alias)}`;
+};
+
+/**
  * How many changed plate groups (`groupOf`) of one family of plates the SQL reads separately. If more plate groups of a
  * family have changed, the SQL reads the whole plate family once.
  */
@@ -31,18 +49,21 @@ const maxGroupsOfFamily = 4;
 /**
  * SQL for the common table expression `changed`. Each row contains a group of plates whose sessions must be computed
  * again, and the time of the group's first change. A row of `changed` contains a whole family of plates (`familyOf`)
- * instead of one group in three cases:
+ * instead of one group in four cases:
  *
  * - More than `maxGroupsOfFamily` plate groups of the family have changed.
  * - The code and the number of one plate of the family have together fewer than three characters.
+ * - The camera text and the plate of one event of the family belong to different plate groups (`isReadApart`). If the
+ *   event is before the first change, this case applies only if the session of the event had not ended at the time of
+ *   the first change.
  * - The caller of the SQL statement has set `wholeFamily` for a plate of the family.
  */
 const changedGroups = `
   WITH place AS MATERIALIZED (
-    SELECT ${familyOf('p')} AS family, ${groupOf('p')} AS "group", p."wholeFamily" OR ${isShort('p')} AS whole,
+    SELECT ${familyOf('p')} AS family, ${groupOf('p')} AS "group", p."wholeFamily" OR ${isShort('p')} OR (${isReadApart('p')}) AS whole,
       p."occurredAt"
-    FROM unnest($plateCode::text[], $plateNumber::text[], $occurredAt::timestamptz[], $wholeFamily::boolean[])
-      AS p("plateCode", "plateNumber", "occurredAt", "wholeFamily")
+    FROM unnest($plateCode::text[], $plateNumber::text[], $text::text[], $occurredAt::timestamptz[],
+      $wholeFamily::boolean[]) AS p("plateCode", "plateNumber", text, "occurredAt", "wholeFamily")
   ), family AS MATERIALIZED (
     SELECT family, min("occurredAt") AS "from",
       bool_or(whole) OR count(DISTINCT "group") > ${maxGroupsOfFamily} AS whole
@@ -53,6 +74,11 @@ const changedGroups = `
         AND ${endOf('s')} >= f."from" AND ${isShort('s')})
       OR EXISTS (SELECT FROM "ParkingEvent" e WHERE e."locationId" = $locationId AND ${familyOf('e')} = f.family
         AND e."occurredAt" >= f."from" AND ${isShort('e')})
+      OR EXISTS (SELECT FROM "ParkingEvent" e WHERE e."locationId" = $locationId AND ${familyOf('e')} = f.family
+        AND e."occurredAt" >= f."from" AND ${isReadApart('e')})
+      OR EXISTS (SELECT FROM "ParkingSession" s WHERE s."locationId" = $locationId AND ${familyOf('s')} = f.family
+        AND ${endOf('s')} >= f."from" AND ${startOf('s')} < f."from" AND s."whitelistEntryId" IS NOT NULL
+        AND (SELECT ${isReadApart('e')} FROM "ParkingEvent" e WHERE e.id = s.id))
       OR EXISTS (SELECT FROM "OccupancyCount" k JOIN "CountedPlate" p ON p."countId" = k.id AND ${familyOf('p')} = f.family
         WHERE k."locationId" = $locationId AND k."countedAt" >= f."from" AND ${isShort('p')})
   ), changed AS MATERIALIZED (

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { deriveSessions } from '../../src/parking/derive-sessions.ts';
-import { openTestGateway } from '../support/harness.ts';
+import { deriveSessions, sessionState } from '../../src/parking/derive-sessions.ts';
+import { newEntry, openTestGateway } from '../support/harness.ts';
 
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
@@ -21,56 +21,135 @@ const plates = [
   })),
 ];
 
+/** A plate on the whitelist, and camera readings that match it only because of an alternative text. */
+const listedPlate = { plateType: 'DXB', plateCode: 'A', plateNumber: '12345' };
+const readings = [
+  { reading: { text: 'DXB A 12845', alternatives: ['DXB A 12345'] } },
+  { reading: { text: 'a-12-8.45', alternatives: ['A12345'] } },
+  { reading: { text: 'DXBA12345' } },
+  { reading: { text: 'DXBA12845' } },
+  { reading: { text: 'A12845' } },
+  { reading: { text: 'DXBA12B4S' } },
+  { plate: listedPlate },
+  { plate: { ...listedPlate, plateNumber: '12845' } },
+];
+
 const start = Date.parse('2026-03-01T08:00:00Z');
-const events = fc
-  .array(
+const minute = (minutes: number) => new Date(start + minutes * 60_000).toISOString();
+
+/** Generates parking events. An event with the same `eventId` as an earlier event corrects the earlier event. */
+const eventsWith = (seen: readonly object[]) =>
+  fc.array(
     fc.record({
+      eventId: fc.integer({ min: 1, max: 12 }).map((number) => `event-${number}`),
       kind: fc.constantFrom('ENTRY', 'EXIT'),
-      seen: fc.constantFrom(...plates),
-      minute: fc.integer({ min: 0, max: 20 }),
+      seen: fc.constantFrom(...seen),
+      occurredAt: fc.integer({ min: 0, max: 20 }).map(minute),
     }),
     { minLength: 3, maxLength: 14 },
-  )
-  .map((readings) =>
-    readings.map(({ kind, seen, minute }, index) => ({
-      eventId: `event-${index}`,
-      kind,
-      ...seen,
-      occurredAt: new Date(start + minute * 60_000).toISOString(),
-    })),
   );
 
-test('parking events lead to the same parking sessions, whether they arrive in one request or in several requests', async () => {
-  const { key, companyId } = await gateway.newTenant();
-  const record = async (locationId: string, batch: object[]) => {
-    const answer = await gateway.graph(
-      `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {
-        recordParkingEvents(locationId: $locationId, events: $events) { recorded rows { error { message } } } }`,
-      { key, variables: { locationId, events: batch } },
-    );
-    expect(answer.body).toMatchObject({
-      data: { recordParkingEvents: { recorded: batch.length, rows: [] } },
+async function newCarPark() {
+  const { key, companyId, locationId } = await gateway.newTenant();
+  const addEntry = async (location: string) => {
+    const body = newEntry(listedPlate);
+    expect(await gateway.rest('POST', `/locations/${location}/whitelist`, { key, body })).toMatchObject({
+      status: 201,
     });
   };
-  await fc.assert(
-    fc.asyncProperty(events, fc.integer({ min: 1, max: 5 }), async (seen, size) => {
-      const locationId = await gateway.newLocation(companyId);
-      for (let first = 0; first < seen.length; first += size) {
-        await record(locationId, seen.slice(first, first + size));
-      }
-      const recorded = await prisma.parkingEvent.findMany({ where: { locationId } });
-      expect(recorded).toHaveLength(seen.length);
-      const stored = await prisma.parkingSession.findMany({ where: { locationId }, orderBy: { id: 'asc' } });
-      const derived = deriveSessions({
-        locationId,
-        begun: [],
-        texts: new Map(),
-        observations: recorded,
-        longestStayMs: null,
-        now: new Date(),
+  await addEntry(locationId);
+  return {
+    locationId,
+    async newLocation() {
+      const location = await gateway.newLocation(companyId);
+      await addEntry(location);
+      return location;
+    },
+    async record(location: string, batch: object[]) {
+      const answer = await gateway.graph(
+        `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {
+          recordParkingEvents(locationId: $locationId, events: $events) { total rows { error { message } } } }`,
+        { key, variables: { locationId: location, events: batch } },
+      );
+      expect(answer.body).toMatchObject({
+        data: { recordParkingEvents: { total: batch.length, rows: [] } },
       });
-      expect(stored).toEqual(derived.toSorted((one, other) => (one.id < other.id ? -1 : 1)));
-    }),
-    { numRuns: 60 },
-  );
+    },
+    async statusOf(location: string) {
+      const { body } = await gateway.rest('GET', `/locations/${location}/status`, { key });
+      return body.data;
+    },
+  };
+}
+
+/** Returns the stored sessions of a location, and the sessions that follow from all its recorded events at once. */
+async function storedAndDerived(locationId: string) {
+  const observations = await prisma.parkingEvent.findMany({ where: { locationId } });
+  const stored = await prisma.parkingSession.findMany({ where: { locationId }, orderBy: { id: 'asc' } });
+  const derived = deriveSessions({
+    locationId,
+    begun: [],
+    texts: new Map(),
+    observations,
+    longestStayMs: null,
+    now: new Date(),
+  });
+  return { stored, derived: derived.toSorted((one, other) => (one.id < other.id ? -1 : 1)) };
+}
+
+test.each([
+  ['plates that end with the same characters', plates],
+  ['camera readings whose alternative texts match the whitelist', readings],
+])(
+  'parking events of %s lead to the same parking sessions, whether they arrive in one request or in several requests',
+  async (_, seen) => {
+    const { newLocation, record } = await newCarPark();
+    await fc.assert(
+      fc.asyncProperty(eventsWith(seen), fc.integer({ min: 1, max: 5 }), async (events, size) => {
+        const locationId = await newLocation();
+        const sent = events.map(({ seen: plateOrReading, ...event }) => ({ ...event, ...plateOrReading }));
+        for (let first = 0; first < sent.length; first += size) {
+          await record(locationId, sent.slice(first, first + size));
+        }
+        const { stored, derived } = await storedAndDerived(locationId);
+        expect(stored).toEqual(derived);
+      }),
+      { numRuns: 60 },
+    );
+  },
+);
+
+const misread = { text: 'DXBA12845' };
+const entry = {
+  eventId: 'entry',
+  kind: 'ENTRY',
+  reading: { ...misread, alternatives: ['DXBA12345'] },
+  occurredAt: minute(0),
+};
+const exit = { eventId: 'exit', kind: 'EXIT', reading: misread, occurredAt: minute(60) };
+
+test.each([
+  ['entry before the exit', [entry, exit]],
+  ['exit before the entry', [exit, entry]],
+])(
+  'an exit ends the open session with the same camera text when only the entry matches the whitelist by an alternative text, and the gate sends the %s',
+  async (_, events) => {
+    const { locationId, record, statusOf } = await newCarPark();
+    for (const event of events) await record(locationId, [event]);
+    expect(await prisma.parkingEvent.count({ where: { locationId, plateCode: '' } })).toBe(1);
+    const sessions = await prisma.parkingSession.findMany({ where: { locationId } });
+    expect(sessions.map(sessionState)).toEqual(['COMPLETED']);
+    expect(await statusOf(locationId)).toMatchObject({ occupied: 0 });
+  },
+);
+
+test('an exit becomes a session without an entry when the entry with the same camera text is corrected to another plate', async () => {
+  const { locationId, record, statusOf } = await newCarPark();
+  await record(locationId, [entry, exit]);
+  const { reading: _, ...corrected } = { ...entry, plate: listedPlate };
+  await record(locationId, [corrected]);
+  const { stored, derived } = await storedAndDerived(locationId);
+  expect(stored).toEqual(derived);
+  expect(stored.map(sessionState).toSorted()).toEqual(['MISSED_ENTRY', 'OPEN']);
+  expect(await statusOf(locationId)).toMatchObject({ occupied: 1 });
 });
