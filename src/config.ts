@@ -68,6 +68,8 @@ const origins = z
 const intervalForm =
   /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))\/P(?:(\d{1,3})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?)?$/;
 
+const existingDay = z.iso.date();
+
 const minuteMs = 60_000;
 
 /** Parses a time interval. Returns `undefined` for invalid text, and for an interval of zero length. */
@@ -75,7 +77,9 @@ function parseInterval(text: string): { start: Date; end: Date } | undefined {
   const [, start = '', days = 0, hours = 0, minutes = 0] = intervalForm.exec(text) ?? [];
   const startMs = Date.parse(start);
   const durationMs = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * minuteMs;
-  if (Number.isNaN(startMs) || durationMs === 0) return undefined;
+  // `Date.parse` accepts days that do not exist: it reads 30 February as 2 March.
+  const isReal = existingDay.safeParse(start.slice(0, 'YYYY-MM-DD'.length)).success && !Number.isNaN(startMs);
+  if (!isReal || durationMs === 0) return undefined;
   return { start: new Date(startMs), end: new Date(startMs + durationMs) };
 }
 

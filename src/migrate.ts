@@ -10,6 +10,9 @@ import { withMigratedDatabase } from './migrated-database.ts';
  */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
+// Linux ignores signals to process 1 of a container that have no listener.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
+
 try {
   const config = loadConfig(process.env);
   const log = pino({ level: config.logLevel });

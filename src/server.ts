@@ -28,6 +28,14 @@ const refusalBody: RefusalBody = errorBody;
  */
 const stopTimeoutMs = 11_500;
 
+/**
+ * Ends the process when it gets a signal before it serves requests. Without this listener, Linux would ignore the signal
+ * in a container, where the gateway is process 1.
+ */
+const abandonStart = () => process.exit(0);
+process.on('SIGTERM', abandonStart);
+process.on('SIGINT', abandonStart);
+
 try {
   const config = loadConfig(process.env);
   const log = createLog(config.logLevel);
@@ -82,8 +90,8 @@ try {
     log.info({ signal }, 'stopping: finishing requests in progress');
     void stop();
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  process.off('SIGTERM', abandonStart).on('SIGTERM', onSignal);
+  process.off('SIGINT', abandonStart).on('SIGINT', onSignal);
   // After an uncaught error, the state of the process is unknown. Therefore, the process finishes the requests in
   // progress and exits.
   const onFault = (err: unknown, kind: string) => {

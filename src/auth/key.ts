@@ -52,6 +52,16 @@ export interface Author {
   requestId: string;
 }
 
+/** The author of a change that may have to wait for a long time before it begins. */
+export interface WaitingAuthor extends Author {
+  /**
+   * Checks the API key again (src/auth/reauthenticate.ts).
+   *
+   * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key has lost its access
+   */
+  reauthenticate(): Promise<unknown>;
+}
+
 /**
  * Checks that an API key has a permission.
  *

@@ -152,7 +152,8 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
       items: rows ? rowsOf(rows, variables) : 1,
     };
     if (pageSize !== undefined) {
-      const items = wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize;
+      // A negative page size is refused later, and must not reduce the cost.
+      const items = Math.max(0, wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize);
       return own + ofSelections(node.selectionSet, getNamedType(field.type), { ...within, items });
     }
     const multiplier = Math.max(0, multiplierOf(node, field, { ...around, lists: within.lists }));

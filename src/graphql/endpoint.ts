@@ -1,4 +1,4 @@
-import type { GraphQLSchema } from 'graphql';
+import { getOperationAST, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { ServiceError } from '../errors/error-table.ts';
 import { isJson } from '../http/bodies/body.ts';
 import { createBodyAnswerer, largeBodyBytes } from '../http/bodies/large-bodies.ts';
@@ -55,13 +55,15 @@ export function createGraphEndpoint(
 
   /**
    * Answers a request if this process has executed the GraphQL document before. Returns `undefined` if the document is
-   * new to this process, or if the GraphQL parameters are malformed.
+   * new to this process, if the GraphQL parameters are malformed, or if the operation is a subscription.
    */
   async function answerKnown(body: object, context: GraphRequestContext): Promise<Answer | undefined> {
     const parameters = hasParameters(body) ? body : undefined;
     const document = parameters && executor.knownDocument(parameters.query);
     if (!document) return undefined;
     const { operationName, variables } = parameters;
+    if (getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION)
+      return undefined;
     const result = await executor.execute({ document, operationName, variables }, context);
     const status = result.errors?.map(statusOf).find(Boolean) ?? 200;
     const { errors, ...others } = result;
@@ -69,6 +71,13 @@ export function createGraphEndpoint(
     if (isTooLarge(text.length, context)) return tooLargeAnswer(context);
     if (isLarge(text)) await yieldToEventLoop();
     return { status, body: errors ? errorsBody(errors, others) : text };
+  }
+
+  /** Parses and validates a document that may be new to this process. */
+  async function prepareDocument(text: unknown, context: GraphRequestContext): Promise<void> {
+    await documents.prepare(text, context.key.id);
+    // The API key may have been revoked while the document waited for a slot.
+    await context.reauthenticate();
   }
 
   async function answerByYoga(request: Request, context: YogaContext, respond: Respond): Promise<Response> {
@@ -106,7 +115,7 @@ export function createGraphEndpoint(
     }
     const answer = acceptsPlainJson(headers.get('accept')) && (await answerKnown(body, context));
     if (answer) return respond(answer);
-    await documents.prepare((body as { query?: unknown }).query, context.key.id);
+    await prepareDocument((body as { query?: unknown }).query, context);
     return answerByYoga(new Request(url, { method, headers }), { ...context, params: body }, respond);
   }
 
@@ -114,11 +123,11 @@ export function createGraphEndpoint(
     async handle(request, context, respond) {
       const refusal = refusalOf(request);
       if (refusal) return respond(refusal);
-      if (request.method !== 'POST') {
-        await documents.prepare(new URL(request.url).searchParams.get('query'), context.key.id);
-        return answerByYoga(request, context, respond);
-      }
       try {
+        if (request.method !== 'POST') {
+          await prepareDocument(new URL(request.url).searchParams.get('query'), context);
+          return await answerByYoga(request, context, respond);
+        }
         return await answerBody(request, context.key.id, (body) =>
           answerParsed(body, request, context, respond),
         );

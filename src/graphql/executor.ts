@@ -212,7 +212,12 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
         const isLarge = cost.requested > maxLightCost || plan.hasHeavyField;
         const isHeavy = plan.operation.operation === OperationTypeNode.QUERY && isLarge;
         const runNow = () => run(known, values, context);
-        result = isHeavy ? await heavySlots.run(context.key.id, runNow) : await runNow();
+        const runHeavy = async () => {
+          // The API key may have been revoked while the query waited for a slot.
+          await context.reauthenticate();
+          return runNow();
+        };
+        result = isHeavy ? await heavySlots.run(context.key.id, runHeavy) : await runNow();
         if (context.showsCost) result = { ...result, extensions: { cost } };
       } catch (error) {
         result = { errors: [await explain(error, operation?.plan, values, context)] };

@@ -42,6 +42,10 @@ describe('GraphQL operations that are too large, too deep or too expensive', () 
       'a negative page size that would reduce the cost',
       '{ a: companies(first: 100) { nodes { locations(first: 100) { nodes { whitelist(first: 100) { nodes { id } } } } } } b: companies(first: -2000000) { nodes { id } } }',
     ],
+    [
+      'a negative page size of a whitelist feed that would reduce the cost',
+      '{ a: companies(first: 100) { nodes { locations(first: 100) { nodes { whitelist(first: 100) { nodes { id } } } } } } b: whitelistChanges(locationId: "x", first: -2000000) { upserts { id } removals { id } } }',
+    ],
     ['50 mutations', `mutation { ${times(50, rename)} }`],
     ['11 mutations', `mutation { ${times(11, rename)} }`],
     ['200 directives', `{ companies { totalCount ${'@include(if: true) '.repeat(200)} } }`],

@@ -191,6 +191,18 @@ const graph = async (gateway: RunningGateway, query: string) =>
     await gateway.call('/graphql', { method: 'POST', key: operatorKey, body: JSON.stringify({ query }) })
   ).json();
 
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  'a gateway that receives %s during its start exits with code 0',
+  async (signal) => {
+    const gateway = run({
+      DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/none',
+      DATABASE_START_WAIT_SECONDS: '600',
+    });
+    await expect.poll(gateway.output).toContain('does not answer');
+    expect(await gateway.end(signal)).toBe(0);
+  },
+);
+
 describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one PostgreSQL and one Redis', () => {
   test('two gateways that start at the same time on an empty database share rate limits and the revocation of API keys', async () => {
     const scratch = await createScratchDatabase({ migrated: false });

@@ -72,6 +72,27 @@ describe('migrations of the database', () => {
     expect(await applyMigrations(database, log, migrationsFolder)).toEqual([]);
   });
 
+  it.runIf(testServerUrl)(
+    'a migration and the processes that wait for it may take longer than the time limits of the PostgreSQL role',
+    async () => {
+      const scratch = await createScratchDatabase({ migrated: false });
+      onTestFinished(() => scratch.drop());
+      const client = new pg.Client({ connectionString: scratch.databaseUrl! });
+      await client.connect();
+      for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) {
+        await client.query(
+          `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET ${limit} TO ''300ms''', current_database()); END $$`,
+        );
+      }
+      await client.end();
+      const folder = await writeMigrations({ '1_slow': 'DO $$ BEGIN PERFORM pg_sleep(1); END $$;' });
+      const databases = await Promise.all([1, 2].map(() => openDatabase({ ...scratch, log })));
+      onTestFinished(async () => void (await Promise.all(databases.map((database) => database.close()))));
+      const applied = await Promise.all(databases.map((database) => applyMigrations(database, log, folder)));
+      expect(applied.flat()).toEqual(['1_slow']);
+    },
+  );
+
   it('Prisma accepts the migration history that the gateway has written to the database', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());

@@ -446,26 +446,41 @@ test('the gateway caches up to 500 parsed GraphQL documents, and then removes th
   expect(texts.filter((text) => !executor.knownDocument(text))).toEqual([texts[0]]);
 });
 
-test('a GraphQL subscription streams its results, and hides the causes of unexpected errors', async () => {
-  const ticking = new GraphQLSchema({
-    query: new GraphQLObjectType({ name: 'Query', fields: { tick: { type: GraphQLString } } }),
-    subscription: new GraphQLObjectType({
-      name: 'Subscription',
-      fields: {
-        tick: {
-          type: GraphQLString,
-          subscribe: async function* () {
-            yield 'good';
-            yield 'bad';
-          },
-          resolve: (tick: string) => {
-            if (tick === 'bad') throw new Error('secret cause');
-            return tick;
-          },
+/** A schema with a subscription that sends one result and one unexpected error. */
+const ticking = new GraphQLSchema({
+  query: new GraphQLObjectType({ name: 'Query', fields: { tick: { type: GraphQLString } } }),
+  subscription: new GraphQLObjectType({
+    name: 'Subscription',
+    fields: {
+      tick: {
+        type: GraphQLString,
+        subscribe: async function* () {
+          yield 'good';
+          yield 'bad';
+        },
+        resolve: (tick: string) => {
+          if (tick === 'bad') throw new Error('secret cause');
+          return tick;
         },
       },
-    }),
-  });
+    },
+  }),
+});
+
+test('a subscription streams its results, even when the process has executed a query of the same document', async () => {
+  const endpoint = newEndpoint(ticking);
+  const query = 'query Q { tick } subscription S { tick }';
+  await send(post({ query, operationName: 'Q' }), endpoint);
+  const response = await endpoint.handle(
+    post({ query, operationName: 'S' }, { Accept: '*/*' }),
+    context(),
+    respondTo,
+  );
+  expect(response.headers.get('Content-Type')).toBe('text/event-stream');
+  expect(await response.text()).toContain('{"data":{"tick":"good"}}');
+});
+
+test('a GraphQL subscription streams its results, and hides the causes of unexpected errors', async () => {
   const response = await newEndpoint(ticking).handle(
     post({ query: 'subscription { tick }' }, { Accept: 'text/event-stream' }),
     context(),

@@ -1,5 +1,5 @@
 import type { PrismaClient } from '../../../prisma/generated/client/client.ts';
-import type { Author } from '../../auth/key.ts';
+import type { Author, WaitingAuthor } from '../../auth/key.ts';
 import type { Database, Sql } from '../../database/types.ts';
 import { ServiceError } from '../../errors/error-table.ts';
 import { yieldToEventLoop } from '../../scheduling/yield.ts';
@@ -158,19 +158,22 @@ export function createWhitelistImport(services: {
      * @param readRow converts a row to the values of a whitelist entry. For an invalid row, `readRow` throws a
      *   `ServiceError` that describes the fault
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many imports of the API key are waiting
+     *   many imports of the API key are waiting, `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the
+     *   import waited
      */
     async importRows(
-      author: Author,
+      author: WaitingAuthor,
       locationId: string,
       rows: readonly unknown[],
       readRow: ReadRow,
       options: ImportOptions,
     ): Promise<ImportResult> {
       await locations.find(author.key, locationId);
-      return importSlots.run(author.key.id, () =>
-        importInBatches(author, locationId, rows, readRow, options),
-      );
+      return importSlots.run(author.key.id, async () => {
+        // The API key may have been revoked while the import waited for a slot.
+        await author.reauthenticate();
+        return importInBatches(author, locationId, rows, readRow, options);
+      });
     },
   };
 }
