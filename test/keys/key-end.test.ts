@@ -4,6 +4,8 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 import { keyOperations } from '../support/keys.ts';
+import { locksOf } from '../support/locks.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
 
 // These tests check that a long response ends when the API key of the client loses access.
 
@@ -131,6 +133,34 @@ describe('requests whose body arrives slowly', () => {
       expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
     },
   );
+});
+
+describe.runIf(testServerUrl)('an import that waits for another import of its API key', () => {
+  const { lock, waitingConnections } = locksOf(gateway);
+
+  test('the waiting import changes nothing when the API key is revoked', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const { secret, apiKey } = await keys.create(operator, {
+      permissions: ['WRITE_WHITELIST', 'READ_WHITELIST'],
+      companyIds: [companyId],
+    });
+    const importRow = async () => {
+      const { body } = await gateway.graph(
+        `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+          importWhitelistEntries(locationId: $locationId, entries: $entries) { created } }`,
+        { key: secret, variables: { locationId, entries: [newEntry()] } },
+      );
+      return body.errors?.[0].extensions.code ?? body.data.importWhitelistEntries.created;
+    };
+    const unlock = await lock([locationId]);
+    const running = importRow();
+    await expect.poll(() => waitingConnections()).toBe(1);
+    const waiting = importRow();
+    await gateway.rest('GET', '/health', { key: secret });
+    await keys.revoke(operator, apiKey.id);
+    await unlock();
+    expect([await running, await waiting]).toEqual([1, 'UNAUTHORIZED']);
+  });
 });
 
 describe('subscriptions whose API key loses access', () => {
