@@ -31,6 +31,7 @@ import { createLocationFinder } from './location-access/find-location.ts';
 import { createLocationReads } from './locations/reads.ts';
 import { slotLimits } from './scheduling/limits.ts';
 import { createSlots } from './scheduling/slots.ts';
+import { waitForRequests } from './scheduling/yield.ts';
 import { createLocationWrites } from './locations/writes.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { applyMigrations } from './database/migrations.ts';
@@ -73,6 +74,14 @@ const backlogIntervalMs = 15_000;
 const readinessIntervalMs = 1_000;
 
 /**
+ * How long a closing gateway waits for requests whose handlers are still running, in milliseconds. A handler can run
+ * longer than the connection of its client, for example while it waits for a locked location. After the HTTP listener
+ * has stopped, a stopping process has 3.5 s. `lastRequestsMs` leaves 1.5 s of them for writing the last records and
+ * closing the database.
+ */
+const lastRequestsMs = 2_000;
+
+/**
  * Whether a stored JSON text is within the limits for the structure of JSON from clients. JSON text within these limits
  * can be parsed quickly.
  */
@@ -87,7 +96,10 @@ export interface Gateway {
   metrics: Metrics;
   /** Ends all subscriptions. While a subscription is open, the HTTP listener cannot close. */
   endStreams(): void;
-  /** Writes all records that still wait in memory, and then closes all connections. */
+  /**
+   * Waits for the requests in progress, but at most `lastRequestsMs`. Then `close` writes all records that still wait in
+   * memory, and closes all connections.
+   */
   close(): Promise<void>;
 }
 
@@ -263,7 +275,17 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     metrics,
     endStreams: () => stopping.abort(),
     async close() {
-      await Promise.all([usage.close(), retention.close(), closeWebhooks(), stayExpiry.close()]);
+      // The usage recorder is closed after the last requests, because each request ends with its usage record.
+      const lastRequests = waitForRequests(lastRequestsMs).then((requests) => {
+        if (requests > 0) {
+          log.error(
+            { requests },
+            'requests were still running when the gateway closed; their usage records and location notices may be lost',
+          );
+        }
+        return usage.close();
+      });
+      await Promise.all([lastRequests, retention.close(), closeWebhooks(), stayExpiry.close()]);
       await Promise.all([statusNotices.flush(), whitelistNotices.flush()]);
       await Promise.all([limiter.close(), pubSub.close()]);
       await database.close();

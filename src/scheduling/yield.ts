@@ -15,7 +15,13 @@ const maxChecks = 20;
  */
 const maxYieldMs = 250;
 
-/** The number of requests that this process has received and not yet answered. */
+/** How often a stopping process checks whether a request is still in progress, in milliseconds. */
+const checkIntervalMs = 10;
+
+/**
+ * The number of requests whose handlers are running in this process. The request of a client that has disconnected
+ * counts until its handler ends.
+ */
 let requestsInProgress = 0;
 
 /**
@@ -33,6 +39,17 @@ let yieldingTasks = 0;
 export function beginRequest(): () => void {
   requestsInProgress += 1;
   return () => void (requestsInProgress -= 1);
+}
+
+/**
+ * Waits until no request is in progress, but at most `maxMs`.
+ *
+ * @returns the number of requests that are still in progress
+ */
+export async function waitForRequests(maxMs: number): Promise<number> {
+  const endsAt = performance.now() + maxMs;
+  while (requestsInProgress > 0 && performance.now() < endsAt) await sleep(checkIntervalMs);
+  return requestsInProgress;
 }
 
 /**
