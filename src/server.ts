@@ -22,9 +22,9 @@ const migrations = new URL('../prisma/migrations/', import.meta.url);
 const refusalBody: RefusalBody = errorBody;
 
 /**
- * The maximum time for stopping the process, in milliseconds. Requests in progress have 8 s. Waiting for the
- * handlers of disconnected clients, writing the last usage records and closing the database have 3.5 s. After `stopTimeoutMs`, the process exits, even if the database does not
- * answer.
+ * The maximum time for stopping the process, in milliseconds. Requests in progress have 8 s. Waiting for the handlers of
+ * disconnected clients, writing the last usage records and closing the database have 3.5 s. After `stopTimeoutMs`, the
+ * process exits, even if the database does not answer.
  */
 const stopTimeoutMs = 11_500;
 
