@@ -93,8 +93,8 @@ const isStopped = Symbol('stopped');
  * Sends the rows of a file in batches, writes the rejected rows to another file, and shows the progress. When the user
  * presses Ctrl-C, the import stops after the current batch.
  *
- * @throws {Failure} when a batch fails, or when the user presses Ctrl-C. The error message says how many rows are
- *   imported, and which command imports the other rows
+ * @throws {Failure} when a batch fails, when the file has a fault after the first batch, or when the user presses
+ *   Ctrl-C. The error message says how many rows are imported, and which command imports the other rows
  */
 export async function importInBatches<Row extends FileRow>(
   { source, batches, noun, done, rejects, send, continuation }: BatchImport<Row>,
@@ -104,6 +104,8 @@ export async function importInBatches<Row extends FileRow>(
   const imported: Imported = { rows: 0, rejected: 0 };
   let lastLine: number | undefined;
   let sending: readonly Row[] | undefined;
+  /** Whether the command has sent at least one row to the gateway. */
+  let hasSent = false;
   const progress = createProgress(source, session);
 
   /** Returns a message for the user: how many rows are imported, and which command imports the other rows. */
@@ -145,8 +147,21 @@ export async function importInBatches<Row extends FileRow>(
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
 
+  /**
+   * Returns the failure for an error that occurred while the command read the next batch. After the first batch, the
+   * error message also says how many rows are imported.
+   */
+  function readingFailure(error: Error): Error {
+    if (lastLine === undefined) return error;
+    return new Failure(
+      `${error.message}\nNothing after line ${lastLine} was sent. Correct the input before you continue. ${stateInWords()}`,
+      hasSent ? exitCode.failed : exitCode.usage,
+    );
+  }
+
   async function importBatch(batch: readonly Row[]): Promise<void> {
     const good = batch.filter(({ rejection }) => !rejection);
+    hasSent ||= good.length > 0;
     const refused = await send(good, batch, stopping.signal);
     const refusedRows = new Map([...refused].map(([index, rejection]) => [good[index]!, rejection]));
     for (const row of batch) {
@@ -159,7 +174,9 @@ export async function importInBatches<Row extends FileRow>(
 
   try {
     for (;;) {
-      const next = await nextBatch();
+      const next = await nextBatch().catch((error: Error) => {
+        throw readingFailure(error);
+      });
       if (next !== isStopped && next.done) return imported;
       if (next === isStopped || stopping.signal.aborted) throw interruption();
       sending = next.value;

@@ -93,13 +93,17 @@ function callOf(args: string[]): RestCall {
   const { values, addresses } = parse(args);
   const [address, ...more] = addresses;
   if (address === undefined || more.length > 0) {
+    // The message does not contain the words, because a header without quotes makes its value, such as an API key, a word.
     throw new Failure(
-      `A curl line must have exactly one address, not ${addresses.join(' ') || 'none'}`,
+      `A curl line must have exactly one address, not ${addresses.length}. Quote each header and each address that contains spaces.`,
       exitCode.usage,
     );
   }
   const path = /\/api\/[^#]*/.exec(address)?.[0];
-  if (!path) throw new Failure(`Not the address of a REST endpoint: ${address}`, exitCode.usage);
+  if (!path) {
+    const shown = /^https?:/.test(address) ? `: ${address}` : '; an address contains /api/';
+    throw new Failure(`Not the address of a REST endpoint${shown}`, exitCode.usage);
+  }
   const data = dataOf(values);
   if (values.get) {
     const query = data.join('&');

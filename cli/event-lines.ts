@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { DateTimeISOResolver } from 'graphql-scalars';
 import type { FileRow, Rejection } from './batch-import.ts';
+import { exitCode, Failure } from './failure.ts';
 import {
   AccessReason,
   type ParkingEventInput,
@@ -92,18 +93,29 @@ function formFault(event: unknown): Rejection | undefined {
 /**
  * Reads events from a file with one JSON object in each line. A file of rejected events can also be read: each of its
  * JSON objects contains the event in the field `event`.
+ *
+ * @param name the name of the file for error messages
+ * @throws {Failure} when the file cannot be read
  */
-export async function* readEventLines(file: NodeJS.ReadableStream): AsyncGenerator<EventLine> {
+export async function* readEventLines(file: NodeJS.ReadableStream, name: string): AsyncGenerator<EventLine> {
   let line = 0;
-  for await (const text of createInterface({ input: file, crlfDelay: Infinity })) {
-    line += 1;
-    if (text.trim() === '') continue;
-    try {
-      const parsed: unknown = JSON.parse(line === 1 ? text.replace(/^\ufeff/, '') : text);
-      const event = isObject(parsed) && 'event' in parsed ? parsed.event : parsed;
-      yield { line, event, rejection: formFault(event) };
-    } catch {
-      yield { line, event: text, rejection: { code: 'VALIDATION_ERROR', message: 'Must be JSON' } };
+  try {
+    for await (const text of createInterface({ input: file, crlfDelay: Infinity })) {
+      line += 1;
+      if (text.trim() !== '') yield eventLineOf(text, line);
     }
+  } catch (error) {
+    throw new Failure(`Cannot read ${name}: ${(error as Error).message}`, exitCode.usage);
+  }
+}
+
+/** Parses a line of a file with parking events. */
+function eventLineOf(text: string, line: number): EventLine {
+  try {
+    const parsed: unknown = JSON.parse(line === 1 ? text.replace(/^\ufeff/, '') : text);
+    const event = isObject(parsed) && 'event' in parsed ? parsed.event : parsed;
+    return { line, event, rejection: formFault(event) };
+  } catch {
+    return { line, event: text, rejection: { code: 'VALIDATION_ERROR', message: 'Must be JSON' } };
   }
 }

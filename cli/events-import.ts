@@ -44,7 +44,7 @@ async function importEvents(path: string, options: ImportOptions, session: Sessi
   const { rows, rejected } = await importInBatches(
     {
       source,
-      batches: batchesOf(readEventLines(source.stream), maxBatchSize),
+      batches: batchesOf(readEventLines(source.stream, source.name), maxBatchSize),
       noun: 'events',
       done: 'recorded',
       rejects: createRejects(rejectsPath),

@@ -2,7 +2,10 @@
 export const exitCode = {
   /** The exit code of a command that succeeded. */
   done: 0,
-  /** The exit code when the gateway rejected the request or was unreachable. */
+  /**
+   * The exit code when the gateway rejected the request or was unreachable, or when the input file of an import has a
+   * fault after rows that were already sent.
+   */
   failed: 1,
   /**
    * The exit code when the command-line arguments or the input file are invalid, and nothing was sent to the gateway.

@@ -1,4 +1,4 @@
-import { Failure } from './failure.ts';
+import { exitCode, Failure } from './failure.ts';
 import { printable } from './printable.ts';
 
 /** An error in a GraphQL response. */
@@ -14,13 +14,27 @@ export interface GraphError {
 const answerTimeoutMs = 120_000;
 
 /**
+ * Whether `fetch` refused to send a request because its address or a header is invalid. The message of such an error
+ * may contain the header value or the address, so a command must not print the message: the value may be a secret.
+ */
+const isInvalidRequest = (error: unknown) =>
+  error instanceof TypeError &&
+  (error.cause === undefined || (error.cause as { code?: string }).code === 'UND_ERR_INVALID_ARG');
+
+const invalidRequest = 'its address or a header is invalid';
+
+/**
  * Sends a request to the gateway. Redirects are not followed, because the API key would then be sent to another server.
  *
- * @throws {Failure} when the response is a redirect. The error message names the redirect's target
+ * @throws {Failure} when the request is invalid, or when the response is a redirect. The error message names the
+ *   redirect's target
  */
 export async function fetchFromGateway(address: URL, init: RequestInit): Promise<Response> {
   const timeout = AbortSignal.timeout(answerTimeoutMs);
-  const response = await fetch(address, { signal: timeout, ...init, redirect: 'manual' });
+  const response = await fetch(address, { signal: timeout, ...init, redirect: 'manual' }).catch((error) => {
+    if (!isInvalidRequest(error)) throw error;
+    throw new Failure(`Cannot send the request to ${address.origin}: ${invalidRequest}`, exitCode.usage);
+  });
   if (response.status < 300 || response.status > 399) return response;
   const target = response.headers.get('Location');
   const elsewhere = target && URL.canParse(target, address) ? new URL(target, address).href : 'nowhere';
@@ -55,8 +69,9 @@ export function retryAfterSeconds({ headers }: Response): number | undefined {
   return /^\d{1,9}$/.test(value) ? Number(value) : undefined;
 }
 
-/** Returns the reason why no connection to the gateway was possible, as text. */
+/** Returns the reason why a request has no response, as text. The text contains no header value. */
 export function reasonOf(error: unknown): string {
+  if (isInvalidRequest(error)) return `the request was not sent: ${invalidRequest}`;
   const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
   return cause?.code ?? cause?.message ?? message;
 }

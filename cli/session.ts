@@ -28,16 +28,37 @@ export interface SessionOptions {
 /** The file descriptor of the standard input. */
 const standardInput = 0;
 
-function readKey(keyFile: string | undefined, env: Record<string, string | undefined>): string {
+/** Reads the text that contains the API key. Returns the text, and the name of its source for error messages. */
+function readKeyText(
+  keyFile: string | undefined,
+  env: Record<string, string | undefined>,
+): { text: string; name: string } {
   if (keyFile === undefined) {
-    if (env.PMS_API_KEY) return env.PMS_API_KEY;
+    if (env.PMS_API_KEY) return { text: env.PMS_API_KEY, name: 'PMS_API_KEY' };
     throw new Failure('No API key: set PMS_API_KEY, or name a file with --key-file', exitCode.usage);
   }
   try {
-    return readFileSync(keyFile === '-' ? standardInput : keyFile, 'utf8').trim();
+    if (keyFile === '-') return { text: readFileSync(standardInput, 'utf8'), name: 'the standard input' };
+    return { text: readFileSync(keyFile, 'utf8'), name: keyFile };
   } catch (error) {
     throw new Failure(`Cannot read the key file: ${(error as Error).message}`, exitCode.usage);
   }
+}
+
+/**
+ * Reads the API key, without the white space before and after it.
+ *
+ * @throws {Failure} when there is no API key, or when an HTTP header could not contain the API key. The error message
+ *   never contains the API key
+ */
+function readKey(keyFile: string | undefined, env: Record<string, string | undefined>): string {
+  const { text, name } = readKeyText(keyFile, env);
+  const key = text.trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new Failure(
+    `The API key must be printable ASCII characters without white space: correct ${name}`,
+    exitCode.usage,
+  );
 }
 
 /** Tells the user why a command waits, and for how long. */
@@ -48,7 +69,7 @@ export const sayWait = (output: Output) => (reason: string, seconds: number) =>
  * Opens the session of a command. The API key comes from an environment variable or a file. The API key never comes
  * from a command-line argument, because all users of the machine can see the arguments of a process.
  *
- * @throws {Failure} when there is no API key, or the URL of the gateway is invalid
+ * @throws {Failure} when there is no API key, or when the API key or the URL of the gateway is invalid
  */
 export function openSession(
   { url, keyFile, json = false, fullIds = false }: SessionOptions,

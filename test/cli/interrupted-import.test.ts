@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -14,7 +14,7 @@ import { startHttpServer } from '../support/http-server.ts';
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 const url = await serve(gateway);
-const { pms, fileOf, folder } = openCommandLine(url);
+const { pms, pmsWithInput, json, fileOf, folder } = openCommandLine(url);
 
 const header = entryColumns.join(',');
 const row = ({ referenceId, plateType, plateCode, plateNumber } = newEntry()) =>
@@ -206,6 +206,87 @@ describe('Ctrl-C during an import by pms', () => {
       expect(importing.err).toContain(`To continue:\n  pms ${args.join(' ')}\n`);
       expect(await continueAsSaid(importing.err, key)).toMatchObject(rest);
     }
+  });
+});
+
+/** Yields no text, and fails as the standard input of a broken disk does. */
+async function* brokenInput(): AsyncGenerator<string> {
+  throw new Error('the disk failed');
+}
+
+describe('a fault in the input of an import by pms', () => {
+  // These empty lines are longer than several chunks of a file, so pms sends the rows before them before it reads on.
+  const emptyLines = 300_000;
+  const gap = '\n'.repeat(emptyLines);
+
+  test('when a later row has too few fields, pms import prints how many rows are imported, and the command that continues', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const correct = [header, row(), row(newEntry({ plateCode: 'ABCD' })), `${gap}${row()}`, ''].join('\n');
+    const file = fileOf(`${correct}a,b\n`);
+    const args = ['import', file, '--location', locationId, '--batch-size', '2'];
+    const { code, out, err } = await pms(key, ...args);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    const rejects = `${file}.rejected.csv`;
+    expect(err).toMatch(new RegExp(`^Line ${emptyLines + 5}: .+\n`));
+    expect(err.slice(err.indexOf('\n') + 1)).toBe(
+      'Nothing after line 3 was sent. Correct the input before you continue. ' +
+        `Up to line 3, 1 rows are imported, 1 rejected.\nRejected rows, and why: ${rejects}\nTo continue:\n` +
+        `  pms ${args.join(' ')} --after-line 3 ` +
+        `--rejects ${rejects.replace('.csv.rejected.csv', '.csv.rejected.after-3.csv')}\n`,
+    );
+    expect(readFileSync(rejects, 'utf8')).toContain('ABCD');
+    expect(await countEntries(locationId)).toBe(1);
+    writeFileSync(file, correct);
+    expect(await continueAsSaid(err, key)).toMatchObject({ created: 1, rejected: 0 });
+    expect(await countEntries(locationId)).toBe(2);
+  });
+
+  test('when pms import has sent no row before the fault, its exit code is 2', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const location = ['--location', locationId, '--batch-size', '1'];
+    const first = await pms(key, 'import', fileOf(`${header}\n${gap}a,b\n`), ...location);
+    expect(first).toMatchObject({ code: 2, err: expect.not.stringContaining('To continue') });
+    const rejected = row().replace(/,,,,,,$/, ',,,,tomorrow,,');
+    const second = await pms(key, 'import', fileOf(`${header}\n${rejected}\n${gap}a,b\n`), ...location);
+    expect(second).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('0 rows are imported, 1 rejected'),
+    });
+    expect(await countEntries(locationId)).toBe(0);
+  });
+
+  test('when the standard input fails after the first events, pms events import prints how many events are recorded', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const count = () => prisma.parkingEvent.count({ where: { locationId } });
+    async function* failingInput() {
+      for (let index = 0; index < 1_000; index += 1) {
+        const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: String(index) };
+        const occurredAt = new Date(Date.UTC(2026, 0, 31, 8, 0, index)).toISOString();
+        yield `${JSON.stringify({ eventId: `gate-${index}`, kind: 'ENTRY', plate, occurredAt })}\n`;
+      }
+      await expect.poll(count).toBe(1_000);
+      throw new Error('the disk failed');
+    }
+    const args = ['events', 'import', '-', '--location', locationId];
+    const { code, out, err } = await pmsWithInput(failingInput(), key, ...args);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toBe(
+      'Cannot read the standard input: the disk failed\n' +
+        'Nothing after line 1000 was sent. Correct the input before you continue. ' +
+        'Up to line 1000, 1000 events are recorded, 0 rejected.\n' +
+        `To continue, with the same input:\n  pms ${args.join(' ')}\n`,
+    );
+    const unread = await pmsWithInput(brokenInput(), key, ...args);
+    expect(unread).toEqual({ code: 2, out: '', err: 'Cannot read the standard input: the disk failed\n' });
+  });
+
+  test('pms quotas import sends nothing when a late line of the file is invalid', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const lines = Array.from({ length: 1_200 }, (_, index) => `unit-${index},1`);
+    const file = fileOf(['referenceId,inside', ...lines, `${gap}unit-x`].join('\n'));
+    const { code, err } = await pms(key, 'quotas', 'import', file, '--location', locationId);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/^Line \d+: .+\n$/) });
+    expect(await json(key, 'quotas', 'list', '--location', locationId)).toEqual([]);
   });
 });
 

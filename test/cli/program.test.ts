@@ -4,6 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { reasonOf } from '../../cli/gateway-fetch.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { projectFolder } from '../support/documentation.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
@@ -12,7 +13,7 @@ import { testServerUrl } from '../support/scratch-database.ts';
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 const url = await serve(gateway);
-const { pms, json } = openCommandLine(url);
+const { pms, json, fileOf } = openCommandLine(url);
 
 describe('error messages of pms', () => {
   test('pms prints an error when the gateway refuses the API key', async () => {
@@ -232,6 +233,79 @@ describe('names that pms accepts in place of ids', () => {
   });
 });
 
+describe('secret values that pms must not print', () => {
+  const secret = 'pms_live_0123456789';
+  const rule = 'The API key must be printable ASCII characters without white space';
+
+  test.each([
+    ['two lines', `${secret}\nsecond\n`],
+    ['a space', `${secret} second`],
+    ['a control character', `${secret}\u0000second`],
+    ['a character that is not ASCII', `${secret}é`],
+    ['a character that is not Latin-1', `${secret}€`],
+    ['no key', '\n'],
+  ])('pms refuses an API key with %s, and does not print the key', async (_, text) => {
+    const file = fileOf(text);
+    for (const command of [['whoami'], ['status', '--watch'], ['translate', 'curl http://x/api/locations']]) {
+      expect(await pms(undefined, '--key-file', file, ...command)).toEqual({
+        code: 2,
+        out: '',
+        err: `${rule}: correct ${file}\n`,
+      });
+      expect(await pms(text, ...command)).toEqual({
+        code: 2,
+        out: '',
+        err: `${rule}: correct PMS_API_KEY\n`,
+      });
+    }
+  });
+
+  test('white space before and after the API key does not matter to pms', async () => {
+    const { key } = await gateway.newTenant();
+    expect((await pms(`${key}\r\n`, 'whoami')).code).toBe(0);
+    expect((await pms(undefined, '--key-file', fileOf(`\ufeff ${key}\r\n`), 'whoami')).code).toBe(0);
+  });
+
+  test('pms translate does not print the value of an invalid header', async () => {
+    const { key } = await gateway.newTenant();
+    for (const character of ['\u0000', '\u0001', '€']) {
+      const line = `curl -X DELETE -H 'If-Match: ${secret}${character}' ${url}/api/locations/1/whitelist/1`;
+      expect(await pms(key, 'translate', line)).toEqual({
+        code: 2,
+        out: '',
+        err: `Cannot send the request to ${url}: its address or a header is invalid\n`,
+      });
+    }
+  });
+
+  test('the reason why pms listen could not forward a message contains no header value', async () => {
+    for (const character of ['\u0000', '\u0001', '€']) {
+      const error: unknown = await fetch(url, { headers: [['X-Signature', secret + character]] }).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(reasonOf(error)).toBe('the request was not sent: its address or a header is invalid');
+    }
+  });
+
+  test('pms translate does not print the words of a curl line with too many words', async () => {
+    const line = `curl -H X-API-Key: ${secret} ${url}/api/locations`;
+    const { code, err } = await pms('key', 'translate', line);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'A curl line must have exactly one address, not 2. Quote each header and each address that contains spaces.\n',
+    });
+    const only = await pms('key', 'translate', `curl -H X-API-Key: ${secret}`);
+    expect(only).toMatchObject({ code: 2, err: expect.not.stringContaining(secret) });
+  });
+
+  test('pms does not print a password in the address of the gateway', async () => {
+    const address = url.replace('://', `://operator:${secret}@`);
+    const { code, err } = await pms('key', '--url', address, 'whoami');
+    expect(code).toBe(2);
+    expect(err).toBe(`Cannot send the request to ${url}: its address or a header is invalid\n`);
+  });
+});
+
 describe('the installed program pms', () => {
   const runShell = async (script: string) =>
     promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
@@ -250,6 +324,17 @@ describe('the installed program pms', () => {
   ])('pms --json prints nothing but JSON when its output is a pipe (%s)', async (_, script) => {
     const { key } = await gateway.newTenant();
     expect((await runShell(`KEY=${key}\n${script}`)).stdout).toBe('Test\n');
+  });
+
+  test('pms refuses to read both the API key and the imported file from the standard input, and prints neither', async () => {
+    const { key } = await gateway.newTenant();
+    const script = `unset PMS_API_KEY; printf '%s\\n' ${key} referenceId,plateType | node dist/pms.js --key-file - import - --location x`;
+    await expect(runShell(script)).rejects.toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr:
+        'The API key must be printable ASCII characters without white space: correct the standard input\n',
+    });
   });
 
   test('pms ends without an error message when the program that reads its output closes the pipe', async () => {

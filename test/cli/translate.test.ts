@@ -156,9 +156,9 @@ describe('the command pms translate', () => {
     [
       'two addresses',
       'curl http://x/api/health http://x/api/locations',
-      'must have exactly one address, not http://x/api/health http://x/api/locations',
+      'must have exactly one address, not 2',
     ],
-    ['no address', 'curl -s', 'must have exactly one address, not none'],
+    ['no address', 'curl -s', 'must have exactly one address, not 0'],
     ['an address of something else', 'curl http://x/graphql', 'Not the address of a REST endpoint'],
     ['an address that leaves REST', 'curl http://x/api/../graphql', 'Not a path of the REST API'],
     ['a missing body file', 'curl -d @/nowhere http://x/api/health', 'Cannot read the body'],

@@ -37,15 +37,19 @@ export function openCommandLine(url: string) {
   let files = 0;
 
   /**
-   * Runs a command whose standard input is the given text, on a terminal with the given width or without a terminal.
+   * Runs a command whose standard input is the given text or its parts, on a terminal with the given width or without a terminal.
    */
   async function run(
-    { input, columns }: { input: string; columns?: number },
+    { input, columns }: { input: string | AsyncIterable<string>; columns?: number },
     key: string | undefined,
     args: string[],
   ): Promise<CommandResult> {
     const [out, err] = [memory(columns), memory(columns)];
-    const streams = { in: Readable.from([input]), out: out.stream, err: err.stream };
+    const streams = {
+      in: Readable.from(typeof input === 'string' ? [input] : input),
+      out: out.stream,
+      err: err.stream,
+    };
     const code = await runProgram(args, streams, { PMS_URL: url, PMS_API_KEY: key });
     return { code, out: out.text(), err: err.text() };
   }
@@ -56,7 +60,8 @@ export function openCommandLine(url: string) {
   return {
     folder,
     pms,
-    pmsWithInput: (input: string, key: string | undefined, ...args: string[]) => run({ input }, key, args),
+    pmsWithInput: (input: string | AsyncIterable<string>, key: string | undefined, ...args: string[]) =>
+      run({ input }, key, args),
     /** Runs a `pms` command as on a terminal with the given number of columns. */
     pmsOnTerminal: (columns: number, key: string | undefined, ...args: string[]) =>
       run({ input: '', columns }, key, args),
