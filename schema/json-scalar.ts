@@ -25,7 +25,7 @@ function valueOfLiteral(literal: ValueNode, variables?: Readonly<Record<string, 
     case Kind.LIST: {
       const { values } = literal;
       return holderOf(
-        values,
+        Object.entries(values),
         values.map((item) => valueOfLiteral(item, variables)),
       );
     }
@@ -35,7 +35,7 @@ function valueOfLiteral(literal: ValueNode, variables?: Readonly<Record<string, 
         ({ name, value }) => [name.value, valueOfLiteral(value, variables)] as const,
       );
       return holderOf(
-        fields.map(({ value }) => value),
+        fields.map(({ name, value }) => [name.value, value]),
         Object.fromEntries(members),
       );
     }
@@ -44,11 +44,17 @@ function valueOfLiteral(literal: ValueNode, variables?: Readonly<Record<string, 
 
 /**
  * Marks an object or array of a GraphQL document if one of its members is a number that JavaScript cannot represent
- * exactly.
+ * exactly. A number in a variable is not part of the document: requireExactVariables checks the variables.
  */
-function holderOf<Holder extends object>(literals: readonly ValueNode[], holder: Holder): Holder {
-  const isInexact = (literal: ValueNode) =>
-    (literal.kind === Kind.INT || literal.kind === Kind.FLOAT) && !isExact(literal.value);
-  if (literals.some(isInexact)) holdInexactNumber(holder);
+function holderOf<Holder extends object>(
+  literals: readonly (readonly [name: string, literal: ValueNode])[],
+  holder: Holder,
+): Holder {
+  for (const [name, literal] of literals) {
+    if (isInexactLiteral(literal)) holdInexactNumber(holder, name);
+  }
   return holder;
 }
+
+const isInexactLiteral = (literal: ValueNode) =>
+  (literal.kind === Kind.INT || literal.kind === Kind.FLOAT) && !isExact(literal.value);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hasInexactNumber } from '../src/json/exact-numbers.ts';
+import { containsInexactNumber, inexactNumberMessage } from '../src/json/exact-numbers.ts';
 import { shown } from '../src/errors/error-table.ts';
 import { isId } from '../src/ids.ts';
 
@@ -166,14 +166,7 @@ function freeObjectFault(value: unknown): string | undefined {
   if (!isStorableObject) {
     return `Must be an object of at most ${maxObjectLevels} levels and ${maxObjectKibibytes} KiB of JSON, without control characters or invalid Unicode`;
   }
-  if (hasExactNumbers(value)) return undefined;
-  return 'Must not contain numbers that a 64-bit floating point number cannot represent exactly, such as 12345678901234567890: send them as text';
-}
-
-/** Whether the gateway can store and return each number in a JSON value without changing the number. */
-function hasExactNumbers(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return !hasInexactNumber(value) && Object.values(value).every(hasExactNumbers);
+  return containsInexactNumber(value) ? inexactNumberMessage : undefined;
 }
 
 /**

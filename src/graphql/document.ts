@@ -2,6 +2,7 @@ import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { maxDirectivesRule } from '@escape.tech/graphql-armor-max-directives';
 import {
+  type ASTNode,
   BREAK,
   type DocumentNode,
   GraphQLError,
@@ -119,10 +120,7 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
   visit(document, {
     enter(node, _key, parent, _path, ancestors) {
       if (node !== faulty) return undefined;
-      for (const holder of [...ancestors, parent]) {
-        if (!holder || !('kind' in holder)) continue;
-        if (holder.kind === Kind.ARGUMENT || holder.kind === Kind.OBJECT_FIELD) names.push(holder.name.value);
-      }
+      names.push(...inputNames([...ancestors, parent]));
       return BREAK;
     },
   });
@@ -135,6 +133,18 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
     : invalidField(field, error.message, valueFromASTUntyped(faulty));
   return new ServiceError('VALIDATION_ERROR', message, details, error);
 }
+
+/**
+ * Returns the names of the argument and of the input fields that contain a value in a document.
+ *
+ * @param ancestors the nodes that contain the value, as `visit` of graphql-js passes them
+ */
+export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | undefined)[]): string[] =>
+  ancestors.flatMap((node) => {
+    const isInput =
+      node && 'kind' in node && (node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD);
+    return isInput ? [node.name.value] : [];
+  });
 
 /**
  * Counts the selections of all operations in a document. If the largest fragment has more selections, the function

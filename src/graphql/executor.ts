@@ -7,7 +7,7 @@ import { maskError } from '../errors/masking.ts';
 import type { RequestState } from '../http/request-state.ts';
 import { authorizeOperation } from './authorize.ts';
 import { affordableCost, countValues, type OperationCost } from './cost.ts';
-import { asSent, explainVariables, requireValues } from './explain-variables.ts';
+import { asSent, explainVariables, requireExactVariables, requireValues } from './explain-variables.ts';
 import { maxLightCost, maxVariableFaults } from './limits.ts';
 import { slotLimits } from '../scheduling/limits.ts';
 import { createSlots } from '../scheduling/slots.ts';
@@ -156,6 +156,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     authorizeOperation(plan, context.key);
     countValues(variables);
     requireValues(plan, variables);
+    requireExactVariables(plan, variables);
     const cost = affordableCost(schema, plan, variables);
     // The request guard has already charged the first rate limit point of each request.
     if (cost.points > 1) await context.charge(cost.points - 1);

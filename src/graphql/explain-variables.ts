@@ -8,8 +8,10 @@ import {
   isInputType,
   isListType,
   typeFromAST,
+  valueFromASTUntyped,
 } from 'graphql';
 import { invalidField, ServiceError } from '../errors/error-table.ts';
+import { inexactNumberMessage, isInexactMember } from '../json/exact-numbers.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { faultsError, fieldName, ruleFaults, valueAt, type ValueFault } from '../errors/faults.ts';
 import { coerceWhereItFits, withLists } from './coerce-input.ts';
@@ -134,6 +136,25 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
     if (Object.hasOwn(variables, name) && variables[name] === null) {
       throw invalidField(name, `Missing required field: ${name}`, null);
     }
+  }
+}
+
+/**
+ * Checks the numbers in the variables that the document uses inside a literal for a JSON value, such as the company
+ * settings. The validation rule of the JSON value does not see how the client wrote these numbers.
+ *
+ * @throws {ServiceError} `VALIDATION_ERROR` when a number would change when it is stored
+ */
+export function requireExactVariables({ literalVariables }: OperationPlan, variables: Variables): void {
+  for (const [name, { literal, field, inexactDefault }] of literalVariables) {
+    const isSent = Object.hasOwn(variables, name);
+    if (isSent ? !isInexactMember(variables, name) : !inexactDefault) continue;
+    const value = isSent ? variables[name] : valueFromASTUntyped(inexactDefault!);
+    throw invalidField(
+      field,
+      inexactNumberMessage,
+      valueFromASTUntyped(literal, { ...variables, [name]: value }),
+    );
   }
 }
 

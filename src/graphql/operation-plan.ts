@@ -2,15 +2,18 @@ import type { StandardSchemaV1 } from '@pothos/plugin-validation';
 import {
   type DocumentNode,
   type FieldNode,
+  type FloatValueNode,
   getNamedType,
   getNullableType,
   getOperationAST,
   type GraphQLArgument,
   type GraphQLSchema,
+  type IntValueNode,
   isLeafType,
   isListType,
   isNonNullType,
   Kind,
+  type ObjectValueNode,
   type OperationDefinitionNode,
   OperationTypeNode,
   SchemaMetaFieldDef,
@@ -22,6 +25,9 @@ import {
 } from 'graphql';
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import { type ErrorCode, ServiceError } from '../errors/error-table.ts';
+import { fieldName } from '../errors/faults.ts';
+import { isExact } from '../json/exact-numbers.ts';
+import { inputNames } from './document.ts';
 
 /** The values of the variables in a request, by the names of the variables. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -32,6 +38,15 @@ export interface VariableArgument {
   argument: GraphQLArgument;
   /** The name of the root field in the response: the alias of the field, or without an alias its own name. */
   responseKey: string;
+}
+
+/** The use of a variable inside an object literal for a JSON argument or a JSON input field. */
+export interface LiteralVariable {
+  literal: ObjectValueNode;
+  /** The name of the JSON argument or of the JSON input field, for the error message. */
+  field: string;
+  /** The default value of the variable, if a number in the default value would change when it is stored. */
+  inexactDefault: ValueNode | undefined;
 }
 
 /**
@@ -65,6 +80,11 @@ export interface OperationPlan {
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
   /**
+   * The variables that the document uses inside an object literal for JSON, by name. If several literals contain the same
+   * variable, the map describes only the first literal.
+   */
+  literalVariables: ReadonlyMap<string, LiteralVariable>;
+  /**
    * The variables that the document uses where GraphQL does not allow null. The executor must reject null for such a
    * variable, even if the variable has a default value (GraphQL, 5.8.5).
    */
@@ -97,6 +117,7 @@ export function planOperation(
   const errorCodes = new Set<ErrorCode>();
   const rootFields: string[] = [];
   const variableArguments: VariableArgument[] = [];
+  const literalVariables = new Map<string, LiteralVariable>();
   const rowCharges: RowCharge[] = [];
   const requiredVariables = new Set<string>();
   let hasVariableCost = false;
@@ -111,8 +132,16 @@ export function planOperation(
       Variable({ name }) {
         if (isNonNullType(typeInfo.getInputType())) requiredVariables.add(name.value);
       },
-      ObjectValue() {
-        isCompilable &&= !isLeafType(getNamedType(typeInfo.getInputType()));
+      ObjectValue(literal, _, parent, __, ancestors) {
+        if (!isLeafType(getNamedType(typeInfo.getInputType()))) return;
+        isCompilable = false;
+        const field = fieldName(inputNames([...ancestors, parent]));
+        visit(literal, {
+          Variable({ name: { value: name } }) {
+            if (literalVariables.has(name)) return;
+            literalVariables.set(name, { literal, field, inexactDefault: inexactDefaultOf(operation, name) });
+          },
+        });
       },
       Argument({ name, value }) {
         hasVariableCost ||= value.kind === Kind.VARIABLE && (name.value === 'first' || name.value === 'last');
@@ -163,9 +192,20 @@ export function planOperation(
     isCompilable,
     hasHeavyField,
     variableArguments,
+    literalVariables,
     requiredVariables,
     rowCharges,
   };
+}
+
+/** Returns the default value of a variable, if a number in the default value would change when it is stored. */
+function inexactDefaultOf(operation: OperationDefinitionNode, name: string): ValueNode | undefined {
+  const definition = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name);
+  if (!definition?.defaultValue) return undefined;
+  let isInexact = false;
+  const checkNumber = ({ value }: IntValueNode | FloatValueNode) => void (isInexact ||= !isExact(value));
+  visit(definition.defaultValue, { IntValue: checkNumber, FloatValue: checkNumber });
+  return isInexact ? definition.defaultValue : undefined;
 }
 
 /**

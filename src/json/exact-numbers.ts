@@ -3,9 +3,14 @@ import { randomUUID } from 'node:crypto';
 // Some numbers change when a program parses a JSON text and writes it again. In this module, a number is called inexact
 // if it changes when it is parsed and written again. Examples of inexact numbers are -0, and numbers with more digits
 // than a 64-bit floating point number can store. `JSON.parse` does not report inexact numbers. This module therefore
-// remembers each object or array that contains an inexact number.
+// remembers each object or array that contains an inexact number, with the names of the members that are inexact
+// numbers.
 
-const inexact = new WeakSet<object>();
+const inexact = new WeakMap<object, Set<string>>();
+
+/** The error message for a JSON value that contains an inexact number. */
+export const inexactNumberMessage =
+  'Must not contain numbers that a 64-bit floating point number cannot represent exactly, such as 12345678901234567890: send them as text';
 
 /**
  * Whether an object or array directly contains an inexact number. An inexact number changes when it is parsed and
@@ -14,8 +19,28 @@ const inexact = new WeakSet<object>();
  */
 export const hasInexactNumber = (holder: object): boolean => inexact.has(holder);
 
-/** Records that an object or array contains an inexact number, which changes when a program writes it again. */
-export const holdInexactNumber = (holder: object): void => void inexact.add(holder);
+/** Whether a JSON value contains an inexact number on any level. */
+export function containsInexactNumber(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return hasInexactNumber(value) || Object.values(value).some(containsInexactNumber);
+}
+
+/** Whether the member of an object or array is an inexact number, or contains an inexact number on any level. */
+export function isInexactMember(holder: object, name: string): boolean {
+  if (inexact.get(holder)?.has(name)) return true;
+  return Object.hasOwn(holder, name) && containsInexactNumber((holder as Record<string, unknown>)[name]);
+}
+
+/**
+ * Records that an object or array contains an inexact number, which changes when a program writes it again.
+ *
+ * @param name the name of the member that is the inexact number, or its index in an array
+ */
+export function holdInexactNumber(holder: object, name: string): void {
+  const names = inexact.get(holder);
+  if (names) names.add(name);
+  else inexact.set(holder, new Set([name]));
+}
 
 /**
  * Matches the places in a JSON text that may contain an inexact number. A number of up to 15 digits without an exponent
@@ -48,9 +73,9 @@ export function parseExactly(text: string): unknown {
     return `"${mark}${token}"`;
   });
   if (!found) return value;
-  return JSON.parse(marked, function remember(this: object, _, item: unknown) {
+  return JSON.parse(marked, function remember(this: object, name, item: unknown) {
     if (typeof item !== 'string' || !item.startsWith(mark)) return item;
-    holdInexactNumber(this);
+    holdInexactNumber(this, name);
     return Number(item.slice(mark.length));
   });
 }

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hasInexactNumber, isExact, parseExactly } from '../../src/json/exact-numbers.ts';
+import {
+  containsInexactNumber,
+  hasInexactNumber,
+  isExact,
+  isInexactMember,
+  parseExactly,
+} from '../../src/json/exact-numbers.ts';
 
 describe('JSON numbers that JavaScript can parse without a change of their value', () => {
   test('a JSON number from JSON.stringify is exact (keeps its value when parsed), even with zeros or an exponent added', () => {
@@ -40,5 +46,29 @@ describe('JSON objects that contain numbers whose value changes when JavaScript 
     const own = Object.getOwnPropertyDescriptor(value, '__proto__')!.value as object;
     expect([a[1], c.d, own].map(hasInexactNumber)).toEqual([true, true, true]);
     expect([value, a, c, f, f.g].map(hasInexactNumber)).toEqual([false, false, false, false, false]);
+  });
+
+  test('a value is inexact when it contains an inexact number on any level', () => {
+    const value = parseExactly(text) as Record<string, unknown>;
+    expect(Object.keys(value).filter((name) => isInexactMember(value, name))).toEqual([
+      'a',
+      'c',
+      '__proto__',
+    ]);
+    expect([value, value.e, value.f].map(containsInexactNumber)).toEqual([true, false, false]);
+  });
+
+  test('a member that is an inexact number does not make the other members of its object or array inexact', () => {
+    const value = parseExactly('{"a":1,"b":-0,"c":[1,1e400],"d":12345678901234567890,"e":1}') as object;
+    const { c } = value as { c: object };
+    expect(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => isInexactMember(value, name))).toEqual([
+      false,
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect([isInexactMember(c, '0'), isInexactMember(c, '1')]).toEqual([false, true]);
   });
 });

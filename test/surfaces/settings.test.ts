@@ -161,6 +161,122 @@ test('a GraphQL literal with a variable stores company settings unchanged, and i
   }
 });
 
+/** Sends a mutation with the variables as a JSON text, because `JSON.stringify` cannot write inexact numbers. */
+async function sendMutation(key: string, query: string, variables: string) {
+  const answer = await gateway.app.request('/graphql', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+    body: `{"query":${JSON.stringify(query)},"variables":${variables}}`,
+  });
+  return (await answer.json()) as GraphBody<'company'>;
+}
+
+/**
+ * Mutations with company settings that are a GraphQL literal with the variable `$n`. Each mutation also has the
+ * variable `$id`, which is the id or the slug of the company.
+ */
+const mutationsWithLiteral = {
+  updateCompany: (definition: string, settings: string) =>
+    `mutation ($id: ID!, ${definition}) { company: updateCompany(id: $id, input: { settings: ${settings} }) { id } }`,
+  registerCompany: (definition: string, settings: string) =>
+    `mutation ($id: String!, ${definition}) {
+      company: registerCompany(input: { name: "Test", slug: $id, address: "Dubai", settings: ${settings} }) { id } }`,
+};
+
+describe.each(['updateCompany', 'registerCompany'] as const)(
+  'company settings of %s that are a GraphQL literal with a variable',
+  (mutation) => {
+    /**
+     * The definition of the variable `$n`, the company settings as a GraphQL literal, the value of the variable, and the
+     * settings that the gateway stores if the numbers are exact. The character `#` stands for the number.
+     */
+    const forms: [definition: string, literal: string, value: string | undefined, stored: string][] = [
+      ['$n: JSON', '{ account: $n }', '#', '{"account":#}'],
+      ['$n: JSON', '{ a: [{ b: [1, $n] }] }', '#', '{"a":[{"b":[1,#]}]}'],
+      ['$n: Float', '{ account: $n }', '#', '{"account":#}'],
+      ['$n: [JSON]', '{ account: $n }', '[1,#]', '{"account":[1,#]}'],
+      ['$n: [JSON]', '{ account: $n }', '#', '{"account":[#]}'],
+      ['$n: JSON', '{ account: $n }', '{"a":[#]}', '{"account":{"a":[#]}}'],
+      ['$n: JSON = #', '{ account: $n }', undefined, '{"account":#}'],
+      ['$n: Float = #', '{ account: $n }', undefined, '{"account":#}'],
+      ['$n: [JSON] = [1, #]', '{ account: $n }', undefined, '{"account":[1,#]}'],
+      ['$n: JSON = { a: [#] }', '{ account: $n }', undefined, '{"account":{"a":[#]}}'],
+    ];
+    const cases = forms.flatMap((form) =>
+      ['12345678901234567890', '-0'].map((number) => [...form, number] as const),
+    );
+
+    /** Sends a mutation three times, because the gateway handles a new document differently than a known document. */
+    async function sendRepeatedly(definition: string, literal: string, value: string | undefined) {
+      const { key, companyId } = await gateway.newTenant();
+      await gateway.graph(
+        'mutation ($id: ID!) { updateCompany(id: $id, input: { settings: { a: 1 } }) { id } }',
+        { key, variables: { id: companyId } },
+      );
+      const bodies: GraphBody<'company'>[] = [];
+      for (let sent = 0; sent < 3; sent += 1) {
+        const id = mutation === 'updateCompany' ? companyId : newSlug();
+        const query = mutationsWithLiteral[mutation](definition, literal);
+        bodies.push(await sendMutation(key, query, `{"id":"${id}"${value ? `,"n":${value}` : ''}}`));
+      }
+      return { key, companyId, bodies };
+    }
+
+    test.each(cases)(
+      'are refused when the number loses digits: %s, %s, value %s, stored %s, number %s',
+      async (definition, literal, value, _, number) => {
+        const insert = (text: string) => text.replace('#', number);
+        const { key, companyId, bodies } = await sendRepeatedly(
+          insert(definition),
+          literal,
+          value && insert(value),
+        );
+        for (const { errors } of bodies) {
+          expect(errors?.[0]?.extensions).toMatchObject({
+            code: 'VALIDATION_ERROR',
+            details: { field: 'settings' },
+          });
+        }
+        expect((await shown(key, companyId)).graph).toEqual({ a: 1 });
+        const { body } = await gateway.rest('GET', '/companies', { key });
+        expect(body.data).toHaveLength(1);
+      },
+    );
+
+    test.each(forms)(
+      'are stored unchanged when the number is exact: %s, %s, value %s, stored %s',
+      async (definition, literal, value, stored) => {
+        const insert = (text: string) => text.replace('#', '1234567890123456.5');
+        const { key, bodies } = await sendRepeatedly(insert(definition), literal, value && insert(value));
+        for (const { data, errors } of bodies) {
+          expect(errors).toBeUndefined();
+          expect((await shown(key, data!.company!.id)).graph).toEqual(JSON.parse(insert(stored)));
+        }
+      },
+    );
+  },
+);
+
+test('a number that loses digits is accepted if the GraphQL literal of the company settings does not contain it', async () => {
+  const { key, companyId } = await gateway.newTenant();
+  const query = mutationsWithLiteral.updateCompany('$n: JSON = 12345678901234567890', '{ account: $n }');
+  const body = await sendMutation(key, query, `{"id":"${companyId}","n":7,"other":12345678901234567890}`);
+  expect(body.errors).toBeUndefined();
+  expect((await shown(key, companyId)).graph).toEqual({ account: 7 });
+});
+
+test('the refusal of a GraphQL literal shows the settings with the value of the variable', async () => {
+  const { key, companyId } = await gateway.newTenant();
+  const query = mutationsWithLiteral.updateCompany('$n: JSON = -0', '{ a: 1, account: $n }');
+  for (const [variables, account] of [
+    [`{"id":"${companyId}","n":12345678901234567890}`, 12345678901234567890],
+    [`{"id":"${companyId}"}`, 0],
+  ] as const) {
+    const { errors } = await sendMutation(key, query, variables);
+    expect(errors?.[0]?.extensions.details).toMatchObject({ field: 'settings', value: { a: 1, account } });
+  }
+});
+
 test('a webhook message contains the settings of a company as the client sent them', async () => {
   const { key, companyId: id } = await gateway.newTenant();
   const input = { url: 'http://127.0.0.1:9/hook', events: ['COMPANY_UPDATED'] };
