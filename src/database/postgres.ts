@@ -41,9 +41,8 @@ const STANDBY_CONNECTION_TIMEOUT_MS = 2_000;
 /** The pause between two attempts to connect to PostgreSQL when the gateway starts, in milliseconds. */
 const START_RETRY_INTERVAL_MS = 1_000;
 
-/** Removes the time limits that PostgreSQL applies to the statements of a connection. */
-const NO_TIME_LIMITS =
-  'SET statement_timeout TO 0; SET lock_timeout TO 0; SET idle_in_transaction_session_timeout TO 0';
+/** The parameters of PostgreSQL that limit the time of the statements and transactions of a connection. */
+const TIME_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 
 /** The options for a PostgreSQL server, such as its address and the number of connections of this process. */
 interface PostgresOptions extends DatabaseOptions {
@@ -186,12 +185,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       try {
         await Promise.all([locker.connect(), worker.connect()]);
         // Migrations can take minutes, and other processes wait for them. So the time limits of the PostgreSQL role do
-        // not apply to migrations.
-        await Promise.all([locker, worker].map((client) => client.query(NO_TIME_LIMITS)));
+        // not apply to migrations. Behind a pooler, these settings of a session would also apply to other clients.
+        if (directDatabaseUrl !== undefined || !throughPooler) {
+          await worker.query(TIME_LIMITS.map((name) => `SET ${name} TO 0`).join('; '));
+        }
         // The gateway takes the advisory locks for a transaction, because a pooler does not support advisory locks for
         // a session. The queries that take the advisory locks have no parameters. With parameters, PostgreSQL would
         // keep the snapshot of the query, and CREATE INDEX CONCURRENTLY would wait for this snapshot.
-        await locker.query('BEGIN');
+        await locker.query(['BEGIN', ...TIME_LIMITS.map((name) => `SET LOCAL ${name} TO 0`)].join('; '));
         await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.migration})`);
         await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.prismaMigration})`);
         return await work({

@@ -38,16 +38,17 @@ export interface QuotaCount {
  * `startQuotaCount` before it writes the parking events that it counts. The caller's transaction must lock the
  * location, so that no other event of the location is counted at the same time.
  *
- * @param entryIds the ids of the whitelist entries to which the parking events belong
- * @param now the current time by the clock of the database
+ * @param events.entryIds the ids of the whitelist entries to which the parking events belong
+ * @param events.isBatch whether the caller counts several events
+ * @param events.now the current time by the clock of the database
  */
 export async function startQuotaCount(
   transaction: Transaction,
   location: Location,
-  entryIds: readonly string[],
-  now: Date,
+  { entryIds, isBatch, now }: { entryIds: readonly string[]; isBatch: boolean; now: Date },
 ): Promise<QuotaCount> {
-  const found = entryIds.length > 0 ? await findQuotasOfEntries(transaction, location.id, entryIds) : [];
+  const found =
+    entryIds.length > 0 ? await findQuotasOfEntries(transaction, location.id, entryIds, { isBatch }) : [];
   const quotas = new Map(found.map((quota) => [quota.entryId, quota]));
   // Maps each reference (such as an apartment) to a map from whitelist entry id to session id, for the vehicles inside.
   // The session id is the id of the parking event that started the parking session.

@@ -21,7 +21,7 @@ export interface EntryQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enfo
   /**
    * The time of the last stored observation that can affect the vehicle of the whitelist entry: a parking event with a
    * plate of the same family (`familyOf`), or an occupancy count of the vehicles inside. It is null if the location has
-   * no such observation.
+   * no such observation, and for a single event, which needs no such time.
    */
   lastObservedAt: Date | null;
 }
@@ -33,11 +33,11 @@ export const quotasOfEntries = namedStatement(
     SELECT e.id AS "entryId", k."referenceId", k.inside, k.enforcement::text AS enforcement, (
       SELECT coalesce(jsonb_object_agg(inside."entryId", inside."sessionId"), '{}')
       FROM (${vehiclesOf('v."locationId" = k."locationId" AND v."referenceId" = k."referenceId"')}) inside
-    ) AS sessions, greatest(
+    ) AS sessions, CASE WHEN $isBatch THEN greatest(
       (SELECT max(p."occurredAt") FROM "ParkingEvent" p
        WHERE p."locationId" = e."locationId" AND ${familyOf('p')} = ${familyOf('e')}),
-      (SELECT max(o."countedAt") FROM "OccupancyCount" o WHERE o."locationId" = e."locationId" AND o.kind = 'VEHICLES')
-    ) AS "lastObservedAt"
+      (SELECT max(o."countedAt") FROM "OccupancyCount" o WHERE o."locationId" = $locationId AND o.kind = 'VEHICLES')
+    ) END AS "lastObservedAt"
     FROM "WhitelistEntry" e
     JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"
     WHERE e.id = ANY($entryIds::text[]) AND e."locationId" = $locationId`,

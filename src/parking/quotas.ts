@@ -37,12 +37,16 @@ export interface QuotaValues {
 /**
  * Finds the current quotas for the references of whitelist entries at a location. Whitelist entries without a quota are
  * omitted.
+ *
+ * @param isBatch whether the caller records several events
  */
 export const findQuotasOfEntries = (
   transaction: Transaction,
   locationId: string,
   entryIds: readonly string[],
-): Promise<EntryQuota[]> => queryInTransaction(transaction, quotasOfEntries, { locationId, entryIds });
+  { isBatch }: { isBatch: boolean },
+): Promise<EntryQuota[]> =>
+  queryInTransaction(transaction, quotasOfEntries, { locationId, entryIds, isBatch });
 
 /** The functions that read and write the quotas of one database. */
 export type Quotas = ReturnType<typeof createQuotas>;

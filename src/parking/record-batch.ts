@@ -1,5 +1,5 @@
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
-import type { Author } from '../auth/key.ts';
+import type { WaitingAuthor } from '../auth/key.ts';
 import { type RowError, rowError } from '../errors/row-error.ts';
 import { ServiceError } from '../errors/error-table.ts';
 import type { Database } from '../database/types.ts';
@@ -71,7 +71,7 @@ export function createParkingBatches(services: {
      *   many changes of the location, or too many batches of the API key, are waiting
      */
     async recordEvents(
-      author: Author,
+      author: WaitingAuthor,
       locationId: string,
       rows: readonly unknown[],
       readRow: (row: unknown) => Reading,
@@ -84,18 +84,19 @@ export function createParkingBatches(services: {
         corrected: 0,
         rejected: [],
       };
-      // The batch takes the slot of its location first. A batch that waits for its location therefore occupies none of
-      // the few slots that the batches of all API keys share.
       const recordBatch = (readings: readonly Reading[], mayRefuse: boolean) =>
-        locationSlots.run(
-          locationId,
+        batchSlots.run(
+          author.key.id,
           () =>
-            batchSlots.run(
-              author.key.id,
-              () =>
-                prisma.$transaction((transaction) =>
+            locationSlots.run(
+              locationId,
+              async () => {
+                // The API key may have been revoked while the batch waited for its slots.
+                await author.reauthenticate();
+                return prisma.$transaction((transaction) =>
                   recordReadings(transaction, author, locationId, readings),
-                ),
+                );
+              },
               { mayRefuse },
             ),
           { mayRefuse },
@@ -114,11 +115,15 @@ export function createParkingBatches(services: {
               result.rejected.push({ index: start + position, error: rowError(error) });
             }
           }
+          let size = readings.length;
           while (readings.length > 0) {
-            const recorded = await recordBatch(readings, mayRefuse);
+            const recorded = await recordBatch(readings.slice(0, size), mayRefuse);
             mayRefuse = false;
             for (const { outcome } of recorded) result[outcome] += 1;
             readings.splice(0, recorded.length);
+            // When a transaction has recorded only the first of its events, the next transaction gets fewer events. The
+            // gateway would otherwise look up the last events again and again.
+            size = 2 * recorded.length;
           }
         }
       } finally {

@@ -26,8 +26,8 @@ interface RecordedReading {
  *
  * The function usually records all events, and always the first event. It stops before an event whose quota can only be
  * checked with the refreshed sessions (`QuotaCount.isOutdatedFor`). The caller then records the other events in another
- * transaction. So each entry event gets the same `overQuota` as in a request of its own, and no transaction locks the
- * location for long.
+ * transaction. So each entry event gets the same `overQuota` as in a request of its own, except after a misread exit
+ * (docs/decisions/gate-rules.md). No transaction locks the location for long.
  *
  * @returns the result for each recorded event, in the order of the events
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -54,7 +54,11 @@ export async function recordReadings(
     readings.filter(({ eventId }) => changing.has(eventId)),
   );
   const now = await databaseNow(transaction);
-  const quotaCount = await startQuotaCount(transaction, location, entryIdsOf(readings, matches), now);
+  const quotaCount = await startQuotaCount(transaction, location, {
+    entryIds: entryIdsOf(readings, matches),
+    isBatch: readings.length > 1,
+    now,
+  });
   const changes: EventChange[] = [];
   const exceeded: ExceededQuota[] = [];
   const recorded: RecordedReading[] = [];

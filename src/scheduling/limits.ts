@@ -136,16 +136,16 @@ export const slotLimits = {
       'Each import holds a database connection for seconds, and other requests also need connections. A waiting import holds its rows in memory.',
   },
   eventBatches: {
-    ...wholeTasks,
+    ...shortTasks,
+    yields: false,
     task: 'batches of parking events',
-    owner: 'key',
     running: 2,
     waiting: {
       perOwner: waitingCalls,
       refusal: `More than ${waitingCalls} batches of this key are waiting, please try again later`,
     },
     reason:
-      'Each batch holds a database connection, and other requests also need connections. A waiting call holds its rows in memory.',
+      'Each batch holds a database connection, and other requests also need connections. A batch that takes longer than 2 s waits for its location. A waiting call holds its rows in memory.',
   },
   /**
    * Callers must first check that the location is in the scope of the API key, so that an API key cannot fill the queue

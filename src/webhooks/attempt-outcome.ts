@@ -164,7 +164,13 @@ export async function storeOutcome(
 
     const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
     if (!delivery) return 'failed';
-    const triedForMs = now.getTime() - (delivery.retryUntil.getTime() - retryForMs);
+    const firstAttempt = await transaction.webhookAttempt.findFirst({
+      // A client that sends the message again starts a new series of attempts.
+      where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
+      orderBy: { id: 'asc' },
+      select: { createdAt: true },
+    });
+    const triedForMs = firstAttempt ? now.getTime() - firstAttempt.createdAt.getTime() : 0;
     const nextAttemptAt = new Date(now.getTime() + retryDelayMs(triedForMs));
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({

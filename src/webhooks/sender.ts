@@ -1,13 +1,19 @@
 import type { LookupAddress } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type TcpSocketConnectOpts } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Lookups } from './look-ups.ts';
 
 /** How long a request to create a webhook waits for the DNS look-up of the webhook's host, in milliseconds. */
 const lookupTimeoutMs = 2_000;
+
+/**
+ * How long a connection to one address of a host may take before the next address is tried, in milliseconds. Node's
+ * default of 250 ms is too short for receivers on another continent.
+ */
+const connectTimeoutMs = 3_000;
 
 /** The range of IPv6 addresses of the public Internet. IPv6 addresses outside `2000::/3` have a special purpose. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
@@ -28,6 +34,15 @@ function literalAddress({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) ? host : undefined;
 }
+
+/**
+ * Returns an error with a message. When a host has several addresses and no connection succeeds, the error of Node has an
+ * empty message, and contains one error for each address.
+ */
+const withMessage = (error: Error): Error =>
+  error instanceof AggregateError && !error.message
+    ? new Error((error.errors as Error[]).map(({ message }) => message).join('; '))
+    : error;
 
 const refusal = 'The address does not belong to the public Internet';
 
@@ -108,14 +123,16 @@ export function createWebhookTarget(options: { allowPrivate: boolean; lookups: L
       if (addresses.some(({ address }) => isRefused(address))) throw new Error(refusal);
       return new Promise((fulfil, reject) => {
         const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-        const request = send(url, {
+        const options: RequestOptions & Pick<TcpSocketConnectOpts, 'autoSelectFamilyAttemptTimeout'> = {
           method: 'POST',
           headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
           agent: false,
           lookup: lookupOf(addresses),
+          autoSelectFamilyAttemptTimeout: connectTimeoutMs,
           signal,
-        });
-        request.on('error', reject);
+        };
+        const request = send(url, options);
+        request.on('error', (error) => reject(withMessage(error)));
         // A connection can end without a response, for example when the server switches to another protocol.
         request.on('close', () => reject(new Error('The connection ended without an answer')));
         request.on('response', (response: IncomingMessage) => {

@@ -138,12 +138,14 @@ export function createGuards(dependencies: GuardDependencies): Guards {
         try {
           const secret = requestHeader(c, 'x-api-key');
           const authenticated = authenticate(secret, state);
-          const key = authenticated instanceof Promise ? await authenticated : authenticated;
+          let key = authenticated instanceof Promise ? await authenticated : authenticated;
           state.key = key;
           const begun = requests.begin(key.id, c.env?.outgoing, () => state.heldBytes);
           if (begun instanceof Promise) {
             endRequest = await waitForSlot(begun, key, state);
-            await reauthenticate(authenticator, secret, key);
+            // The API key may have changed while the request waited.
+            key = await authenticator.authenticate(secret);
+            state.key = key;
           } else {
             endRequest = begun;
           }

@@ -27,7 +27,9 @@ export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }
     }
     if (mode === 'REPLACE') {
       const [found] = await sql.query<{ count: number }>(countEntries, countEntries.values({ locationId }));
-      result.deleted = found!.count - result.isNew.filter((isNew) => !isNew).length;
+      const kept = result.isNew.filter((isNew) => !isNew).length;
+      // Another request may have deleted entries since the rows were compared.
+      result.deleted = Math.max(found!.count - kept, 0);
     }
     return result;
   };

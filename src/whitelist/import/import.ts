@@ -1,5 +1,5 @@
 import type { PrismaClient } from '../../../prisma/generated/client/client.ts';
-import type { Author, WaitingAuthor } from '../../auth/key.ts';
+import type { WaitingAuthor } from '../../auth/key.ts';
 import type { Database, Sql } from '../../database/types.ts';
 import { ServiceError } from '../../errors/error-table.ts';
 import { yieldToEventLoop } from '../../scheduling/yield.ts';
@@ -85,7 +85,7 @@ export function createWhitelistImport(services: {
   const importSlots = createSlots(slotLimits.imports);
 
   function take(
-    author: Author,
+    author: WaitingAuthor,
     locationId: string,
     entries: readonly WhitelistEntryValues[],
     options: ImportOptions,
@@ -99,7 +99,7 @@ export function createWhitelistImport(services: {
 
   /** Validates and imports the rows batch by batch. If the import mode is REPLACE, all rows are one batch. */
   async function importInBatches(
-    author: Author,
+    author: WaitingAuthor,
     locationId: string,
     rows: readonly unknown[],
     readRow: ReadRow,
@@ -169,11 +169,9 @@ export function createWhitelistImport(services: {
       options: ImportOptions,
     ): Promise<ImportResult> {
       await locations.find(author.key, locationId);
-      return importSlots.run(author.key.id, async () => {
-        // The API key may have been revoked while the import waited for a slot.
-        await author.reauthenticate();
-        return importInBatches(author, locationId, rows, readRow, options);
-      });
+      return importSlots.run(author.key.id, () =>
+        importInBatches(author, locationId, rows, readRow, options),
+      );
     },
   };
 }

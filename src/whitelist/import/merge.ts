@@ -1,5 +1,5 @@
 import { auditParameters } from '../../audit/record.ts';
-import type { Author } from '../../auth/key.ts';
+import type { WaitingAuthor } from '../../auth/key.ts';
 import { scopeParameters } from '../../auth/scope.ts';
 import type { Sql } from '../../database/types.ts';
 import { locationNotFound } from '../../errors/error-table.ts';
@@ -17,7 +17,7 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    */
   return async function merge(
-    author: Author,
+    author: WaitingAuthor,
     locationId: string,
     entries: readonly WhitelistEntryValues[],
     mode: Exclude<MergeMode, 'REPLACE'>,
@@ -27,7 +27,11 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
     const parameters = { locationId, ...input, ...scopeParameters(author.key), ...auditParameters(author) };
     const [merged] = await locationSlots.run(
       locationId,
-      () => sql.query<{ created: string[]; updated: number }>(statement, statement.values(parameters)),
+      async () => {
+        // The API key may have been revoked while the import waited for its location.
+        await author.reauthenticate();
+        return sql.query<{ created: string[]; updated: number }>(statement, statement.values(parameters));
+      },
       // Earlier batches of the import may already be committed, so the gateway must not refuse a later batch.
       { mayRefuse: false },
     );

@@ -1,6 +1,6 @@
 import type { PrismaClient } from '../../../prisma/generated/client/client.ts';
 import { recordChanges } from '../../audit/record.ts';
-import type { Author } from '../../auth/key.ts';
+import type { WaitingAuthor } from '../../auth/key.ts';
 import { scopeParameters } from '../../auth/scope.ts';
 import { queryInTransaction } from '../../database/named-statement.ts';
 import type { Database, Transaction } from '../../database/types.ts';
@@ -58,7 +58,7 @@ export function createWhitelistReplace(services: {
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    */
   return function replace(
-    author: Author,
+    author: WaitingAuthor,
     locationId: string,
     entries: readonly WhitelistEntryValues[],
   ): Promise<MergeResult> {
@@ -103,6 +103,14 @@ export function createWhitelistReplace(services: {
         deleted: deleted.length,
       };
     };
-    return locationSlots.run(locationId, () => prisma.$transaction(work), { mayRefuse: false });
+    return locationSlots.run(
+      locationId,
+      async () => {
+        // The API key may have been revoked while the import waited for its location.
+        await author.reauthenticate();
+        return prisma.$transaction(work);
+      },
+      { mayRefuse: false },
+    );
   };
 }
