@@ -135,31 +135,48 @@ describe('requests whose body arrives slowly', () => {
   );
 });
 
-describe.runIf(testServerUrl)('an import that waits for another import of its API key', () => {
+describe.runIf(testServerUrl)('imports of an API key that is revoked', () => {
   const { lock, waitingConnections } = locksOf(gateway);
 
-  test('the waiting import changes nothing when the API key is revoked', async () => {
+  async function newImporter() {
     const { companyId, locationId } = await gateway.newTenant();
     const { secret, apiKey } = await keys.create(operator, {
       permissions: ['WRITE_WHITELIST', 'READ_WHITELIST'],
       companyIds: [companyId],
     });
-    const importRow = async () => {
+    const importRows = async (count: number) => {
+      const entries = Array.from({ length: count }, (_, index) => newEntry({ plateNumber: String(index) }));
       const { body } = await gateway.graph(
         `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
           importWhitelistEntries(locationId: $locationId, entries: $entries) { created } }`,
-        { key: secret, variables: { locationId, entries: [newEntry()] } },
+        { key: secret, variables: { locationId, entries } },
       );
       return body.errors?.[0].extensions.code ?? body.data.importWhitelistEntries.created;
     };
+    return { locationId, secret, importRows, revoke: () => keys.revoke(operator, apiKey.id) };
+  }
+
+  test('an import that waits for another import of its API key changes nothing', async () => {
+    const { locationId, secret, importRows, revoke } = await newImporter();
     const unlock = await lock([locationId]);
-    const running = importRow();
+    const running = importRows(1);
     await expect.poll(() => waitingConnections()).toBe(1);
-    const waiting = importRow();
+    const waiting = importRows(2);
     await gateway.rest('GET', '/health', { key: secret });
-    await keys.revoke(operator, apiKey.id);
+    await revoke();
     await unlock();
     expect([await running, await waiting]).toEqual([1, 'UNAUTHORIZED']);
+  });
+
+  test('an import ends after the batch that has begun', async () => {
+    const { locationId, importRows, revoke } = await newImporter();
+    const unlock = await lock([locationId]);
+    const running = importRows(7_500);
+    await expect.poll(() => waitingConnections()).toBe(1);
+    await revoke();
+    await unlock();
+    expect(await running).toBe('UNAUTHORIZED');
+    expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(2_500);
   });
 });
 

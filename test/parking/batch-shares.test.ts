@@ -107,6 +107,20 @@ describe.runIf(testServerUrl)('a batch of parking events for a locked location',
     expect(await batches).toEqual(Array.from({ length: 8 }, () => 300));
   });
 
+  test('a gate event is recorded at once at a location whose batch waits for a batch at another, locked location', async () => {
+    const { companyId, ...tenant } = await gateway.newTenant();
+    const free = { key: tenant.key, locationId: await gateway.newLocation(companyId) };
+    const unlock = await lock(tenant.locationId);
+    const stuck = recordMany(tenant, 300);
+    const observer = await connect();
+    await expect.poll(() => waitingConnections(observer)).toBe(1);
+    const queued = recordMany(free, 300);
+    await letIn(free);
+    expect(await waitingConnections(observer)).toBe(1);
+    await unlock();
+    expect(await Promise.all([stuck, queued])).toEqual([300, 300]);
+  });
+
   test('batches with two API keys for one locked location do not delay a batch of another company', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const colleague = { ...tenant, key: await gateway.newKey({ companyIds: [companyId] }) };

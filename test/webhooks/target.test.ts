@@ -122,6 +122,16 @@ describe('IP addresses and URLs of webhook receivers', () => {
     expect(await fault(silent)).toBeUndefined();
   });
 
+  test('when a host has several addresses and no connection succeeds, the error contains the reason of each address', async () => {
+    const target = createWebhookTarget({
+      allowPrivate: true,
+      lookups: createLookups(resolver(['127.0.0.1', '127.0.0.2'])),
+    });
+    await expect(
+      target.post('http://several.example:1/', 'company', message, AbortSignal.timeout(5000)),
+    ).rejects.toThrow(/ECONNREFUSED 127\.0\.0\.1:1; .*ECONNREFUSED 127\.0\.0\.2:1/);
+  });
+
   test("the gateway checks the receiver's IP address again at each connection, because the DNS entry of its host name can change", async () => {
     const target = targetWith(resolver(['8.8.8.8'], ['127.0.0.1']));
     const url = `https://rebound.example:${port}/`;

@@ -1,8 +1,9 @@
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/database/open.ts';
 import { newId } from '../../src/ids.ts';
 import { LookupNotStartedError } from '../../src/webhooks/look-ups.ts';
+import { retryForMs } from '../../src/webhooks/outbox.ts';
 import { createWebhookSecretBox } from '../../src/webhooks/secret-box.ts';
 import { newWebhookSecret } from '../../src/webhooks/signature.ts';
 import { createWebhookWorker } from '../../src/webhooks/worker.ts';
@@ -11,7 +12,8 @@ import { createScratchDatabase } from '../support/scratch-database.ts';
 const log = pino({ level: 'silent' });
 const soon = { timeout: 60_000, interval: 50 };
 
-test('when a DNS look-up cannot start, the gateway retries the webhook delivery and records no failed attempt', async () => {
+/** Starts a webhook worker on a new database that contains one waiting message. */
+async function startWorker(retryUntil: Date, post: () => Promise<number>) {
   const scratch = await createScratchDatabase();
   const database = await openDatabase({ ...scratch, log });
   const { prisma, sql } = database;
@@ -25,37 +27,38 @@ test('when a DNS look-up cannot start, the gateway retries the webhook delivery 
     data: { id, url: 'https://a.example/', events: [], locationIds: [], secret },
   });
   await prisma.webhookDelivery.create({
-    data: {
-      id: deliveryId,
-      webhookId: id,
-      eventId,
-      type: 'whitelist.created',
-      retryUntil: new Date('2999-01-01T00:00:00Z'),
-    },
+    data: { id: deliveryId, webhookId: id, eventId, type: 'whitelist.created', retryUntil },
   });
-
-  const answers = [() => Promise.reject(new LookupNotStartedError('busy')), () => Promise.resolve(204)];
-  let posts = 0;
-  const worker = createWebhookWorker({
-    prisma,
-    sql,
-    log,
-    secrets,
-    target: { fault: async () => undefined, post: () => answers[posts++]!() },
-    onAttempt: () => undefined,
-  });
-  try {
-    await expect
-      .poll(() => prisma.webhookDelivery.findUnique({ where: { id: deliveryId } }), soon)
-      .toMatchObject({ status: 'DELIVERED' });
-    expect(posts).toBe(2);
-    expect(await prisma.webhookAttempt.findMany({ select: { httpStatus: true } })).toEqual([
-      { httpStatus: 204 },
-    ]);
-    expect(await prisma.webhook.findUnique({ where: { id } })).toMatchObject({ failingSince: null });
-  } finally {
+  const target = { fault: async () => undefined, post };
+  const worker = createWebhookWorker({ prisma, sql, log, secrets, target, onAttempt: () => undefined });
+  onTestFinished(async () => {
     await worker.close();
     await database.close();
     await scratch.drop();
-  }
+  });
+  return {
+    webhook: () => prisma.webhook.findUniqueOrThrow({ where: { id } }),
+    delivery: () =>
+      prisma.webhookDelivery.findUniqueOrThrow({ where: { id: deliveryId }, include: { attempts: true } }),
+  };
+}
+
+test('when a DNS look-up cannot start, the gateway retries the webhook delivery and records no failed attempt', async () => {
+  const answers = [() => Promise.reject(new LookupNotStartedError('busy')), () => Promise.resolve(204)];
+  let posts = 0;
+  const { delivery, webhook } = await startWorker(new Date('2999-01-01T00:00:00Z'), () =>
+    answers[posts++]!(),
+  );
+  await expect.poll(delivery, soon).toMatchObject({ status: 'DELIVERED', attempts: [{ httpStatus: 204 }] });
+  expect(posts).toBe(2);
+  expect(await webhook()).toMatchObject({ failingSince: null });
+});
+
+test('the pause after the first attempt is short, even when the message waited for hours before its first attempt', async () => {
+  const waitedMs = 3 * 3_600_000;
+  const retryUntil = new Date(Date.now() + retryForMs - waitedMs);
+  const { delivery } = await startWorker(retryUntil, () => Promise.resolve(503));
+  await expect.poll(async () => (await delivery()).attempts.length, soon).toBe(1);
+  const { nextAttemptAt, attempts } = await delivery();
+  expect(nextAttemptAt.getTime() - attempts[0]!.createdAt.getTime()).toBeLessThanOrEqual(15_000);
 });
