@@ -198,6 +198,9 @@ export const parkingTexts = {
     outcome: (created: number, updated: number, unchanged: number, rejected: number) =>
       `${created} new, ${updated} changed, ${unchanged} unchanged, ${rejected} rejected`,
     start: (rows: number) => `Import ${plural(rows, 'row', 'rows')}`,
+    stopped: (done: number, rows: number) =>
+      `The import stopped after ${done.toLocaleString('en')} of ${plural(rows, 'row', 'rows')}.`,
+    continue: (rows: number) => `Import the other ${plural(rows, 'row', 'rows')}`,
     done: 'Imported.',
     rejects: 'Rejected rows',
     row: 'Row',
