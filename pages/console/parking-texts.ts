@@ -210,7 +210,11 @@ export const parkingTexts = {
     downloadRejects: 'Download the rejected rows',
     export: 'Export all entries',
     exporting: 'Exporting…',
-    unreadable: (message: string) => `The file cannot be read as CSV: ${message}`,
+    unreadable: (message: string) => `The file cannot be imported: ${message}`,
+    unknownColumn: (unknown: string, known: string) =>
+      `Line 1: unknown column ${unknown}; the columns may be ${known}`,
+    notWhole: (row: number, field: string, value: string) =>
+      `Row ${row}: ${field} ${JSON.stringify(value)}: Must be a whole number`,
     empty: 'The file has no rows.',
   },
 } as const;
