@@ -74,6 +74,15 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     expect(await remembered()).not.toContain(key);
   });
 
+  test('the console does not replace the API key that the device remembers with the API key of a tab', async () => {
+    const { key } = await gateway.newTenant();
+    const { page } = await openConsole(browser, url, { key });
+    await page.evaluate(() => localStorage.setItem('parking-gateway:key', 'other-key'));
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sites' }).waitFor();
+    expect(await page.evaluate(() => ({ ...localStorage }))).toEqual({ 'parking-gateway:key': 'other-key' });
+  });
+
   test('the console reports a lost connection, and reloads the page when the network is back', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, goTo } = await openConsole(browser, url, { key });
