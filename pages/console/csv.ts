@@ -1,6 +1,9 @@
 import { parse } from 'csv-parse/browser/esm/sync';
 import { stringify } from 'csv-stringify/browser/esm/sync';
 import type { EntryFieldsFragment, WhitelistEntryInput } from './generated/operations.ts';
+import { texts } from './texts.ts';
+
+const { csv: words } = texts;
 
 /**
  * The columns of the CSV file with a whitelist. The CSV files of the commands `pms import` and `pms export` also have a
@@ -10,6 +13,12 @@ const columns = [
   ...['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'],
   ...['validFrom', 'validUntil', 'maxEntries'],
 ] as const;
+
+/**
+ * The columns that only a file of rejected rows has. An import ignores these columns, so users can correct the rejected
+ * rows and import the file again.
+ */
+const rejectionColumns = ['row', 'field', 'message', 'value'] as const;
 
 /** A row that the gateway rejected, with its position in the file. */
 export interface RejectedRow {
@@ -23,7 +32,23 @@ export interface RejectedRow {
 
 type CsvRow = Record<string, string>;
 
-function entryOf(row: CsvRow): WhitelistEntryInput {
+/** Checks that the header of a CSV file has no unknown columns. */
+function checkHeader(names: string[]): string[] {
+  const known: readonly string[] = [...columns, ...rejectionColumns];
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new Error(words.unknownColumn(unknown.join(', '), columns.join(', ')));
+  return names;
+}
+
+/** Parses the field `maxEntries` of a row. An empty field means an unlimited number of entries. */
+function maxEntriesOf(text: string, row: number): number | null {
+  if (text === '') return null;
+  // The command `pms import` has the same rule.
+  if (!/^\d{1,9}$/.test(text)) throw new Error(words.notWhole(row, 'maxEntries', text));
+  return Number(text);
+}
+
+function entryOf(row: CsvRow, index: number): WhitelistEntryInput {
   const { referenceId = '', plateType = '', plateCode = '', plateNumber = '', maxEntries } = row;
   const optional = (name: string) => row[name] || null;
   return {
@@ -36,17 +61,18 @@ function entryOf(row: CsvRow): WhitelistEntryInput {
     validFrom: optional('validFrom'),
     validUntil: optional('validUntil'),
     // If the CSV file has no column `maxEntries`, the import does not change how many times the vehicles may enter.
-    ...(maxEntries !== undefined && { maxEntries: maxEntries === '' ? null : Number(maxEntries) }),
+    ...(maxEntries !== undefined && { maxEntries: maxEntriesOf(maxEntries, index + 1) }),
   };
 }
 
 /**
  * Reads the rows of a CSV file (RFC 4180) with a header.
  *
- * @throws {Error} when the file is not valid CSV. The error message contains the number of the invalid line.
+ * @throws {Error} when the file is not valid CSV, has an unknown column, or has a malformed `maxEntries`. The error
+ *   message contains the number of the line or of the row.
  */
 export function readEntries(text: string): WhitelistEntryInput[] {
-  const rows: CsvRow[] = parse(text, { bom: true, columns: true, skip_empty_lines: true });
+  const rows: CsvRow[] = parse(text, { bom: true, columns: checkHeader, skip_empty_lines: true });
   return rows.map(entryOf);
 }
 
@@ -58,7 +84,7 @@ export const entriesFile = (entries: readonly EntryFieldsFragment[]): string =>
 export const rejectsFile = (rejects: readonly RejectedRow[]): string =>
   stringify(
     rejects.map(({ entry, row, field, message, value }) => ({ ...entry, row, field, message, value })),
-    { header: true, columns: [...columns, 'row', 'field', 'message', 'value'] },
+    { header: true, columns: [...columns, ...rejectionColumns] },
   );
 
 /** Saves a text as a file in the download folder of the browser. */

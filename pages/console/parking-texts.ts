@@ -198,6 +198,9 @@ export const parkingTexts = {
     outcome: (created: number, updated: number, unchanged: number, rejected: number) =>
       `${created} new, ${updated} changed, ${unchanged} unchanged, ${rejected} rejected`,
     start: (rows: number) => `Import ${plural(rows, 'row', 'rows')}`,
+    stopped: (done: number, rows: number) =>
+      `The import stopped after ${done.toLocaleString('en')} of ${plural(rows, 'row', 'rows')}.`,
+    continue: (rows: number) => `Import the other ${plural(rows, 'row', 'rows')}`,
     done: 'Imported.',
     rejects: 'Rejected rows',
     row: 'Row',
@@ -207,7 +210,11 @@ export const parkingTexts = {
     downloadRejects: 'Download the rejected rows',
     export: 'Export all entries',
     exporting: 'Exporting…',
-    unreadable: (message: string) => `The file cannot be read as CSV: ${message}`,
+    unreadable: (message: string) => `The file cannot be imported: ${message}`,
+    unknownColumn: (unknown: string, known: string) =>
+      `Line 1: unknown column ${unknown}; the columns may be ${known}`,
+    notWhole: (row: number, field: string, value: string) =>
+      `Row ${row}: ${field} ${JSON.stringify(value)}: Must be a whole number`,
     empty: 'The file has no rows.',
   },
 } as const;

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import { newId } from '../../src/ids.ts';
@@ -24,6 +24,15 @@ async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });
   const { limit, remaining } = body.data.viewer.rateLimit[0];
   return limit - remaining - 1;
+}
+
+/** Opens the import dialog on the whitelist page of the console, and chooses a CSV file with the given lines. */
+async function chooseFile(page: Page, lines: readonly string[]): Promise<void> {
+  await page.getByRole('button', { name: 'Import or export CSV' }).click();
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'choose a file' }).click();
+  const buffer = Buffer.from(['referenceId,plateType,plateCode,plateNumber', ...lines].join('\n'));
+  await (await chooser).setFiles({ name: 'list.csv', mimeType: 'text/csv', buffer });
 }
 
 /** These tests use the console in a browser, mostly when data is missing or a request fails. */
@@ -63,6 +72,15 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     await page.getByRole('button', { name: 'Leave' }).click();
     await page.getByLabel('API key').waitFor();
     expect(await remembered()).not.toContain(key);
+  });
+
+  test('the console does not replace the API key that the device remembers with the API key of a tab', async () => {
+    const { key } = await gateway.newTenant();
+    const { page } = await openConsole(browser, url, { key });
+    await page.evaluate(() => localStorage.setItem('parking-gateway:key', 'other-key'));
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sites' }).waitFor();
+    expect(await page.evaluate(() => ({ ...localStorage }))).toEqual({ 'parking-gateway:key': 'other-key' });
   });
 
   test('the console reports a lost connection, and reloads the page when the network is back', async () => {
@@ -226,6 +244,55 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     await page.getByRole('textbox', { name: 'Plate number' }).focus();
     expect(await location.inputValue()).toBe('Site 199');
     expect(Math.max(...answers)).toBeLessThan(60_000);
+  });
+
+  test('an import of the console that stopped after 1,000 of 1,001 rows continues with the last row', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { page, operations } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
+    const stored = () => prisma.whitelistEntry.count({ where: { locationId } });
+    const tableReads = () => operations.filter((name) => name === 'Whitelist').length;
+    const dryRunText = page.getByText('nothing is changed');
+    const rows = Array.from({ length: 1001 }, (_, index) => `unit-${index},DXB,C,${index + 1}`);
+    await chooseFile(page, rows);
+    const start = page.getByRole('button', { name: 'Import 1,001 rows' });
+    await start.waitFor();
+    expect(await dryRunText.count()).toBe(1);
+
+    let imports = 0;
+    let whileSending = {};
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postDataJSON().variables?.dryRun !== false) return route.continue();
+      imports += 1;
+      if (imports === 2) return route.abort();
+      const isDisabled = await page.getByRole('button', { name: 'Importing rows' }).isDisabled();
+      whileSending = { isDisabled, dryRunTexts: await dryRunText.count() };
+      return route.continue();
+    });
+    const readsBefore = tableReads();
+    await start.click();
+    await page.getByText('The import stopped after 1,000 of 1,001 rows.').waitFor();
+    expect(whileSending).toEqual({ isDisabled: true, dryRunTexts: 0 });
+    expect(await dryRunText.count()).toBe(0);
+    expect(await stored()).toBe(1000);
+    await expect.poll(tableReads).toBeGreaterThan(readsBefore);
+
+    await page.getByRole('button', { name: 'Import the other 1 row' }).click();
+    await page.getByText('Imported.').waitFor();
+    await page.getByText('1001 new, 0 changed, 0 unchanged, 0 rejected').waitFor();
+    expect(await stored()).toBe(1001);
+    expect(imports).toBe(3);
+  });
+
+  test('the console offers no import when the dry run for another mode failed', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
+    await chooseFile(page, ['unit-1,DXB,C,1']);
+    await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
+    await page.route('**/graphql', (route) => route.abort());
+    await page.getByRole('button', { name: /Rows already on the whitelist/ }).click();
+    await page.getByRole('option', { name: 'Update' }).click();
+    await page.getByText('The gateway is unreachable').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Import 1 row' }).count()).toBe(0);
   });
 
   test('the console can issue an API key for a location that is not on the first page of the list', async () => {

@@ -171,6 +171,31 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await expect.poll(() => page.getByRole('cell', { name: 'DXB K 4711', exact: true }).count()).toBe(0);
   });
 
+  test('a form of the console does not change the times that the user did not edit', async () => {
+    const { key, locationId } = await newWorld();
+    // At the start of this validity, clocks in Berlin show 02:30 for the second time.
+    const validity = { validFrom: '2026-10-25T01:30:15Z', validUntil: '2099-12-31T23:59:59Z' };
+    const body = newEntry({ plateCode: 'Q', plateNumber: '6160', ...validity });
+    await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
+    const place = `whitelist/${locationId}`;
+    const { page } = await openConsole(browser, url, { key, place, timezoneId: 'Europe/Berlin' });
+    const dialog = page.getByRole('dialog');
+    const save = async (label: string, value: string) => {
+      await page.getByRole('button', { name: 'Change DXB Q 6160' }).click();
+      await dialog.getByLabel(label).fill(value);
+      await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+      await expect.poll(() => dialog.count()).toBe(0);
+      return prisma.whitelistEntry.findFirst({ where: { locationId, plateNumber: '6160' } });
+    };
+    const validFrom = new Date(validity.validFrom);
+    expect(await save('Note', 'blue')).toMatchObject({
+      ...{ note: 'blue', validFrom, validUntil: new Date(validity.validUntil) },
+    });
+    expect(await save('Valid until', '2099-06-01T12:00')).toMatchObject({
+      ...{ validFrom, validUntil: new Date('2099-06-01T10:00:00Z') },
+    });
+  });
+
   test('the console finds a whitelist entry by its plate, by its reference (such as an apartment) and by a text that a camera read', async () => {
     const { key, locationId } = await newWorld();
     const body = newEntry({ referenceId: 'unit-77', plateCode: 'Q', plateNumber: '5150' });
@@ -270,6 +295,32 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await page.getByRole('button', { name: `Revoke ${name}` }).click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('row').filter({ hasText: name }).getByText('Revoked').waitFor();
+  });
+
+  test('the console keeps the expiry of an API key, and replaces a cleared expiry with the expiry of the own API key', async () => {
+    const { companyId } = await newWorld();
+    const changeExpiry = async (own: Date | null) => {
+      const key = await gateway.newKey({ companyIds: [companyId], ...(own && { expiresAt: own }) });
+      const expiresAt = new Date('2098-03-01T10:20:30.400Z');
+      await gateway.newKey({ companyIds: [companyId], expiresAt });
+      const where = { companies: { some: { id: companyId } }, expiresAt };
+      const { id } = await prisma.apiKey.findFirstOrThrow({ where });
+      const name = `Gate ${id}`;
+      await prisma.apiKey.update({ where: { id }, data: { name } });
+      const { page } = await openConsole(browser, url, { key, place: 'keys' });
+      const dialog = page.getByRole('dialog');
+      const save = async (label: string, value: string) => {
+        await page.getByRole('button', { name: `Change ${name}` }).click();
+        await dialog.getByLabel(label).fill(value);
+        await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+        await expect.poll(() => dialog.count()).toBe(0);
+        return (await prisma.apiKey.findUniqueOrThrow({ where: { id } })).expiresAt;
+      };
+      expect(await save('Points in an hour', '500')).toEqual(expiresAt);
+      expect(await save('Expires', '')).toEqual(own);
+    };
+    await changeExpiry(new Date('2099-01-01T00:00:00.700Z'));
+    await changeExpiry(null);
   });
 
   test('the console shows the values before and after a change in the audit log', async () => {

@@ -13,11 +13,12 @@ export const storedKey = (): string =>
 
 /**
  * Stores an API key for this browser tab, and also on this device if the user wants the device to remember the API key.
+ * If the device must not remember this API key, a different API key on this device stays stored.
  */
 export function storeKey(key: string, remember: boolean): void {
   sessionStorage.setItem(sessionKeyName, key);
   if (remember) localStorage.setItem(rememberedKeyName, key);
-  else localStorage.removeItem(rememberedKeyName);
+  else if (localStorage.getItem(rememberedKeyName) === key) localStorage.removeItem(rememberedKeyName);
 }
 
 /** Deletes the stored API key of this tab and of this device. */
@@ -26,5 +27,5 @@ export function forgetKey(): void {
   localStorage.removeItem(rememberedKeyName);
 }
 
-/** Whether an API key is stored on this device. */
-export const isRemembered = (): boolean => localStorage.getItem(rememberedKeyName) !== null;
+/** Whether this device remembers the API key of this tab. */
+export const isRemembered = (): boolean => localStorage.getItem(rememberedKeyName) === storedKey();

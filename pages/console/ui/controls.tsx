@@ -61,12 +61,14 @@ export function Choice<Value extends string>(props: {
   value: Value | undefined;
   options: readonly (readonly [value: NoInfer<Value>, text: ReactNode])[];
   onChange: (value: NoInfer<Value>) => void;
+  isDisabled?: boolean;
 }) {
-  const { label, value, options, onChange } = props;
+  const { label, value, options, onChange, isDisabled = false } = props;
   return (
     <Select
       className="field choice"
       value={value ?? null}
+      isDisabled={isDisabled}
       onChange={(chosen) => onChange(chosen as Value)}
       placeholder={texts.state.choose}
     >

@@ -75,3 +75,10 @@ export function localOf(instant: string | null | undefined): string {
   const at = new Date(instant);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
+
+/**
+ * Converts the value of a `datetime-local` field to an instant in UTC. If the user has not edited the field, the
+ * original instant is returned, because the value of the field has no seconds and is ambiguous when clocks are set back.
+ */
+export const editedInstant = (text: string, original: string | null | undefined): string | null =>
+  (text === localOf(original) ? original : instantOf(text)) ?? null;

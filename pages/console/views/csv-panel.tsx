@@ -115,12 +115,13 @@ export function CsvPanel(props: {
   const [entries, setEntries] = useState<WhitelistEntryInput[]>([]);
   const [mode, setMode] = useState<Mode>('CREATE');
   const [fault, setFault] = useState<string>();
-  const [step, setStep] = useState<'choose' | 'checked' | 'imported'>('choose');
+  const [step, setStep] = useState<'choose' | 'checked' | 'importing' | 'stopped' | 'imported'>('choose');
   const { progress, failure, run } = useImport(locationId);
 
   async function check(file: Pick<File, 'text'> | undefined, chosen: Mode = mode) {
     if (!file) return;
     setStep('choose');
+    setEntries([]);
     try {
       const read = readEntries(await file.text());
       setFault(read.length === 0 ? words.empty : undefined);
@@ -131,23 +132,35 @@ export function CsvPanel(props: {
     }
   }
 
-  async function importAll() {
-    if (!(await run(entries, mode, false))) return;
-    setStep('imported');
+  async function importRows() {
+    setStep('importing');
+    const isComplete = await run(entries, mode, false, step === 'stopped' ? progress : undefined);
+    setStep(isComplete ? 'imported' : 'stopped');
     onImported();
   }
 
   async function changeMode(next: Mode) {
     setMode(next);
+    setStep('choose');
     if (entries.length > 0 && (await run(entries, next, true))) setStep('checked');
   }
 
+  const startText =
+    progress &&
+    {
+      choose: undefined,
+      checked: words.start(progress.rows - progress.rejects.length),
+      importing: words.importing,
+      stopped: words.continue(progress.rows - progress.done),
+      imported: undefined,
+    }[step];
   return (
     <Panel title={words.title} onClose={onClose} wide>
       {mayWrite && (
         <>
           <DropZone
             className="drop"
+            isDisabled={step === 'importing'}
             onDrop={({ items }) => {
               const dropped = items.find((item) => item.kind === 'file');
               void dropped?.getFile().then((file) => check(file));
@@ -158,7 +171,7 @@ export function CsvPanel(props: {
               acceptedFileTypes={['.csv', 'text/csv']}
               onSelect={(files) => void check(files?.[0])}
             >
-              <Button>{words.select}</Button>
+              <Button isDisabled={step === 'importing'}>{words.select}</Button>
             </FileTrigger>
           </DropZone>
           <Choice
@@ -168,6 +181,7 @@ export function CsvPanel(props: {
               ['CREATE', words.modes.CREATE],
               ['UPSERT', words.modes.UPSERT],
             ]}
+            isDisabled={step === 'importing'}
             onChange={(next) => void changeMode(next)}
           />
           {fault && (
@@ -176,15 +190,18 @@ export function CsvPanel(props: {
             </p>
           )}
           <FailureNotice failure={failure} />
-          {progress && <Outcome progress={progress} isDryRun={step !== 'imported'} />}
+          {progress && <Outcome progress={progress} isDryRun={step === 'choose' || step === 'checked'} />}
+          {step === 'stopped' && progress && (
+            <p className="notice warn">{words.stopped(progress.done, progress.rows)}</p>
+          )}
           {step === 'imported' && <p className="notice good">{words.done}</p>}
         </>
       )}
       <footer className="dialog-footer">
         <Export locationId={locationId} />
-        {step === 'checked' && (
-          <Button look="primary" onPress={() => void importAll()}>
-            {words.start(entries.length - (progress?.rejects.length ?? 0))}
+        {startText && (
+          <Button look="primary" isDisabled={step === 'importing'} onPress={() => void importRows()}>
+            {startText}
           </Button>
         )}
       </footer>

@@ -12,7 +12,7 @@ import { useChange } from '../graph/use-change.ts';
 import { texts } from '../texts.ts';
 import { Button, Field } from '../ui/controls.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { instantOf, localOf, readerZone } from '../ui/time.tsx';
+import { editedInstant, localOf, readerZone } from '../ui/time.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 import { HoursFields } from './hours-fields.tsx';
 
@@ -47,15 +47,22 @@ const labels: Record<keyof Values, string> = {
   maxEntries: words.maxEntries,
 };
 
-/** Converts the values of the form fields to the input of the GraphQL mutation. */
-function inputOf(values: Values, hours: WeeklyHoursInput[]): WhitelistEntryInput {
+/**
+ * Converts the values of the form fields to the input of the GraphQL mutation. Times that the user has not edited stay
+ * the times of `entry`.
+ */
+function inputOf(
+  values: Values,
+  hours: WeeklyHoursInput[],
+  entry: EntryFieldsFragment | undefined,
+): WhitelistEntryInput {
   const { vehicleType, note, validFrom, validUntil, maxEntries, ...required } = values;
   return {
     ...required,
     vehicleType: vehicleType || null,
     note: note || null,
-    validFrom: instantOf(validFrom) ?? null,
-    validUntil: instantOf(validUntil) ?? null,
+    validFrom: editedInstant(validFrom, entry?.validFrom),
+    validUntil: editedInstant(validUntil, entry?.validUntil),
     maxEntries: maxEntries === '' ? null : Number(maxEntries),
     hours,
   };
@@ -92,7 +99,7 @@ export function EntryForm(props: {
   const errors = fieldMessages(failure);
 
   async function save(version: number | undefined) {
-    const input = inputOf(values, hours);
+    const input = inputOf(values, hours, entry);
     const data =
       entry && version !== undefined
         ? await changing.send({ locationId, id: entry.id, input, expectedVersion: version })

@@ -15,7 +15,7 @@ import { Button, Field } from '../ui/controls.tsx';
 import { LocationSearch } from '../ui/location-search.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Secret } from '../ui/secret.tsx';
-import { instantOf, localOf } from '../ui/time.tsx';
+import { editedInstant, localOf } from '../ui/time.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 
 const { keys: words } = texts;
@@ -118,7 +118,7 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
       locationIds,
       hourlyLimit: number(hourlyLimit),
       burstLimit: number(burstLimit),
-      expiresAt: instantOf(expiresAt),
+      expiresAt: editedInstant(expiresAt, edited?.expiresAt) ?? viewer.expiresAt,
     };
     if (!edited) return setSecret((await issuing.send({ input }))?.createApiKey?.secret);
     const { locationIds: _, ...unscoped } = input;

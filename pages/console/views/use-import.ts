@@ -17,21 +17,44 @@ export interface ImportProgress {
   rejects: RejectedRow[];
 }
 
+const noResults: Omit<ImportProgress, 'rows'> = {
+  done: 0,
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  rejects: [],
+};
+
 /** Sends the rows of an import or a dry run in several requests, and adds up the results. */
 export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
-  /** Sends all rows. The promise resolves with true if all requests succeeded. */
-  run(entries: readonly WhitelistEntryInput[], mode: ImportMode, dryRun: boolean): Promise<boolean>;
+  /**
+   * Sends the rows. The promise resolves with true if all requests succeeded.
+   *
+   * @param stopped the progress of a stopped import; the import continues with the first row after its last successful request
+   */
+  run(
+    entries: readonly WhitelistEntryInput[],
+    mode: ImportMode,
+    dryRun: boolean,
+    stopped?: ImportProgress,
+  ): Promise<boolean>;
 } {
   const importing = useChange(ImportEntriesDocument);
   const [progress, setProgress] = useState<ImportProgress>();
 
-  async function run(entries: readonly WhitelistEntryInput[], mode: ImportMode, dryRun: boolean) {
-    const sums = { rows: entries.length, done: 0, created: 0, updated: 0, unchanged: 0 };
-    const rejects: RejectedRow[] = [];
+  async function run(
+    entries: readonly WhitelistEntryInput[],
+    mode: ImportMode,
+    dryRun: boolean,
+    stopped?: ImportProgress,
+  ) {
+    const sums = { rows: entries.length, ...(stopped ?? noResults) };
+    const rejects = [...sums.rejects];
+    importing.clear();
     setProgress({ ...sums, rejects });
-    for (let start = 0; start < entries.length; start += rowsPerRequest) {
+    for (let start = sums.done; start < entries.length; start += rowsPerRequest) {
       const part = entries.slice(start, start + rowsPerRequest);
       const data = await importing.send({ locationId, entries: part, mode, dryRun });
       const result = data?.importWhitelistEntries;
