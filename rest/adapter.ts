@@ -88,9 +88,28 @@ export function createRouteHandler(
       if (route.versionOf) success.headers = { ETag: versionTag(route.versionOf(data)) };
       return success;
     }
-    const unchanged = await validator?.unchangedSince(request, context);
+    const unchanged = await unchangedTag(request, variables, context);
     if (unchanged) return { status: 304, body: null, headers: validatorHeaders(unchanged) };
     return pageOf(request) ? answerPage(request, variables, context) : answerWhole(variables, context);
+  }
+
+  /**
+   * Returns the entity tag of a list that has not changed since the client read it, or `undefined` if the client must
+   * get a response with the list.
+   *
+   * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid, because an invalid request
+   *   must not get status 304 (RFC 9110, section 13.2.1)
+   */
+  async function unchangedTag(
+    request: RestRequest,
+    variables: Record<string, unknown>,
+    context: Context,
+  ): Promise<string | undefined> {
+    if (!validator || request.ifNoneMatch === undefined) return undefined;
+    // With `takeWholeList`, the GraphQL operation validates its arguments, but reads no entries from the database.
+    const withoutRead: Context = { ...context, takeWholeList: () => undefined };
+    await execute({ ...variables, ...pageOf(request) }, withoutRead);
+    return validator.unchangedSince(request, context);
   }
 
   /** Reads the page of the list that the client requests, and creates the response. */
