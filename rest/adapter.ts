@@ -19,7 +19,6 @@ import {
   preconditionFailed,
   versionTag,
 } from './preconditions.ts';
-import { type Brownout, createDeprecation } from './deprecation.ts';
 import type { ConnectionPage, RestRequest, Route } from './routes.ts';
 import { createTwin } from './twin.ts';
 import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
@@ -41,17 +40,13 @@ const restNames = new Map([
  * Creates the function that handles the requests to one REST endpoint. For each request, this function reads the
  * variables, runs the GraphQL document of the endpoint, and puts the data into the response envelope. The GraphQL
  * document of the endpoint is prepared for execution only once, when the process starts.
- *
- * @param brownouts the periods in which deprecated routes are switched off
  */
 export function createRouteHandler(
   executor: GraphExecutor,
   route: Route,
-  brownouts: readonly Brownout[],
 ): (request: RestRequest, context: Context) => Promise<Answer> {
   const operation = executor.prepare(route.document);
   const twin = createTwin(operation);
-  const deprecation = createDeprecation(route, brownouts);
   const graphBody = createGraphBody(operation);
   const validator = route.hasEntityTag ? createListValidator(executor) : undefined;
   const shape = route.hasEntityTag ? nodeShape(operation.plan.document) : [];
@@ -84,8 +79,6 @@ export function createRouteHandler(
       const page = route.list && (pageOf(request) ?? { first: graphPageSize });
       return twin({ ...(await variablesOf(request)), ...page });
     }
-    const switchedOff = deprecation?.brownoutAnswer(request);
-    if (switchedOff) return switchedOff;
     operation.authorize(context);
     const variables = await variablesOf(request);
     if (!route.list) {
@@ -95,9 +88,28 @@ export function createRouteHandler(
       if (route.versionOf) success.headers = { ETag: versionTag(route.versionOf(data)) };
       return success;
     }
-    const unchanged = await validator?.unchangedSince(request, context);
+    const unchanged = await unchangedTag(request, variables, context);
     if (unchanged) return { status: 304, body: null, headers: validatorHeaders(unchanged) };
     return pageOf(request) ? answerPage(request, variables, context) : answerWhole(variables, context);
+  }
+
+  /**
+   * Returns the entity tag of a list that has not changed since the client read it, or `undefined` if the client must
+   * get a response with the list.
+   *
+   * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid, because an invalid request
+   *   must not get status 304 (RFC 9110, section 13.2.1)
+   */
+  async function unchangedTag(
+    request: RestRequest,
+    variables: Record<string, unknown>,
+    context: Context,
+  ): Promise<string | undefined> {
+    if (!validator || request.ifNoneMatch === undefined) return undefined;
+    // With `takeWholeList`, the GraphQL operation validates its arguments, but reads no entries from the database.
+    const withoutRead: Context = { ...context, takeWholeList: () => undefined };
+    await execute({ ...variables, ...pageOf(request) }, withoutRead);
+    return validator.unchangedSince(request, context);
   }
 
   /** Reads the page of the list that the client requests, and creates the response. */
@@ -133,12 +145,7 @@ export function createRouteHandler(
     return { status: 200, body, ...headers };
   }
 
-  return async (request, context) => {
-    const answered = await answer(request, context).catch((error: unknown) => renderRest(error, context));
-    return deprecation
-      ? { ...answered, headers: { ...answered.headers, ...deprecation.headers(request) } }
-      : answered;
-  };
+  return (request, context) => answer(request, context).catch((error: unknown) => renderRest(error, context));
 }
 
 /**

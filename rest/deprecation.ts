@@ -1,6 +1,6 @@
 import type { Answer } from '../src/http/responses/response.ts';
 import { errorAnswer } from './envelope.ts';
-import { type RestRequest, type Route, routeName, routes } from './routes.ts';
+import { type Route, routeName, routes } from './routes.ts';
 
 /**
  * A period in which deprecated REST routes are switched off (a brownout). During a brownout, clients that still use
@@ -38,11 +38,14 @@ export const deprecatedOperations = routes.flatMap((route) =>
  */
 const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.toISOString()}"`;
 
+/** The path parameters of a request. */
+type PathParameters = Readonly<Record<string, string>>;
+
 /** The functions that create the additional headers and responses of a deprecated route. */
 interface Deprecation {
-  headers(request: RestRequest): Record<string, string>;
+  headers(params: PathParameters): Record<string, string>;
   /** Returns the error response if the route is switched off now, or `undefined` if the route is available. */
-  brownoutAnswer(request: RestRequest): Answer | undefined;
+  brownoutAnswer(params: PathParameters): Answer | undefined;
 }
 
 /**
@@ -54,27 +57,27 @@ export function createDeprecation(
   brownouts: readonly Brownout[],
 ): Deprecation | undefined {
   if (!successor) return undefined;
-  const addressOf = ({ params }: RestRequest) =>
+  const addressOf = (params: PathParameters) =>
     `/api${successor.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))}`;
 
   return {
-    headers(request) {
+    headers(params) {
       const now = Date.now();
       const ahead = brownouts.filter(({ end }) => end.getTime() > now);
       return {
         Deprecation: `@${deprecatedAt.getTime() / 1000}`,
         Sunset: removedAt.toUTCString(),
-        Link: `<${addressOf(request)}>; rel="successor-version", <${guideAddress}>; rel="deprecation"; type="text/html"`,
+        Link: `<${addressOf(params)}>; rel="successor-version", <${guideAddress}>; rel="deprecation"; type="text/html"`,
         ...(ahead.length > 0 && {
           Brownout: ahead.map(interval).join(', '),
         }),
       };
     },
-    brownoutAnswer(request) {
+    brownoutAnswer(params) {
       const now = Date.now();
       const current = brownouts.find(({ start, end }) => start.getTime() <= now && now < end.getTime());
       if (!current) return undefined;
-      const message = `${method} /api${path} is deprecated and switched off until ${current.end.toISOString()}: use ${method} ${addressOf(request)}`;
+      const message = `${method} /api${path} is deprecated and switched off until ${current.end.toISOString()}: use ${method} ${addressOf(params)}`;
       return errorAnswer({ code: 'NOT_FOUND', message }, 410);
     },
   };

@@ -29,6 +29,8 @@ const tagsOf = (header: string) =>
 export interface ListValidator {
   /**
    * Returns the first entity tag in `If-None-Match` that is still current, or `undefined` if no entity tag is current.
+   * For the value `*`, the function returns the current entity tag (RFC 9110, section 13.1.2), or `undefined` in the
+   * same cases as `current`.
    */
   unchangedSince(request: RestRequest, context: Context): Promise<string | undefined>;
   /** Returns the current `ETag` of a whitelist, or `undefined` if the `ETag` cannot be read or would be too long. */
@@ -54,8 +56,18 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
   const readCursor = executor.prepare(GetWhitelistCursorDocument);
   const findChange = executor.prepare(FindWhitelistChangeDocument);
 
+  const current: ListValidator['current'] = async ({ params }, context) => {
+    const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
+    // an error of the cursor query is ignored here, because the query for the list reports the same error
+    if (errors) return undefined;
+    return listTag(data!.whitelistCursor as string);
+  };
+
   return {
-    async unchangedSince({ params, ifNoneMatch }, context) {
+    current,
+    async unchangedSince(request, context) {
+      const { params, ifNoneMatch } = request;
+      if (ifNoneMatch?.trim() === '*') return current(request, context);
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
         // An error is ignored here, because the entity tag that the client sent may contain an invalid cursor. An error
@@ -69,13 +81,6 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
         if (!reset && upserts.length === 0 && removals.length === 0) return entityTag(after);
       }
       return undefined;
-    },
-
-    async current({ params }, context) {
-      const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
-      // an error of the cursor query is ignored here, because the query for the list reports the same error
-      if (errors) return undefined;
-      return listTag(data!.whitelistCursor as string);
     },
   };
 }

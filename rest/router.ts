@@ -1,4 +1,4 @@
-import { type Context as HonoContext, Hono } from 'hono';
+import { type Context as HonoContext, Hono, type MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
 import { respond } from '../src/http/responses/response.ts';
 import type { GraphExecutor } from '../src/graphql/executor.ts';
@@ -8,9 +8,9 @@ import { createJsonParser } from '../src/http/bodies/large-bodies.ts';
 import { requestHeader } from '../src/http/request-header.ts';
 import type { GatewayEnv } from '../src/http/request-state.ts';
 import { createRouteHandler } from './adapter.ts';
-import type { Brownout } from './deprecation.ts';
+import { type Brownout, createDeprecation } from './deprecation.ts';
 import { errorAnswer } from './envelope.ts';
-import { routeName, routes } from './routes.ts';
+import { type Route, routeName, routes } from './routes.ts';
 import { twinMediaType } from './twin.ts';
 
 /** The maximum size of a request body in bytes (docs/contract.md#endpoints). */
@@ -61,6 +61,34 @@ function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
 }
 
 /**
+ * Creates the middleware of a deprecated route, which adds the deprecation headers to every response of the route,
+ * including responses to request bodies that the router refuses. During a brownout, the middleware answers all requests
+ * except requests for the equivalent GraphQL request. Returns `undefined` for a route that is not deprecated.
+ *
+ * @param brownouts the periods in which deprecated routes are switched off
+ */
+function createDeprecationMiddleware(
+  route: Route,
+  brownouts: readonly Brownout[],
+): MiddlewareHandler<GatewayEnv> | undefined {
+  const deprecation = createDeprecation(route, brownouts);
+  if (!deprecation) return undefined;
+  return async function markDeprecated(c, next) {
+    const { state } = c.var;
+    const params = c.req.param();
+    const asTwin = asksForTwin(c);
+    // The name is set here because the usage records must also count requests that never reach the route handler.
+    state.operation = usageName(c, routeName(route), asTwin);
+    const headers = deprecation.headers(params);
+    const switchedOff = asTwin ? undefined : deprecation.brownoutAnswer(params);
+    if (switchedOff) return respond({ ...switchedOff, headers }, state);
+    await next();
+    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
+    return undefined;
+  };
+}
+
+/**
  * Creates the router of the REST API. The router has a Hono route for each row of the table of endpoints. All other
  * paths and methods get an error.
  */
@@ -72,9 +100,12 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
   );
 
   for (const route of routes) {
-    const handle = createRouteHandler(executor, route, brownouts);
+    const handle = createRouteHandler(executor, route);
     const operation = routeName(route);
     const takesBody = route.method === 'POST' || route.method === 'PUT';
+    const markDeprecated = createDeprecationMiddleware(route, brownouts);
+    // The deprecation middleware runs before the size limit, because responses with status 413 have its headers, too.
+    if (markDeprecated) router.on(route.method, honoPath(route.path), markDeprecated);
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {
       const [state, context] = [c.get('state'), c.get('context')];

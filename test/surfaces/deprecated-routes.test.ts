@@ -110,6 +110,56 @@ describe('brownouts (planned outages of deprecated routes)', () => {
   });
 });
 
+describe('a deprecated route whose request body the gateway refuses', () => {
+  const refusedBodies = [
+    ['is not JSON text', 'text/plain', 'x', 415],
+    ['is malformed JSON', 'application/json', '{', 400],
+    ['is malformed UTF-8', 'application/json', new Uint8Array([0x22, 0xff, 0x22]), 400],
+    ['is larger than 1 MiB', 'application/json', 'x'.repeat(1024 * 1024 + 1), 413],
+  ] as const;
+
+  /** Posts a request body to the deprecated route that creates a resident. */
+  async function post(contentType: string, body: BodyInit, now: string) {
+    const { key, locationId } = await gateway.newTenant();
+    freezeClock(now);
+    const response = await gateway.app.request(`/api/locations/${locationId}/residents`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': contentType },
+      body,
+    });
+    const { headers } = response;
+    expect(headers.get('Deprecation')).toMatch(/^@\d+$/);
+    expect(headers.get('Sunset')).toBe('Wed, 30 Jun 2027 00:00:00 GMT');
+    expect(headers.get('Link')).toContain(`</api/locations/${locationId}/whitelist>`);
+    expect(headers.get('X-RateLimit-Remaining')).not.toBeNull();
+    return { key, response };
+  }
+
+  test.each(refusedBodies)(
+    'the response has the deprecation headers when the body %s',
+    async (_, contentType, body, status) => {
+      const { response } = await post(contentType, body, '2026-12-01T00:00:00Z');
+      expect(response.status).toBe(status);
+    },
+  );
+
+  test.each(refusedBodies)('a brownout disables the route when the body %s', async (_, contentType, body) => {
+    const { response } = await post(contentType, body, '2027-03-01T15:00:00Z');
+    expect(response.status).toBe(410);
+  });
+
+  test.each(refusedBodies)('the request counts as use of the route when the body %s', async (...row) => {
+    const [, contentType, body] = row;
+    const { key } = await post(contentType, body, '2027-03-01T15:00:00Z');
+    await expect
+      .poll(async () => {
+        const document = '{ viewer { deprecations { operation } } }';
+        return (await gateway.graph(document, { key })).body.data.viewer.deprecations;
+      })
+      .toEqual([{ operation: 'POST /locations/{locationId}/residents' }]);
+  });
+});
+
 test('the response of a deprecated route links to the route that replaces it, and to a guide that needs no API key', async () => {
   const { key, locationId } = await gateway.newTenant();
   for (const route of deprecatedRoutes) {

@@ -44,6 +44,64 @@ describe('conditional requests for a whitelist, with a current ETag', () => {
     },
   );
 
+  test.each([
+    ['?limit=0', 'limit'],
+    ['?limit=101', 'limit'],
+    ['?limit=many', 'limit'],
+    ['?cursor=nonsense', 'cursor'],
+    ['?limit=1&cursor=nonsense', 'cursor'],
+    ['?referenceId=%00', 'referenceId'],
+    ['?plateType=%00', 'plateType'],
+  ])(
+    'a whitelist request with the invalid query %s gets status 400, even with a current ETag',
+    async (query, field) => {
+      const { key, path } = await newListedTenant();
+      const tag = (await read(key, path)).headers.get('ETag');
+      for (const sent of [undefined, tag, '*']) {
+        const answer = await read(key, `${path}${query}`, sent);
+        expect(answer).toMatchObject({
+          status: 400,
+          body: { error: { code: 'VALIDATION_ERROR', details: { field } } },
+        });
+        expect(answer.headers.get('ETag')).toBeNull();
+      }
+    },
+  );
+
+  test.each(['', '?limit=1', '?referenceId=nobody'])(
+    'a whitelist request with the query %j and the header `If-None-Match: *` gets status 304 with the current ETag',
+    async (query) => {
+      const { key, path } = await newListedTenant();
+      const tag = (await read(key, path)).headers.get('ETag')!;
+      const answer = await read(key, `${path}${query}`, '*');
+      expect(answer).toMatchObject({ status: 304, body: '' });
+      const { headers } = answer;
+      expect((await read(key, path, headers.get('ETag'))).status).toBe(304);
+      await gateway.rest('POST', path, { key, body: newEntry() });
+      for (const old of [tag, headers.get('ETag')]) expect((await read(key, path, old)).status).toBe(200);
+    },
+  );
+
+  test.each(['', '?limit=1', '?referenceId=nobody'])(
+    'the gateway does not read the list from the database for a response with status 304 (query %j)',
+    async (query) => {
+      const { key, path } = await newListedTenant();
+      const tag = (await read(key, path)).headers.get('ETag');
+      for (const [sent, expectedStatus, listReads] of [
+        [undefined, 200, 1],
+        [tag, 304, 0],
+        ['*', 304, 0],
+      ] as const) {
+        const spy = vi.spyOn(gateway.database.sql, 'query');
+        const { status } = await read(key, `${path}${query}`, sent);
+        const names = spy.mock.calls.map(([{ name }]) => name);
+        spy.mockRestore();
+        expect(status).toBe(expectedStatus);
+        expect(names.filter((name) => name.startsWith('WhitelistEntry'))).toHaveLength(listReads);
+      }
+    },
+  );
+
   test('a deprecated route returns status 304 for an unchanged whitelist, with the header Deprecation', async () => {
     const { key, locationId } = await newListedTenant();
     for (const path of ['residents', 'residents/unit-1/vehicles']) {
@@ -181,9 +239,11 @@ test("a whitelist request is refused without the permission READ_WHITELIST or ou
     [outsider, 404, 'NOT_FOUND'],
     [writer, 403, 'FORBIDDEN'],
   ] as const) {
-    const answer = await read(asking, path, tag);
-    expect(answer).toMatchObject({ status, body: { error: { code } } });
-    expect(answer.headers.get('ETag')).toBeNull();
+    for (const sent of [tag, '*']) {
+      const answer = await read(asking, path, sent);
+      expect(answer).toMatchObject({ status, body: { error: { code } } });
+      expect(answer.headers.get('ETag')).toBeNull();
+    }
   }
 });
 
