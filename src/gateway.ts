@@ -221,7 +221,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
       locations: {
         ...locations,
         ...createLocationReads(database),
-        ...createLocationWrites({ prisma, locations, locationSlots, statusNotices }),
+        ...createLocationWrites({ prisma, locations, locationSlots, statusNotices, whitelistNotices }),
       },
       whitelist: {
         ...whitelist,
@@ -238,8 +238,15 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
       parking: {
         ...createParkingReads(database),
         ...createOccupancyHistory({ sql: historySql }),
-        ...createParkingWrites({ prisma, locations, locationSlots, statusNotices }),
-        ...createParkingBatches({ prisma: heavy.prisma, kind, locations, locationSlots, statusNotices }),
+        ...createParkingWrites({ prisma, locations, locationSlots, statusNotices, whitelistNotices }),
+        ...createParkingBatches({
+          prisma: heavy.prisma,
+          kind,
+          locations,
+          locationSlots,
+          statusNotices,
+          whitelistNotices,
+        }),
         ...createInsideCounts({ prisma: heavy.prisma, locations, locationSlots, statusNotices }),
       },
       webhooks,

@@ -10,6 +10,7 @@ import { applyLongestStay } from '../parking/longest-stay.ts';
 import { lockLocation } from '../location-access/lock.ts';
 import { announceState, locationState } from '../parking/occupancy.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
+import type { LocationNotices } from '../location-access/notices.ts';
 
 type Optional<Value> = Value | null | undefined;
 
@@ -49,7 +50,8 @@ export function createLocationWrites({
   locations,
   locationSlots,
   statusNotices,
-}: LocationChangeServices) {
+  whitelistNotices,
+}: LocationChangeServices & { whitelistNotices: Pick<LocationNotices, 'publish'> }) {
   return {
     /**
      * Creates a location.
@@ -130,6 +132,8 @@ export function createLocationWrites({
         });
       const location = await locationSlots.run(id, change).catch(slugTaken(slug));
       statusNotices.publish(id);
+      // The whitelist feed contains the time zone, in which clients read the weekly hours of whitelist entries.
+      if (timezone) whitelistNotices.publish(id);
       return location;
     },
   };

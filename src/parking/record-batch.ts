@@ -50,10 +50,11 @@ export function createParkingBatches(services: {
   locations: LocationFinder;
   locationSlots: Slots;
   statusNotices: LocationNotices;
+  whitelistNotices: Pick<LocationNotices, 'publish'>;
   /** The kind of the database: PostgreSQL or the embedded database. */
   kind: Database['kind'];
 }) {
-  const { prisma, locations, locationSlots, statusNotices, kind } = services;
+  const { prisma, locations, locationSlots, statusNotices, whitelistNotices, kind } = services;
   const batchSize = eventsPerTransaction[kind];
   const batchSlots = createSlots(slotLimits.eventBatches);
 
@@ -120,6 +121,7 @@ export function createParkingBatches(services: {
             const recorded = await recordBatch(readings.slice(0, size), mayRefuse);
             mayRefuse = false;
             for (const { outcome } of recorded) result[outcome] += 1;
+            if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
             // When a transaction has recorded only the first of its events, the next transaction gets fewer events. The
             // gateway would otherwise look up the last events again and again.

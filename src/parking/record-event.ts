@@ -3,6 +3,7 @@ import type { Author } from '../auth/key.ts';
 import { recordReadings } from './record-readings.ts';
 import type { Reading } from './match-entries.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
+import type { LocationNotices } from '../location-access/notices.ts';
 
 /** The functions that record single parking events in one database. */
 export type ParkingWrites = ReturnType<typeof createParkingWrites>;
@@ -13,7 +14,8 @@ export function createParkingWrites({
   locations,
   locationSlots,
   statusNotices,
-}: LocationChangeServices) {
+  whitelistNotices,
+}: LocationChangeServices & { whitelistNotices: Pick<LocationNotices, 'publish'> }) {
   return {
     /**
      * Records one event of a gate (see `recordReadings`). The gateway records the events of one location one after the
@@ -28,8 +30,9 @@ export function createParkingWrites({
       const [recorded] = await locationSlots.run(locationId, () =>
         prisma.$transaction((transaction) => recordReadings(transaction, author, locationId, [reading])),
       );
-      const { event, outcome } = recorded!;
+      const { event, outcome, mayChangePass } = recorded!;
       if (outcome !== 'unchanged') statusNotices.publish(locationId);
+      if (mayChangePass) whitelistNotices.publish(locationId);
       return event;
     },
   };

@@ -17,6 +17,11 @@ import { findNamedEntries, hasPlate, matchEntries, matchOf, plateOf, type Readin
 interface RecordedReading {
   event: ParkingEvent;
   outcome: 'recorded' | 'unchanged' | 'corrected';
+  /**
+   * Whether the event may have changed how many entries remain for a whitelist entry with `maxEntries`. The whitelist
+   * feed then contains the whitelist entry again.
+   */
+  mayChangePass: boolean;
 }
 
 /**
@@ -45,7 +50,11 @@ export async function recordReadings(
   const changing = new Set(
     readings.filter((reading) => !isSame(events.get(reading.eventId), reading)).map(({ eventId }) => eventId),
   );
-  const unchanged = (event: ParkingEvent): RecordedReading => ({ event, outcome: 'unchanged' });
+  const unchanged = (event: ParkingEvent): RecordedReading => ({
+    event,
+    outcome: 'unchanged',
+    mayChangePass: false,
+  });
   if (changing.size === 0) return readings.map(({ eventId }) => unchanged(events.get(eventId)!));
 
   const matches = await matchEntries(
@@ -89,7 +98,12 @@ export async function recordReadings(
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
-    recorded.push({ event: after, outcome: before ? 'corrected' : 'recorded' });
+    const isPass = (matches.get(reading)?.maxEntries ?? null) !== null;
+    recorded.push({
+      event: after,
+      outcome: before ? 'corrected' : 'recorded',
+      mayChangePass: before !== undefined || (kind === 'ENTRY' && isPass),
+    });
   }
 
   // When an event changes several times, only its last values are written.

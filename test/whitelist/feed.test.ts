@@ -446,22 +446,73 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
   );
 });
 
-test('the subscription whitelistChanged announces a change together with the feed cursor after the change', async () => {
-  const { key, locationId } = await gateway.newTenant();
-  const before = await readPage(key, locationId);
-  const response = await gateway.app.request('/graphql', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream', 'X-API-Key': key },
-    body: JSON.stringify({
-      query: `subscription { whitelistChanged(locationId: "${locationId}") { locationId cursor } }`,
-    }),
+describe('the subscription whitelistChanged', () => {
+  /** Opens the subscription for a location, and returns a function that waits for a notice and ends the subscription. */
+  async function watch(key: string, locationId: string) {
+    const response = await gateway.app.request('/graphql', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'text/event-stream', 'X-API-Key': key },
+      body: JSON.stringify({
+        query: `subscription { whitelistChanged(locationId: "${locationId}") { locationId cursor } }`,
+      }),
+    });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    return async () => {
+      let text = '';
+      while (!text.includes('"cursor"')) text += (await reader.read()).value ?? '';
+      await reader.cancel();
+      return /"cursor":"([^"]+)"/.exec(text)![1]!;
+    };
+  }
+
+  test('whitelistChanged announces a change together with the feed cursor after the change', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const before = await readPage(key, locationId);
+    const nextCursor = await watch(key, locationId);
+    const { id } = await addEntry(key, locationId);
+    const cursor = await nextCursor();
+    expect((await readPage(key, locationId, before.cursor)).upserts).toMatchObject([{ id }]);
+    expect(await readPage(key, locationId, cursor)).toMatchObject({
+      upserts: [],
+      removals: [],
+      reset: false,
+    });
   });
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  const { id } = await addEntry(key, locationId);
-  while (!text.includes('"cursor"')) text += (await reader.read()).value ?? '';
-  await reader.cancel();
-  const [, cursor] = /"cursor":"([^"]+)"/.exec(text)!;
-  expect((await readPage(key, locationId, before.cursor)).upserts).toMatchObject([{ id }]);
-  expect(await readPage(key, locationId, cursor)).toMatchObject({ upserts: [], removals: [], reset: false });
+
+  test.each([
+    [
+      'a single parking event',
+      'mutation ($locationId: ID!, $event: ParkingEventInput!) { recordParkingEvent(locationId: $locationId, input: $event) { id } }',
+    ],
+    [
+      'a batch of parking events',
+      'mutation ($locationId: ID!, $event: ParkingEventInput!) { recordParkingEvents(locationId: $locationId, events: [$event]) { recorded } }',
+    ],
+  ])('whitelistChanged announces that a vehicle has used its pass, by %s', async (_, query) => {
+    const { key, locationId } = await gateway.newTenant();
+    const { id } = await addEntry(key, locationId);
+    const { plateType, plateCode, plateNumber } = await gateway.database.prisma.whitelistEntry.update({
+      where: { id },
+      data: { maxEntries: 1 },
+    });
+    const before = await readPage(key, locationId);
+    const nextCursor = await watch(key, locationId);
+    const plate = { plateType, plateCode, plateNumber };
+    const event = { eventId: newId(), kind: 'ENTRY', plate, occurredAt: new Date().toISOString() };
+    const { body } = await gateway.graph(query, { key, variables: { locationId, event } });
+    expect(body.errors).toBeUndefined();
+    await nextCursor();
+    expect((await readPage(key, locationId, before.cursor)).upserts).toMatchObject([{ id }]);
+  });
+
+  test('whitelistChanged announces a new time zone of the location', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const nextCursor = await watch(key, locationId);
+    const { status } = await gateway.rest('PUT', `/locations/${locationId}`, {
+      key,
+      body: { timezone: 'Asia/Tokyo' },
+    });
+    expect(status).toBe(200);
+    await nextCursor();
+  });
 });
