@@ -41,7 +41,7 @@ export interface VariableArgument {
 }
 
 /** The use of a variable inside an object literal for a JSON argument or a JSON input field. */
-export interface LiteralVariable {
+interface LiteralVariable {
   literal: ObjectValueNode;
   /** The name of the JSON argument or of the JSON input field, for the error message. */
   field: string;
