@@ -41,6 +41,9 @@ const STANDBY_CONNECTION_TIMEOUT_MS = 2_000;
 /** The pause between two attempts to connect to PostgreSQL when the gateway starts, in milliseconds. */
 const START_RETRY_INTERVAL_MS = 1_000;
 
+/** The interval at which a process checks whether the migrations of another process are complete, in milliseconds. */
+const LOCK_RETRY_INTERVAL_MS = 200;
+
 /** The parameters of PostgreSQL that limit the time of the statements and transactions of a connection. */
 const TIME_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 
@@ -190,11 +193,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
           await worker.query(TIME_LIMITS.map((name) => `SET ${name} TO 0`).join('; '));
         }
         // The gateway takes the advisory locks for a transaction, because a pooler does not support advisory locks for
-        // a session. The queries that take the advisory locks have no parameters. With parameters, PostgreSQL would
-        // keep the snapshot of the query, and CREATE INDEX CONCURRENTLY would wait for this snapshot.
+        // a session. The queries have no parameters, because PostgreSQL would otherwise keep their snapshot.
         await locker.query(['BEGIN', ...TIME_LIMITS.map((name) => `SET LOCAL ${name} TO 0`)].join('; '));
-        await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.migration})`);
-        await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.prismaMigration})`);
+        await takeAdvisoryLock(locker, advisoryLocks.migration);
+        await takeAdvisoryLock(locker, advisoryLocks.prismaMigration);
         return await work({
           query: async <Row>(text: string, values: readonly unknown[] = []) =>
             (await worker.query(text, [...values])).rows as Row[],
@@ -266,6 +268,21 @@ class PoolerAdapters extends PrismaPg {
       return transaction;
     };
     return adapter;
+  }
+}
+
+/**
+ * Waits for an advisory lock of the current transaction. The function asks again and again, because a statement that
+ * waits for an advisory lock keeps its snapshot, and CREATE INDEX CONCURRENTLY of another process would wait for this
+ * snapshot.
+ */
+async function takeAdvisoryLock(client: pg.Client, lock: number): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ isTaken: boolean }>(
+      `SELECT pg_try_advisory_xact_lock(${lock}) AS "isTaken"`,
+    );
+    if (rows[0]!.isTaken) return;
+    await sleep(LOCK_RETRY_INTERVAL_MS);
   }
 }
 

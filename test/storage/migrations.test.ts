@@ -85,11 +85,14 @@ describe('migrations of the database', () => {
         );
       }
       await client.end();
-      const folder = await writeMigrations({ '1_slow': 'DO $$ BEGIN PERFORM pg_sleep(1); END $$;' });
+      const folder = await writeMigrations({
+        '1_slow': 'CREATE TABLE things (id int); DO $$ BEGIN PERFORM pg_sleep(1); END $$;',
+        '2_index': 'CREATE INDEX CONCURRENTLY things_id ON things (id);',
+      });
       const databases = await Promise.all([1, 2].map(() => openDatabase({ ...scratch, log })));
       onTestFinished(async () => void (await Promise.all(databases.map((database) => database.close()))));
       const applied = await Promise.all(databases.map((database) => applyMigrations(database, log, folder)));
-      expect(applied.flat()).toEqual(['1_slow']);
+      expect(applied.flat()).toEqual(['1_slow', '2_index']);
     },
   );
 
