@@ -195,6 +195,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     onAttempt: metrics.countAttempt,
   });
   const stayExpiry = createStayExpiry({ ...heavy, log, locationSlots, statusNotices });
+  const changeServices = { prisma, locations, locationSlots, statusNotices, whitelistNotices };
 
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // each open subscription adds a listener to the signal `stopping`
@@ -221,7 +222,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
       locations: {
         ...locations,
         ...createLocationReads(database),
-        ...createLocationWrites({ prisma, locations, locationSlots, statusNotices, whitelistNotices }),
+        ...createLocationWrites(changeServices),
       },
       whitelist: {
         ...whitelist,
@@ -238,16 +239,9 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
       parking: {
         ...createParkingReads(database),
         ...createOccupancyHistory({ sql: historySql }),
-        ...createParkingWrites({ prisma, locations, locationSlots, statusNotices, whitelistNotices }),
-        ...createParkingBatches({
-          prisma: heavy.prisma,
-          kind,
-          locations,
-          locationSlots,
-          statusNotices,
-          whitelistNotices,
-        }),
-        ...createInsideCounts({ prisma: heavy.prisma, locations, locationSlots, statusNotices }),
+        ...createParkingWrites(changeServices),
+        ...createParkingBatches({ ...changeServices, prisma: heavy.prisma, kind }),
+        ...createInsideCounts({ ...changeServices, prisma: heavy.prisma }),
       },
       webhooks,
       usage: createUsageReads({ sql: historySql, deprecated: deprecatedOperations }),

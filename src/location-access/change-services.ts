@@ -5,11 +5,12 @@ import type { Slots } from '../scheduling/slots.ts';
 
 /**
  * The services that a function needs to change a location. With these services, the changes of one location run one
- * after another, and each change notifies the clients that watch the status of the location.
+ * after another, and each change notifies the clients that watch the status or the whitelist of the location.
  */
 export interface LocationChangeServices {
   prisma: PrismaClient;
   locations: LocationFinder;
   locationSlots: Slots;
   statusNotices: LocationNotices;
+  whitelistNotices: LocationNotices;
 }

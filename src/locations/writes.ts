@@ -10,7 +10,6 @@ import { applyLongestStay } from '../parking/longest-stay.ts';
 import { lockLocation } from '../location-access/lock.ts';
 import { announceState, locationState } from '../parking/occupancy.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
-import type { LocationNotices } from '../location-access/notices.ts';
 
 type Optional<Value> = Value | null | undefined;
 
@@ -51,7 +50,7 @@ export function createLocationWrites({
   locationSlots,
   statusNotices,
   whitelistNotices,
-}: LocationChangeServices & { whitelistNotices: Pick<LocationNotices, 'publish'> }) {
+}: LocationChangeServices) {
   return {
     /**
      * Creates a location.

@@ -1,12 +1,10 @@
-import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { WaitingAuthor } from '../auth/key.ts';
 import { type RowError, rowError } from '../errors/row-error.ts';
 import { ServiceError } from '../errors/error-table.ts';
 import type { Database } from '../database/types.ts';
-import type { LocationFinder } from '../location-access/find-location.ts';
-import type { LocationNotices } from '../location-access/notices.ts';
+import type { LocationChangeServices } from '../location-access/change-services.ts';
 import { slotLimits } from '../scheduling/limits.ts';
-import { createSlots, type Slots } from '../scheduling/slots.ts';
+import { createSlots } from '../scheduling/slots.ts';
 import { recordReadings } from './record-readings.ts';
 import type { Reading } from './match-entries.ts';
 
@@ -45,16 +43,17 @@ export interface RejectedReading {
 export type ParkingBatches = ReturnType<typeof createParkingBatches>;
 
 /** Creates the function that records the parking events of a request with many events. */
-export function createParkingBatches(services: {
-  prisma: PrismaClient;
-  locations: LocationFinder;
-  locationSlots: Slots;
-  statusNotices: LocationNotices;
-  whitelistNotices: Pick<LocationNotices, 'publish'>;
+export function createParkingBatches({
+  prisma,
+  locations,
+  locationSlots,
+  statusNotices,
+  whitelistNotices,
+  kind,
+}: LocationChangeServices & {
   /** The kind of the database: PostgreSQL or the embedded database. */
   kind: Database['kind'];
 }) {
-  const { prisma, locations, locationSlots, statusNotices, whitelistNotices, kind } = services;
   const batchSize = eventsPerTransaction[kind];
   const batchSlots = createSlots(slotLimits.eventBatches);
 

@@ -3,7 +3,6 @@ import type { Author } from '../auth/key.ts';
 import { recordReadings } from './record-readings.ts';
 import type { Reading } from './match-entries.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
-import type { LocationNotices } from '../location-access/notices.ts';
 
 /** The functions that record single parking events in one database. */
 export type ParkingWrites = ReturnType<typeof createParkingWrites>;
@@ -15,7 +14,7 @@ export function createParkingWrites({
   locationSlots,
   statusNotices,
   whitelistNotices,
-}: LocationChangeServices & { whitelistNotices: Pick<LocationNotices, 'publish'> }) {
+}: LocationChangeServices) {
   return {
     /**
      * Records one event of a gate (see `recordReadings`). The gateway records the events of one location one after the
