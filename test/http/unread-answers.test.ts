@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync } from 'node:zlib';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { compressed } from '../../src/http/responses/compression.ts';
 import { newId } from '../../src/ids.ts';
@@ -27,6 +29,49 @@ describe('memory of compressed responses', () => {
     await reader.read();
     await reader.cancel();
     await expect.poll(() => held).toBe(0);
+  });
+});
+
+describe.each(['br', 'gzip'] as const)('a compressed list (%s)', (coding) => {
+  const parts = 200;
+
+  /** A list of 200 parts of 200 kB that cannot be compressed, and the number of parts that were read from the list. */
+  function newList() {
+    const list = { read: 0, cancelled: false };
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          list.read += 1;
+          controller.enqueue(randomBytes(200_000));
+          if (list.read === parts) controller.close();
+        },
+        cancel: () => void (list.cancelled = true),
+      },
+      { highWaterMark: 0 },
+    );
+    return { list, response: compressed(body, coding, () => {}) };
+  }
+
+  test('a compressed list is read no further while its client does not read the response', async () => {
+    const { list, response } = newList();
+    const reader = response.getReader();
+    await reader.read();
+    let before = -1;
+    while (before !== list.read) {
+      before = list.read;
+      await sleep(100);
+    }
+    expect(list.read).toBeLessThan(10);
+    await reader.cancel();
+    await expect.poll(() => list.cancelled).toBe(true);
+  });
+
+  test('a compressed list whose response body is not sent is not read', async () => {
+    const { list, response } = newList();
+    await sleep(100);
+    expect(list.read).toBe(0);
+    await response.cancel();
+    expect(list.cancelled).toBe(true);
   });
 });
 

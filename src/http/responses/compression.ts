@@ -1,5 +1,6 @@
-import { Duplex } from 'node:stream';
-import { constants, createBrotliCompress, createGzip } from 'node:zlib';
+import { pipeline, Readable } from 'node:stream';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { type BrotliCompress, constants, createBrotliCompress, createGzip, type Gzip } from 'node:zlib';
 
 /** The compression methods (content codings) that the gateway supports, the preferred method first. */
 const codings = ['br', 'gzip'] as const;
@@ -82,20 +83,43 @@ function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
 
 /**
  * Compresses a response body outside of the event loop. Each chunk of a streamed body is sent as soon as it is
- * compressed. So compression does not delay the first entries of a long list.
+ * compressed. So compression does not delay the first entries of a long list. The body is read only as fast as the
+ * client reads the response, and is not read at all when the response has no body, such as a response to HEAD.
  */
 export function compressed(
   body: string | ReadableStream<Uint8Array>,
   coding: ContentCoding,
   hold: HoldBytes,
 ): ReadableStream<Uint8Array> {
-  const encoder =
-    coding === 'br'
-      ? createBrotliCompress({
-          flush: constants.BROTLI_OPERATION_FLUSH,
-          params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality },
-        })
-      : createGzip({ flush: constants.Z_SYNC_FLUSH });
   const source = typeof body === 'string' ? textStream(body, hold) : body;
-  return source.pipeThrough(Duplex.toWeb(encoder) as TransformStream<Uint8Array, Uint8Array>);
+  // `pipeThrough` with `Duplex.toWeb` would read up to 16,384 parts of the body before the client reads the first part,
+  // because its queue counts parts instead of bytes (Node 20).
+  const startCompression = () => {
+    const encoder = newEncoder(coding);
+    pipeline(Readable.fromWeb(source as NodeReadableStream), encoder, () => {
+      // The reader of the encoder gets the error of a failed body.
+    });
+    return Readable.toWeb(encoder).getReader();
+  };
+  let reader: ReturnType<typeof startCompression> | undefined;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        reader ??= startCompression();
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value as Uint8Array);
+      },
+      cancel: (reason) => (reader ?? source).cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
+
+const newEncoder = (coding: ContentCoding): BrotliCompress | Gzip =>
+  coding === 'br'
+    ? createBrotliCompress({
+        flush: constants.BROTLI_OPERATION_FLUSH,
+        params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality },
+      })
+    : createGzip({ flush: constants.Z_SYNC_FLUSH });
