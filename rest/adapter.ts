@@ -2,13 +2,13 @@ import { getNamedType, GraphQLID, isInputObjectType } from 'graphql';
 import type { Answer } from '../src/http/responses/response.ts';
 import type { Context } from '../src/context.ts';
 import { type ErrorSource, maskError } from '../src/errors/masking.ts';
-import { type ErrorDetails, ServiceError } from '../src/errors/error-table.ts';
+import { type FieldFault, ServiceError } from '../src/errors/error-table.ts';
 import { faultsError } from '../src/errors/faults.ts';
 import type { GraphExecutor, PreparedOperation } from '../src/graphql/executor.ts';
 import { nodeShape } from './node-shape.ts';
 import { brokenRule } from '../src/graphql/explain-variables.ts';
 import type { WholeList } from '../src/paging.ts';
-import { errorAnswer, successAnswer } from './envelope.ts';
+import { errorAnswer, type RestError, successAnswer } from './envelope.ts';
 import { bodyOfPieces, piecesOf } from './json-pieces.ts';
 import { restFieldsOf } from './rest-fields.ts';
 import { createListValidator, listTag } from './list-validator.ts';
@@ -188,22 +188,28 @@ function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promi
 
 /** Converts any error to a REST response. */
 export function renderRest(error: unknown, source: ErrorSource): Answer {
-  const { message, code, details } = maskError(error, source);
-  const shownError = { message, code, details: renamed(details) };
-  return isFailedPrecondition({ code, details })
-    ? errorAnswer(shownError, preconditionFailed)
-    : errorAnswer(shownError);
+  const masked = maskError(error, source);
+  return errorAnswer(renamed(masked), isFailedPrecondition(masked) ? preconditionFailed : undefined);
 }
 
 /**
- * Replaces the GraphQL name of the wrong field by its REST name in the details of an error. For example, the GraphQL
- * argument `first` is the query parameter `limit` in REST.
+ * Replaces the GraphQL name of each wrong field by its REST name, in the message and in the details of an error. For
+ * example, the GraphQL argument `first` is the query parameter `limit` in REST.
  */
-function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
-  const name = details?.field && restNames.get(details.field);
-  if (!name) return details;
-  const errors = details.errors?.map((fault) => ({ ...fault, field: name }));
-  return { ...details, field: name, ...(errors && { errors }) };
+function renamed({ message, code, details }: ServiceError): RestError {
+  if (!details?.field || !restNames.has(details.field)) return { message, code, details };
+  const withRestName = (fault: FieldFault): FieldFault => {
+    const { field, message } = fault;
+    const name = restNames.get(field);
+    return name ? { field: name, message: message.replace(new RegExp(`\\b${field}\\b`), name) } : fault;
+  };
+  const errors = details.errors?.map(withRestName);
+  const first = withRestName({ field: details.field, message });
+  return {
+    message: first.message,
+    code,
+    details: { ...details, field: first.field, ...(errors && { errors }) },
+  };
 }
 
 /**

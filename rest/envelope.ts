@@ -2,7 +2,7 @@ import type { Answer } from '../src/http/responses/response.ts';
 import { errorStatus, type ErrorCode, type ErrorDetails } from '../src/errors/error-table.ts';
 
 /** The code and the message of an error, with optional details. */
-interface RestError {
+export interface RestError {
   message: string;
   code: ErrorCode;
   details?: ErrorDetails | undefined;

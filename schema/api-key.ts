@@ -6,7 +6,7 @@ import { reachesCompany, reachesLocation } from '../src/auth/scope.ts';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
 import { Permission } from './permission.ts';
-import { filledText, identifier, instant, wholeNumber } from './rules.ts';
+import { filledText, identifier, instant, isObject, wholeNumber } from './rules.ts';
 
 const maxNameLength = 100;
 const maxScopeIds = 1000;
@@ -33,6 +33,7 @@ const createApiKeyRule = z
     {
       path: ['unrestricted'],
       message: "An operator's key has access to everything: omit companyIds and locationIds",
+      when: isObject,
     },
   );
 

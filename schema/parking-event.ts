@@ -9,7 +9,7 @@ import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { keysetConnection } from './pagination.ts';
 import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './plate-reading.ts';
-import { filledText, identifier, instant, listedName } from './rules.ts';
+import { filledText, identifier, instant, isObject, listedName } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
 /** The maximum time by which the clock of a gate may be ahead of the gateway's clock: one day. */
@@ -37,7 +37,7 @@ export const parkingEventRule = z
     decision: z.enum(reasons).nullish(),
     entryId: listedName(isId, 'Must be the identifier of a whitelist entry').nullish(),
   })
-  .refine(hasOnePlate, { path: ['plate'], message: onePlateMessage });
+  .refine(hasOnePlate, { path: ['plate'], message: onePlateMessage, when: isObject });
 
 /**
  * Converts a valid event to the type `Reading`, which contains either the parts of the plate or the text that a camera

@@ -23,15 +23,19 @@ function isText(value: string): boolean {
 // languages also support.
 
 /**
- * Creates the rule for a text with at most `max` characters (UTF-16 units). The gateway stores the text exactly as the
- * client sent it.
+ * Whether a text has at most `max` characters. A character is a Unicode code point, as in `maxLength` of JSON Schema. In
+ * JavaScript, a code point has one or two UTF-16 units.
  */
+const hasAtMost = (max: number, value: string) =>
+  value.length <= max || (value.length <= 2 * max && [...value].length <= max);
+
+/** Creates the rule for a text with at most `max` characters. The gateway stores the text exactly as the client sent it. */
 export const text = (max: number) =>
   z
     .string()
-    .max(max, `Must be at most ${max} characters`)
+    .refine((value) => hasAtMost(max, value), `Must be at most ${max} characters`)
     .refine(isText, 'Must not contain control characters or invalid Unicode')
-    .meta({ pattern: '^[^\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F]*$' });
+    .meta({ maxLength: max, pattern: '^[^\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F]*$' });
 
 /**
  * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
@@ -78,6 +82,14 @@ export const emptyOr = (
     .refine((value) => value === '' || isValid(value), message)
     .meta({ pattern: undefined, anyOf: [{ maxLength: 0 }, { format }] });
 
+/**
+ * Whether a value is an object. This function is the option `when` of a check that compares several fields of an object.
+ * Without this option, Zod would skip the check if another field has an invalid type, and an error would not list all
+ * invalid fields. The check must accept fields of invalid types.
+ */
+export const isObject = ({ value }: { value: unknown }): boolean =>
+  typeof value === 'object' && value !== null;
+
 /** Creates the rule for an object with at least one field. */
 export const atLeastOneField = <Rule extends z.ZodObject>(rule: Rule) =>
   rule
@@ -112,13 +124,26 @@ export const slugDescription = `1 to ${maxSlugLength} characters: lowercase lett
 const earliestInstant = new Date(0);
 const latestInstant = new Date('9999-12-31T23:59:59.999Z');
 
+/** An ISO 8601 date and time with a UTC offset: with seconds (also with a fraction), or without seconds. */
+const isoInstant = new RegExp(
+  [undefined, -1].map((precision) => z.regexes.datetime({ offset: true, precision }).source).join('|'),
+);
+
 /**
  * Validates an instant from the year 1970 to the year 9999 in UTC (docs/contract.md#instants). An instant is an ISO
- * 8601 text with a UTC offset, or a `Date` that the scalar `DateTime` has created from this text.
+ * 8601 text with a UTC offset, or a `Date` that the scalar `DateTime` has created from this text. The text may omit the
+ * seconds, as Java's `OffsetDateTime` does when they are zero.
  */
 export const instant = z
   .union(
-    [z.date(), z.iso.datetime({ offset: true }).transform((value) => new Date(value))],
+    [
+      z.date(),
+      z
+        .string()
+        .regex(isoInstant)
+        .meta({ format: 'date-time', pattern: undefined })
+        .transform((value) => new Date(value)),
+    ],
     'Must be an ISO 8601 date and time with an offset, such as 2026-01-31T08:00:00Z',
   )
   .refine(

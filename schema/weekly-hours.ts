@@ -6,7 +6,7 @@ import {
   weekdays,
 } from '../src/whitelist/hours.ts';
 import { builder } from './builder.ts';
-import { formedText } from './rules.ts';
+import { formedText, isObject } from './rules.ts';
 
 const from = formedText(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, 'Must be a time of day, such as 07:00');
 const to = formedText(
@@ -28,6 +28,7 @@ export const weeklyHoursRule = z
     z.object({ days, from, to }).refine((hours) => hours.from !== hours.to, {
       path: ['to'],
       message: 'Must differ from `from`; a whole day is 00:00 to 24:00',
+      when: isObject,
     }),
   )
   .max(maxWeeklyHours, `At most ${maxWeeklyHours} times of the week are allowed`)

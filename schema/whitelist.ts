@@ -3,7 +3,16 @@ import { hoursOf, type WhitelistEntryValues } from '../src/whitelist/columns.ts'
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { mapValues } from './map-values.ts';
-import { expectedVersion, filledText, formedText, identifier, instant, text, wholeNumber } from './rules.ts';
+import {
+  expectedVersion,
+  filledText,
+  formedText,
+  identifier,
+  instant,
+  isObject,
+  text,
+  wholeNumber,
+} from './rules.ts';
 import { WeeklyHours, WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 
 /** Validates the three parts of a plate (docs/contract.md#whitelist-entry). */
@@ -42,10 +51,11 @@ export const whitelistEntryRule = z
     hours: weeklyHoursRule.nullish(),
     maxEntries: wholeNumber(1).nullish(),
   })
-  .refine(({ validFrom, validUntil }) => !validFrom || !validUntil || validFrom < validUntil, {
-    path: ['validUntil'],
-    message: 'Must be after validFrom',
-  });
+  .refine(
+    ({ validFrom, validUntil }) =>
+      !(validFrom instanceof Date && validUntil instanceof Date) || validFrom < validUntil,
+    { path: ['validUntil'], message: 'Must be after validFrom', when: isObject },
+  );
 
 const description = {
   ...mapValues(optionalTexts, ({ content, maxLength }) => `${content}, at most ${maxLength} characters.`),

@@ -185,6 +185,10 @@ function isShortJson(value: unknown): boolean {
 export function shown(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === 'object' && !isShortJson(value)) return undefined;
-  if (typeof value === 'string') return value.slice(0, maxShownCharacters).toWellFormed();
+  if (typeof value === 'string') {
+    const start = value.slice(0, maxShownCharacters);
+    // A character with two UTF-16 units is not cut in the middle.
+    return (start.length < value.length ? start.replace(/[\ud800-\udbff]$/, '') : start).toWellFormed();
+  }
   return value;
 }

@@ -51,6 +51,7 @@ describe.each(surfaceNames)('creation of a whitelist entry over %s', (surface) =
     ['note', 'a\ud800b', 'Must not contain control characters or invalid Unicode'],
     ['referenceId', '   ', 'Reference id must not be blank'],
     ['vehicleType', 'x'.repeat(51), 'Must be at most 50 characters'],
+    ['vehicleType', '🚗'.repeat(51), 'Must be at most 50 characters'],
   ])('a whitelist entry is refused when its field %s has the value %j', async (field, value, message) => {
     const { locationId, key } = await gateway.newTenant();
     const answer = await call(gateway, create(locationId, newEntry({ [field]: value })), key);
@@ -73,6 +74,38 @@ describe.each(surfaceNames)('creation of a whitelist entry over %s', (surface) =
       value: null,
       errors: [{ field: 'referenceId' }, { field: 'plateType' }, { field: 'plateNumber' }],
     });
+  });
+
+  test('the error about a missing field also names a validity that ends before it starts', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const input = newEntry({
+      referenceId: undefined,
+      validFrom: '2026-02-01T00:00:00Z',
+      validUntil: '2026-01-01T00:00:00Z',
+    });
+    const answer = await call(gateway, create(locationId, input), key);
+    expect(answer.details).toMatchObject({ errors: [{ field: 'referenceId' }, { field: 'validUntil' }] });
+  });
+
+  test('a note may have 500 characters that have two UTF-16 units each', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const note = '🚗'.repeat(500);
+    const answer = await call(gateway, create(locationId, newEntry({ note })), key);
+    expect(entryOf(answer.body)).toMatchObject({ note });
+  });
+
+  test('the value of an invalid field is shortened without a broken character', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const note = `a${'🚗'.repeat(501)}`;
+    const answer = await call(gateway, create(locationId, newEntry({ note })), key);
+    expect(answer.details).toMatchObject({ field: 'note', value: `a${'🚗'.repeat(99)}` });
+  });
+
+  test('an instant may omit the seconds', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const input = newEntry({ validFrom: '2026-01-31T08:00+04:00' });
+    const answer = await call(gateway, create(locationId, input), key);
+    expect(entryOf(answer.body)).toMatchObject({ validFrom: '2026-01-31T04:00:00.000Z' });
   });
 
   test('a whitelist entry is refused when its validity ends before it starts', async () => {
@@ -284,8 +317,9 @@ describe('lists of whitelist entries', () => {
     const answer = await gateway.rest('GET', `/locations/${locationId}/whitelist?${query}`, { key });
     expect(answer).toMatchObject({
       status: 400,
-      body: { error: { code: 'VALIDATION_ERROR', details: { field } } },
+      body: { error: { code: 'VALIDATION_ERROR', details: { field, errors: [{ field }] } } },
     });
+    expect(JSON.stringify(answer.body)).not.toMatch(/\b(first|after)\b/);
   });
 
   test('GraphQL clients read a whitelist forward and backward in pages, even while entries are inserted and deleted', async () => {
