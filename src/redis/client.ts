@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { connectorOverNodes } from './node-connector.ts';
 import { connectionParts, type RedisServers } from './servers.ts';
 import { shardsOf } from './shards.ts';
+import { limitCommands } from './time-limit.ts';
 
 /** The longest pause between attempts to connect, in milliseconds. */
 const maxReconnectDelayMs = 1000;
@@ -17,7 +18,8 @@ const sentinelTimeoutMs = 1000;
 const pingIntervalMs = 2000;
 /**
  * The time between two updates of the client's map from the slots of a Redis Cluster to its nodes, in milliseconds.
- * After a failover, the client knows the new primary after at most `slotsIntervalMs`.
+ * After a failover, the client knows the new primary after about `slotsIntervalMs`. A node that hangs can delay one
+ * update by 1 s.
  */
 const slotsIntervalMs = 1000;
 
@@ -41,8 +43,14 @@ const connectionOptions = {
  * Creates a connection that always reconnects and never crashes the process. With sentinels, the Redis client connects
  * to the primary that the sentinels name. In a cluster, it connects to any node. The client logs the loss and the
  * return of the connection, but not each attempt to connect.
+ *
+ * @param options.commandTimeout how long each command waits for an answer, in milliseconds (`limitCommands`)
  */
-export function createRedisClient(servers: RedisServers, log: Logger, options: RedisOptions = {}): Redis {
+export function createRedisClient(
+  servers: RedisServers,
+  log: Logger,
+  { commandTimeout, ...options }: RedisOptions = {},
+): Redis {
   const allOptions: RedisOptions = {
     ...connectionOptions,
     retryStrategy: reconnectDelayMs,
@@ -51,6 +59,7 @@ export function createRedisClient(servers: RedisServers, log: Logger, options: R
   };
   const place = placeOf(servers);
   const redis = place ? new Redis({ ...place, ...allOptions }) : new Redis(servers.urls[0], allOptions);
+  if (commandTimeout !== undefined) limitCommands(redis, commandTimeout);
   keepAlive(redis, () => [redis]);
   logConnectionChanges(redis, log);
   return redis;
@@ -77,7 +86,6 @@ export function createKeyClient(
         ...(username && { username }),
         ...(password && { password }),
         ...(tls && { tls }),
-        ...options,
       },
       // The client keeps host names instead of IP addresses, because TLS verifies the certificate against the host
       // name.
@@ -89,6 +97,7 @@ export function createKeyClient(
       retryDelayOnClusterDown: 0,
     },
   );
+  limitCommands(cluster, options.commandTimeout);
   keepAlive(cluster, () => cluster.nodes('all'));
   logConnectionChanges(cluster, log);
   return cluster;

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import { createRedisClient } from './client.ts';
 import type { RedisServers } from './servers.ts';
+import { whenLate } from './time-limit.ts';
 
 /**
  * The name of a channel for notices. While Redis is unreachable, at most one notice waits for each channel. So the
@@ -112,18 +113,12 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
   const heartbeat = setInterval(async () => {
     if (heartbeatPending || !subscribed) return;
     heartbeatPending = true;
-    let answered = false;
-    // If the response to a ping has arrived, but this process was too busy to read it, the connection still counts as
-    // working. The inner `setImmediate` callback runs after the process has read any response that has already arrived.
-    const late = setTimeout(() => {
-      setImmediate(() => setImmediate(() => !answered && setConnected(false)));
-    }, heartbeatTimeoutMs);
+    const answered = whenLate(heartbeatTimeoutMs, () => setConnected(false));
     const alive = await subscriber.ping().then(
       () => true,
       () => false,
     );
-    answered = true;
-    clearTimeout(late);
+    answered();
     heartbeatPending = false;
     // Redis sends all messages of a connection in order. When the response to a ping arrives, all notices that Redis
     // sent before the response have already arrived.

@@ -14,6 +14,7 @@ import type { RateLimitSubject, RateLimitWindows, WindowState } from '../../src/
 import { MemoryRollingLimiter } from '../../src/rate-limit/memory.ts';
 import { RedisRollingLimiter } from '../../src/rate-limit/redis.ts';
 import { createRedisClient } from '../../src/redis/client.ts';
+import { beBusyAfterNextCommand } from '../support/busy.ts';
 
 const redisUrl = process.env.REDIS_URL;
 const log = pino({ level: 'silent' });
@@ -376,6 +377,18 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
       'Redis answers again; all processes share the rate limits',
     ]);
     await limiter.close();
+  });
+
+  test('a busy process decides with the shared rate limits in Redis, even when it reads the answer of Redis late', async () => {
+    const redis = newRedisClient(redisUrl!, { commandTimeout: 150 });
+    await once(redis, 'ready');
+    const limiter = createRateLimiter({ ...hourOf(), redis, log });
+    const subject = newSubject(1, 1);
+    const other = await backends.redis!(hourOf());
+    await other.take(subject, 1);
+    beBusyAfterNextCommand(redis);
+    expect(await limiter.consume(subject)).toMatchObject({ allowed: false });
+    expect(limiter.backend).toBe('redis');
   });
 
   test('the gateway does not log the Redis password when Redis refuses the password', async () => {

@@ -1,12 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { beginRequest, yieldToEventLoop } from '../../src/scheduling/yield.ts';
-
-/** Keeps the processor busy for some milliseconds. */
-function work(milliseconds: number): void {
-  const end = performance.now() + milliseconds;
-  while (performance.now() < end);
-}
+import { work } from '../support/busy.ts';
 
 /** Keeps the event loop busy for a number of iterations. */
 async function workInTurns(turns: number): Promise<void> {

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { checkSettings } from '../../src/redis/check-settings.ts';
 import { connected, createKeyClient } from '../../src/redis/client.ts';
+import { beBusyAfterNextCommand } from '../support/busy.ts';
 import { type RedisGroup, startRedisCluster } from '../support/redis-servers.ts';
 import { createRedis } from '../support/system-servers.ts';
 
@@ -97,7 +99,7 @@ describe.runIf(process.env.REDIS_URL)('warnings about the configuration of Redis
   );
 });
 
-describe.runIf(process.env.REDIS_URL)('the first connection to a Redis cluster', () => {
+describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () => {
   let cluster: RedisGroup;
   beforeAll(async () => {
     cluster = await startRedisCluster(3);
@@ -105,10 +107,10 @@ describe.runIf(process.env.REDIS_URL)('the first connection to a Redis cluster',
   afterAll(() => cluster.remove());
 
   /** Creates a Redis client, and a function that creates a rate limiter with this client. */
-  function newClient() {
+  function newClient({ commandTimeout } = { commandTimeout: 5000 }) {
     const { log, warnings } = newLog();
     const urls = cluster.nodes.map(({ url }) => url) as [string, ...string[]];
-    const redis = createKeyClient({ urls }, log, { commandTimeout: 5000 });
+    const redis = createKeyClient({ urls }, log, { commandTimeout });
     onTestFinished(() => redis.disconnect());
     const startLimiter = () => {
       const limiter = createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis, log });
@@ -141,6 +143,19 @@ describe.runIf(process.env.REDIS_URL)('the first connection to a Redis cluster',
     await connecting;
     expect(startLimiter().backend).toBe('redis');
     expect(warnings()).toEqual([]);
+  });
+
+  test('a busy process decides with the shared rate limits of the Redis cluster, even when it reads the answer of Redis late', async () => {
+    const [busy, other] = [newClient({ commandTimeout: 150 }), newClient()];
+    await Promise.all([connected(busy.redis), connected(other.redis)]);
+    const limiters = [busy, other].map(({ startLimiter }) => startLimiter());
+    await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['redis', 'redis']);
+    const [busyLimiter, otherLimiter] = limiters;
+    const subject = { kind: 'key' as const, id: randomUUID(), hourlyLimit: 1, burstLimit: 1 };
+    await otherLimiter!.consume(subject);
+    beBusyAfterNextCommand(busy.redis);
+    expect(await busyLimiter!.consume(subject)).toMatchObject({ allowed: false });
+    expect(busyLimiter!.backend).toBe('redis');
   });
 
   test('a starting gateway does not wait for a stopped node of the Redis cluster, and logs a warning', async () => {

@@ -1,0 +1,35 @@
+import type { Cluster, Redis } from 'ioredis';
+
+/**
+ * Calls a function when Redis has not answered within a time limit. A busy process reads the answers of Redis late, and
+ * Node.js runs timers before it reads sockets. When the time is over, `whenLate` therefore first lets the process read
+ * each answer that has already arrived.
+ *
+ * @returns a function that the caller must call when Redis has answered
+ */
+export function whenLate(limitMs: number, late: () => void): () => void {
+  let answered = false;
+  const timer = setTimeout(() => {
+    // The inner `setImmediate` callback runs after the process has read any answer that has already arrived.
+    setImmediate(() => setImmediate(() => !answered && late()));
+  }, limitMs);
+  return () => {
+    answered = true;
+    clearTimeout(timer);
+  };
+}
+
+/**
+ * Limits how long each command of a client waits for Redis. A command without an answer in time fails. The option
+ * `commandTimeout` of ioredis is not sufficient: with this option, a command of a busy process fails although its answer
+ * has already arrived.
+ */
+export function limitCommands(client: Redis | Cluster, limitMs: number): void {
+  const send: Cluster['sendCommand'] = client.sendCommand.bind(client);
+  const sendInTime: typeof send = (command, ...destination) => {
+    const answered = whenLate(limitMs, () => command.reject(new Error('Command timed out')));
+    command.promise.then(answered, answered);
+    return send(command, ...destination);
+  };
+  client.sendCommand = sendInTime;
+}

@@ -1,0 +1,24 @@
+import type { Cluster } from 'ioredis';
+import { vi } from 'vitest';
+
+/** Keeps the processor busy for some milliseconds. */
+export function work(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
+/** How long the process is busy in `beBusyAfterNextCommand`, in milliseconds. */
+const busyMs = 250;
+
+/**
+ * Keeps the process busy for 250 ms after a client has sent its next command to Redis. Redis answers during this time,
+ * so that the time limit of the command (150 ms) ends before the process can read the answer.
+ */
+export function beBusyAfterNextCommand(redis: Pick<Cluster, 'sendCommand'>): void {
+  const send = redis.sendCommand.bind(redis);
+  vi.spyOn(redis, 'sendCommand').mockImplementationOnce((...command) => {
+    const answer = send(...command);
+    work(busyMs);
+    return answer;
+  });
+}
