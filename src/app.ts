@@ -13,7 +13,7 @@ import { ServiceError } from './errors/error-table.ts';
 import { createGraphEndpoint } from './graphql/endpoint.ts';
 import { graphRefusal, renderGraph } from './graphql/failures.ts';
 import { createGraphExecutor, type OwnOfGraphContext } from './graphql/executor.ts';
-import { charge, keySubject } from './http/guard/charge.ts';
+import { chargeWhole, keySubject } from './http/guard/charge.ts';
 import { createGuards } from './http/guard/guard.ts';
 import type { GuardDependencies } from './http/guard/guard-dependencies.ts';
 import type { RefuseKnown, RefusingSurface } from './http/guard/known-refusals.ts';
@@ -101,7 +101,7 @@ export function createApp(dependencies: AppDependencies): {
   app.all('/graphql', async (c) => {
     const [state, context] = [c.get('state'), c.get('context')];
     const own: OwnOfGraphContext = {
-      charge: (points) => charge(limiter, state, keySubject(context.key), points),
+      charge: (points) => chargeWhole(limiter, state, keySubject(context.key), points),
       onKeysChanged: authenticator.onKeysChanged,
       stopping,
       state,

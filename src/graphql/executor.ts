@@ -28,8 +28,9 @@ export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | '
   /** Whether the client requested the cost of its operation with the header `X-Query-Cost`. */
   showsCost: boolean;
   /**
-   * Charges the API key further rate limit points for the operation. Throws `RATE_LIMIT_EXCEEDED` when the API key has
-   * too few rate limit points left.
+   * Charges the API key all rate limit points of an operation that costs more than the one point that the request guard
+   * has charged. Throws `RATE_LIMIT_EXCEEDED` when the API key has too few rate limit points left. The operation then
+   * costs no points. Throws `VALIDATION_ERROR` when the operation costs more points than the rate limit ever allows.
    */
   charge(points: number): Promise<void>;
 }
@@ -158,8 +159,8 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     requireValues(plan, variables);
     requireExactVariables(plan, variables);
     const cost = affordableCost(schema, plan, variables);
-    // The request guard has already charged the first rate limit point of each request.
-    if (cost.points > 1) await context.charge(cost.points - 1);
+    // The request guard has already charged the only rate limit point of a cheap request.
+    if (cost.points > 1) await context.charge(cost.points);
     return cost;
   }
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { RateLimiterCompatibleAbstract } from 'rate-limiter-flexible';
-import { RollingRes, takeFrom } from './rolling-res.ts';
+import { RollingRes, takeFrom, type TakeOptions } from './rolling-res.ts';
 import type {
   RateLimitSubject,
   RateLimitWindows,
@@ -50,26 +50,30 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
     this.#now = now;
   }
 
-  take(subject: RateLimitSubject, points: number): Promise<WindowState> {
-    return takeFrom(this, subject, points);
+  take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState> {
+    return takeFrom(this, subject, points, replacedAtMs);
   }
 
   /**
    * Counts the points of a request; rate-limiter-flexible calls this method while Redis is unreachable. The parameter
-   * `subject` is the API key or the client address whose points the method counts.
+   * `options` contains the API key or the client address whose points the method counts.
    */
-  override async consume(_key: string, points: number, subject: RateLimitSubject): Promise<RollingRes> {
-    const res = new RollingRes(this.#count(subject, points));
+  override async consume(_key: string, points: number, options: TakeOptions): Promise<RollingRes> {
+    const res = new RollingRes(this.#count(options, points));
     if (!res.state.allowed) throw res;
     return res;
   }
 
-  #count({ kind, id, hourlyLimit, burstLimit }: RateLimitSubject, points: number): WindowState {
+  #count({ kind, id, hourlyLimit, burstLimit, replacedAtMs }: TakeOptions, points: number): WindowState {
     const now = this.#now();
     const subjects = this.#timesOfKind[kind];
     const times = subjects.get(id) ?? { hour: [], burst: [] };
     dropBefore(times.hour, now - this.#windowMs);
     dropBefore(times.burst, now - this.#burstWindowMs);
+    if (replacedAtMs !== undefined) {
+      giveBack(times.hour, replacedAtMs);
+      giveBack(times.burst, replacedAtMs);
+    }
 
     const retryAfterMs = Math.max(
       waitFor(times.hour, points, hourlyLimit, now, this.#windowMs),
@@ -110,6 +114,12 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
 function dropBefore(times: number[], start: number): void {
   const firstCounted = times.findIndex((time) => time > start);
   times.splice(0, firstCounted === -1 ? times.length : firstCounted);
+}
+
+/** Removes the point that was used at a given time. A point that has already left the window is not in the list. */
+function giveBack(times: number[], usedAtMs: number): void {
+  const index = times.lastIndexOf(usedAtMs);
+  if (index !== -1) times.splice(index, 1);
 }
 
 /**

@@ -50,22 +50,29 @@ export function createRateLimiter(
 function decisions(
   windows: RollingLimiter,
   decide: (subject: RateLimitSubject, state: WindowState) => RateLimitDecision,
-): Pick<RateLimiter, 'consume' | 'refusal' | 'read'> {
+): Pick<RateLimiter, 'consume' | 'consumeWhole' | 'refusal' | 'read'> {
   const refusals = new RememberedRefusals();
   return {
-    async consume(subject, points = 1) {
-      const remembered = refusals.find(subject, points);
+    async consume(subject) {
+      const remembered = refusals.find(subject);
       if (remembered) return decide(subject, remembered);
       const askedAt = performance.now();
-      const state = await windows.take(subject, points);
-      if (!state.allowed) refusals.remember(subject, points, state, askedAt);
+      const state = await windows.take(subject, 1);
+      if (!state.allowed) refusals.remember(subject, state, askedAt);
+      return decide(subject, state);
+    },
+    async consumeWhole(subject, points, consumedAtMs) {
+      const state = await windows.take(subject, points, consumedAtMs);
+      // The refused request has given its first point back. Another request, which the rate limiter refused in the
+      // meantime, may now use this point.
+      if (!state.allowed) refusals.forget(subject);
       return decide(subject, state);
     },
     refusal(subject) {
-      const remembered = refusals.find(subject, 1);
+      const remembered = refusals.find(subject);
       return remembered && decide(subject, remembered);
     },
-    read: async (subject) => decide(subject, refusals.find(subject, 1) ?? (await windows.take(subject, 0))),
+    read: async (subject) => decide(subject, refusals.find(subject) ?? (await windows.take(subject, 0))),
   };
 }
 
@@ -86,6 +93,7 @@ function decision(
   });
   return {
     allowed,
+    decidedAtMs: nowMs,
     retryAfter: allowed ? 0 : Math.max(Math.ceil(retryAfterMs / 1000), 1),
     hour: { name: 'hour', windowSeconds, ...windowOf(hour, hourlyLimit) },
     burst: { name: 'burst', windowSeconds: burstWindowSeconds, ...windowOf(burst, burstLimit) },

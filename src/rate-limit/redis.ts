@@ -6,15 +6,15 @@ import { createBatch } from '../scheduling/batch.ts';
 import { keyOfShard, type Shards, shardsOf } from '../redis/shards.ts';
 import type { MemoryRollingLimiter } from './memory.ts';
 import type { RedisHealth } from './redis-health.ts';
-import { RollingRes, takeFrom } from './rolling-res.ts';
+import { RollingRes, takeFrom, type TakeOptions } from './rolling-res.ts';
 import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } from './types.ts';
 
 /**
  * The Redis script that counts points in both rate limit windows, for many API keys or addresses in one round trip.
  * Each window is a Redis list with the time of every used point, oldest first, in milliseconds by the clock of Redis.
  * KEYS contains, for each API key or address, the names of the two Redis lists that are its rate limit windows. ARGV
- * begins with the lengths of the hourly window and the burst window. Then, ARGV contains the points, the hourly limit
- * and the burst limit of each API key or address.
+ * begins with the lengths of the hourly window and the burst window. Then, ARGV contains four values for each API key
+ * or address: the points, the hourly limit, the burst limit, and the time of the point to replace (or an empty string).
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -49,7 +49,11 @@ local function reset_at(key, length)
   return oldest and tonumber(oldest) + length or now
 end
 
-local function take(hour_key, burst_key, points, hourly_limit, burst_limit)
+local function take(hour_key, burst_key, points, hourly_limit, burst_limit, replaced_at)
+  if replaced_at ~= '' then
+    redis.call('LREM', hour_key, -1, replaced_at)
+    redis.call('LREM', burst_key, -1, replaced_at)
+  end
   local hour_used, burst_used = count(hour_key, hour_length), count(burst_key, burst_length)
   local retry_after = math.max(
     wait_for(hour_key, hour_length, hour_used, points, hourly_limit),
@@ -66,7 +70,7 @@ end
 local results = {}
 for i = 1, #KEYS / 2 do
   results[i] = take(KEYS[2 * i - 1], KEYS[2 * i],
-    tonumber(ARGV[3 * i]), tonumber(ARGV[3 * i + 1]), tonumber(ARGV[3 * i + 2]))
+    tonumber(ARGV[4 * i - 1]), tonumber(ARGV[4 * i]), tonumber(ARGV[4 * i + 1]), ARGV[4 * i + 2])
 end
 return results
 `;
@@ -90,6 +94,7 @@ interface Question {
   points: number;
   hourlyLimit: number;
   burstLimit: number;
+  replacedAtMs?: number | undefined;
 }
 
 /**
@@ -161,8 +166,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     client.defineCommand('rlflxIncr', { lua: script });
   }
 
-  take(subject: RateLimitSubject, points: number): Promise<WindowState> {
-    return takeFrom(this, subject, points);
+  take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState> {
+    return takeFrom(this, subject, points, replacedAtMs);
   }
 
   /**
@@ -186,7 +191,12 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
       questions.length * 2,
       ...questions.flatMap(({ key }) => windowKeys(key)),
       ...this.#windowsMs,
-      ...questions.flatMap(({ points, hourlyLimit, burstLimit }) => [points, hourlyLimit, burstLimit]),
+      ...questions.flatMap((asked) => [
+        asked.points,
+        asked.hourlyLimit,
+        asked.burstLimit,
+        asked.replacedAtMs ?? '',
+      ]),
     );
   }
 
@@ -231,13 +241,13 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     points: number,
     _durationMs: number,
     _forceExpire: boolean,
-    { hourlyLimit, burstLimit }: RateLimitSubject,
+    { hourlyLimit, burstLimit, replacedAtMs }: TakeOptions,
   ): Promise<ScriptResult> {
     const shard = this.#shards.shardOf(key);
     // Requests to an unresponsive server fail immediately, so that they do not wait for a timeout.
     if (this.#health && !this.#health.answersFor(shard)) throw new Error('Redis does not answer');
     try {
-      return await this.#ask(shard, { key, points, hourlyLimit, burstLimit });
+      return await this.#ask(shard, { key, points, hourlyLimit, burstLimit, replacedAtMs });
     } catch (error) {
       this.#health?.failed(shard, error);
       throw error;

@@ -17,11 +17,10 @@ interface Refusal {
 }
 
 /**
- * A cache of requests that the rate limiter refused. While an API key or address has too few points left, the process
+ * A cache of API keys and addresses that have no point left. While an API key or address has no point left, the process
  * refuses its requests without a call to Redis. The cache of rate-limiter-flexible (`inMemoryBlockOnConsumed`) is not
- * sufficient, because it supports only one limit, and only requests that cost one point. That cache also cannot provide
- * rate limit headers. The cache of rate-limiter-flexible would also refuse a cheaper request that the window allows,
- * and requests after the limit was raised.
+ * sufficient, because it supports only one limit. That cache also cannot provide rate limit headers, and would refuse
+ * requests after the limit was raised.
  */
 export class RememberedRefusals {
   readonly #refusalsOfKind = {
@@ -30,12 +29,12 @@ export class RememberedRefusals {
   };
 
   /**
-   * Returns the cached refusal for a request, with current waiting times. Returns `undefined` when no refusal is cached
-   * for the request.
+   * Returns the cached refusal of an API key or address, with current waiting times. Returns `undefined` when no refusal
+   * is cached.
    */
-  find(subject: RateLimitSubject, points: number): WindowState | undefined {
+  find(subject: RateLimitSubject): WindowState | undefined {
     const now = performance.now();
-    const refusal = this.#refusalsOfKind[subject.kind].get(nameOf(subject, points));
+    const refusal = this.#refusalsOfKind[subject.kind].get(nameOf(subject));
     if (!refusal || now >= refusal.endsAt) return undefined;
     const elapsedMs = now - refusal.answeredAt;
     const { state } = refusal;
@@ -48,7 +47,7 @@ export class RememberedRefusals {
    *
    * @param askedAt the time of the request by `performance.now()`
    */
-  remember(subject: RateLimitSubject, points: number, state: WindowState, askedAt: number): void {
+  remember(subject: RateLimitSubject, state: WindowState, askedAt: number): void {
     const unchangedMs = Math.min(
       state.retryAfterMs,
       ...[state.hour, state.burst]
@@ -56,13 +55,17 @@ export class RememberedRefusals {
         .map((window) => window.resetAtMs - state.nowMs),
       maxRepeatedMs,
     );
-    this.#refusalsOfKind[subject.kind].set(nameOf(subject, points), {
+    this.#refusalsOfKind[subject.kind].set(nameOf(subject), {
       state,
       answeredAt: performance.now(),
       endsAt: askedAt + unchangedMs,
     });
   }
+
+  /** Removes the cached refusal of an API key or address. */
+  forget(subject: RateLimitSubject): void {
+    this.#refusalsOfKind[subject.kind].delete(nameOf(subject));
+  }
 }
 
-const nameOf = ({ id, hourlyLimit, burstLimit }: RateLimitSubject, points: number) =>
-  `${id} ${points} ${hourlyLimit} ${burstLimit}`;
+const nameOf = ({ id, hourlyLimit, burstLimit }: RateLimitSubject) => `${id} ${hourlyLimit} ${burstLimit}`;

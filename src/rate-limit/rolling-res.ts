@@ -13,6 +13,12 @@ export class RollingRes extends RateLimiterRes {
   }
 }
 
+/** The options that `takeFrom` passes through rate-limiter-flexible to `MemoryRollingLimiter` and `RedisRollingLimiter`. */
+export interface TakeOptions extends RateLimitSubject {
+  /** See `RollingLimiter.take`. */
+  replacedAtMs: number | undefined;
+}
+
 /**
  * Consumes points with a limiter of rate-limiter-flexible, and returns a result for both allowed and refused requests.
  * rate-limiter-flexible itself reports a refused request as a rejected promise.
@@ -23,9 +29,11 @@ export async function takeFrom(
   limiter: RateLimiterLike,
   subject: RateLimitSubject,
   points: number,
+  replacedAtMs: number | undefined,
 ): Promise<WindowState> {
+  const options: TakeOptions = { ...subject, replacedAtMs };
   const res = await limiter
-    .consume(`${subject.kind}:${subject.id}`, points, { ...subject })
+    .consume(`${subject.kind}:${subject.id}`, points, options)
     .catch((refusal: unknown) => {
       if (refusal instanceof RollingRes) return refusal;
       throw refusal;

@@ -43,6 +43,8 @@ export interface RateLimitWindow {
  */
 export interface RateLimitDecision {
   allowed: boolean;
+  /** The time of the decision in Unix milliseconds. The rate limiter reads it from its own clock. */
+  decidedAtMs: number;
   /** After how many whole seconds the gateway would allow the same request; 0 for an allowed request. */
   retryAfter: number;
   hour: RateLimitWindow;
@@ -76,8 +78,14 @@ export interface WindowState {
  * window.
  */
 export interface RollingLimiter {
-  /** Uses points in both rate limit windows. A call with 0 points changes nothing and returns the current state. */
-  take(subject: RateLimitSubject, points: number): Promise<WindowState>;
+  /**
+   * Uses points in both rate limit windows. A call with 0 points changes nothing and returns the current state.
+   *
+   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. In the same
+   *   atomic step, the limiter first gives this point back, even if it then refuses the request. `points` therefore
+   *   includes this point
+   */
+  take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState>;
 }
 
 /**
@@ -86,10 +94,23 @@ export interface RollingLimiter {
  */
 export interface RateLimiter {
   /**
-   * Uses points in both rate limit windows of a key or address. If one of the two windows has fewer points left than
-   * the request costs, no points are used.
+   * Uses one point in both rate limit windows of a key or address. If one of the two windows has no point left, no point
+   * is used.
    */
-  consume(subject: RateLimitSubject, points?: number): Promise<RateLimitDecision>;
+  consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
+  /**
+   * Uses all points of a request that costs several points, after `consume` has used one point for this request. If one
+   * of the two windows has fewer points left than the whole request costs, the request uses no points: the point that
+   * `consume` used is given back, too.
+   *
+   * @param points the points of the whole request, including the point that `consume` used
+   * @param consumedAtMs the time of the decision (`decidedAtMs`) in which `consume` used the point
+   */
+  consumeWhole(
+    subject: RateLimitSubject,
+    points: number,
+    consumedAtMs: number | undefined,
+  ): Promise<RateLimitDecision>;
   /** Returns the cached refusal of a request that costs one point, or `undefined` when no refusal is cached. */
   refusal(subject: RateLimitSubject): RateLimitDecision | undefined;
   /** Returns the current state of both rate limit windows without using points. */

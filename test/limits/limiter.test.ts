@@ -10,7 +10,12 @@ import { parseList } from 'structured-headers';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { createRateLimiter, rateLimitHeaders } from '../../src/rate-limit/rate-limiter.ts';
 import { RememberedRefusals } from '../../src/rate-limit/refusals.ts';
-import type { RateLimitSubject, RateLimitWindows, WindowState } from '../../src/rate-limit/types.ts';
+import type {
+  RateLimiter,
+  RateLimitSubject,
+  RateLimitWindows,
+  WindowState,
+} from '../../src/rate-limit/types.ts';
 import { MemoryRollingLimiter } from '../../src/rate-limit/memory.ts';
 import { RedisRollingLimiter } from '../../src/rate-limit/redis.ts';
 import { createRedisClient } from '../../src/redis/client.ts';
@@ -86,6 +91,32 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
   });
 
+  test('a refused request gives back the point that it had already used, and waits until the limit has room for all of its points', async () => {
+    const limiter = await create(hour);
+    const subject = newSubject(100, 5);
+    const earlier = await limiter.take(subject, 1);
+    for (let attempt = 0; attempt < 8; attempt += 1) {
+      const { nowMs } = await limiter.take(subject, 1);
+      const refused = await limiter.take(subject, 5, nowMs);
+      expect(refused).toMatchObject({ allowed: false, hour: { used: 1 }, burst: { used: 1 } });
+      expect(refused.nowMs + refused.retryAfterMs).toBe(earlier.nowMs + 60_000);
+    }
+    const { nowMs } = await limiter.take(subject, 1);
+    const allowed = await limiter.take(subject, 4, nowMs);
+    expect(allowed).toMatchObject({ allowed: true, hour: { used: 5 }, burst: { used: 5 } });
+  });
+
+  test('a request gives back only its own point, and no point when its own point is not in the windows', async () => {
+    const limiter = await create(hour);
+    const subject = newSubject(5, 5);
+    const own = await limiter.take(subject, 1);
+    await expect.poll(async () => (await limiter.take(subject, 0)).nowMs).toBeGreaterThan(own.nowMs);
+    const other = await limiter.take(subject, 1);
+    const refused = await limiter.take(subject, 5, own.nowMs);
+    expect(refused).toMatchObject({ allowed: false, hour: { used: 1, resetAtMs: other.nowMs + 3_600_000 } });
+    expect(await limiter.take(subject, 5, own.nowMs)).toMatchObject({ allowed: false, hour: { used: 1 } });
+  });
+
   test('when 300 requests arrive at the same time, the rate limiter allows exactly as many as the rate limit', async () => {
     const limiter = await create(hour);
     const subject = newSubject(1000, 100);
@@ -126,6 +157,7 @@ test('the in-memory rate limiter makes the same decisions as a simple list of th
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 20_000 }),
     points: fc.integer({ min: 1, max: 4 }),
+    afterMs: fc.option(fc.integer({ min: 0, max: 15_000 }), { nil: undefined }),
   });
   let now = 0;
   // All runs of the test share one rate limiter, because a new rate limiter first allocates memory for 100,000 API
@@ -137,11 +169,14 @@ test('the in-memory rate limiter makes the same decisions as a simple list of th
       const subject = newSubject(8, 4);
       const passed: number[] = [];
       const within = (length: number) => passed.filter((time) => time > now - length * 1000).length;
-      for (const { wait, points } of steps) {
+      for (const { wait, points, afterMs } of steps) {
         now += wait;
+        // The request guard charges one point before the executor knows the cost of the whole request.
+        const first = afterMs === undefined ? undefined : await limiter.take(subject, 1);
+        now += afterMs ?? 0;
         const room = (limit: number, length: number) => within(length) + points <= limit;
         const expected = room(8, 60) && room(4, 10);
-        const state = await limiter.take(subject, points);
+        const state = await limiter.take(subject, points, first?.allowed ? first.nowMs : undefined);
         expect(state.allowed).toBe(expected);
         if (expected) passed.push(...Array.from({ length: points }, () => now));
         expect([state.hour.used, state.burst.used]).toEqual([within(60), within(10)]);
@@ -165,7 +200,7 @@ describe('rate limit headers of a response', () => {
 
   test('the headers X-RateLimit-* describe the hourly limit, and the header RateLimit describes the hourly limit and the burst limit', async () => {
     const subject = newSubject(1000, 100);
-    const headers = rateLimitHeaders(await limiter.consume(subject, 3));
+    const headers = rateLimitHeaders(await limiter.consumeWhole(subject, 3, undefined));
     expect(headers).toEqual({
       'X-RateLimit-Limit': '1000',
       'X-RateLimit-Remaining': '997',
@@ -205,7 +240,7 @@ describe('rate limit headers of a response', () => {
   test('reading the state of a rate limit shows the remaining rate limit points, and uses none of them', async () => {
     const subject = newSubject(10, 5);
     expect((await limiter.read(subject)).hour).toMatchObject({ remaining: 10, resetSeconds: 0 });
-    await limiter.consume(subject, 5);
+    await limiter.consumeWhole(subject, 5, undefined);
     const read = await limiter.read(subject);
     expect(read).toMatchObject({ allowed: true, hour: { remaining: 5 }, burst: { remaining: 0 } });
     expect(await limiter.read(subject)).toMatchObject({ hour: { remaining: 5 } });
@@ -226,6 +261,49 @@ test('the rate limiter remembers the used points of an API key while 100,000 cli
   expect([forgotten!.hour.used, remembered!.hour.used]).toEqual([0, 1]);
 });
 
+describe('requests that cost several rate limit points', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  const newLimiter = () =>
+    createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
+
+  /** Charges a request like the gateway: first one point, and then all points of the request. */
+  async function charge(limiter: RateLimiter, subject: RateLimitSubject, points: number) {
+    const first = await limiter.consume(subject);
+    return first.allowed ? limiter.consumeWhole(subject, points, first.decidedAtMs) : first;
+  }
+
+  test.each([
+    ['minute', newSubject(1000, 5), 59],
+    ['hour', newSubject(5, 100), 3599],
+  ])(
+    'a request that the limit of the %s refuses succeeds after exactly the time in Retry-After',
+    async (_, subject, retryAfter) => {
+      const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
+      const limiter = newLimiter();
+      await limiter.consume(subject);
+      for (const secondsEarly of [retryAfter, 2, 1]) {
+        clock.mockReturnValue((1 + retryAfter - secondsEarly) * 1000);
+        const refused = await charge(limiter, subject, 5);
+        expect(refused).toMatchObject({ allowed: false, retryAfter: secondsEarly });
+        expect(subject.hourlyLimit - refused.hour.remaining).toBe(1);
+      }
+      clock.mockReturnValue((1 + retryAfter) * 1000);
+      expect(await charge(limiter, subject, 5)).toMatchObject({ allowed: true, retryAfter: 0 });
+    },
+  );
+
+  test('a request of one point is allowed as soon as a refused request has given its first point back', async () => {
+    const limiter = newLimiter();
+    const subject = newSubject(5, 5);
+    await limiter.consumeWhole(subject, 4, undefined);
+    const first = await limiter.consume(subject);
+    expect(await limiter.consume(subject)).toMatchObject({ allowed: false });
+    expect(await limiter.consumeWhole(subject, 5, first.decidedAtMs)).toMatchObject({ allowed: false });
+    expect(await limiter.consume(subject)).toMatchObject({ allowed: true, hour: { remaining: 0 } });
+  });
+});
+
 describe('refusals that the rate limiter remembers', () => {
   const refusedUntil = (endMs: number): WindowState => ({
     allowed: false,
@@ -243,12 +321,11 @@ describe('refusals that the rate limiter remembers', () => {
     const refusals = new RememberedRefusals();
     const subject = newSubject(1, 1);
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
-    refusals.remember(subject, 1, refusedUntil(endMs), 1_000);
+    refusals.remember(subject, refusedUntil(endMs), 1_000);
     clock.mockReturnValue(1_000 + repeatedMs - 1);
-    expect(refusals.find(subject, 1)).toMatchObject({ allowed: false, retryAfterMs: endMs - repeatedMs + 1 });
-    expect(refusals.find(subject, 2)).toBeUndefined();
+    expect(refusals.find(subject)).toMatchObject({ allowed: false, retryAfterMs: endMs - repeatedMs + 1 });
     clock.mockReturnValue(1_000 + repeatedMs);
-    expect(refusals.find(subject, 1)).toBeUndefined();
+    expect(refusals.find(subject)).toBeUndefined();
   });
 
   test('the rate limiter remembers its refusals of 10,000 API keys and of 10,000 client addresses', () => {
@@ -257,13 +334,29 @@ describe('refusals that the rate limiter remembers', () => {
     const subjects = Array.from({ length: 10_001 }, () => newSubject(1, 1));
     const address: RateLimitSubject = { ...newSubject(1, 1), kind: 'address' };
     for (const subject of [address, ...subjects])
-      refusals.remember(subject, 1, refusedUntil(60_000), now + 60_000);
-    expect(subjects.filter((subject) => !refusals.find(subject, 1))).toEqual([subjects[0]]);
-    expect(refusals.find(address, 1)).toBeDefined();
+      refusals.remember(subject, refusedUntil(60_000), now + 60_000);
+    expect(subjects.filter((subject) => !refusals.find(subject))).toEqual([subjects[0]]);
+    expect(refusals.find(address)).toBeDefined();
   });
 });
 
 describe.runIf(redisUrl)('rate limits in Redis', () => {
+  test('two rate limiters allow exactly the requests of several points that fit into the rate limit, and a refused request costs no points', async () => {
+    const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
+    const subject = newSubject(1000, 100);
+    const begun = await Promise.all(Array.from({ length: 60 }, () => first.take(subject, 1)));
+    const decisions = await Promise.all(
+      begun.map(({ nowMs }, index) => (index % 2 ? first : second).take(subject, 3, nowMs)),
+    );
+    const allowed = decisions.filter((decision) => decision.allowed).length;
+    expect(await second.take(subject, 0)).toMatchObject({
+      hour: { used: allowed * 3 },
+      burst: { used: allowed * 3 },
+    });
+    // The limit has room for 33 requests of three points. The points of refused requests must not reduce this number.
+    expect(allowed).toBe(33);
+  });
+
   test('two rate limiters share the points of an API key in Redis, and Redis stores 1,000 used points in less than 16 KB', async () => {
     const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
     const subject = newSubject(1000, 1000);
@@ -290,11 +383,12 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
         { maxLength: 12 },
       ),
       points: fc.integer({ min: 1, max: 4 }),
+      hasFirstPoint: fc.boolean(),
       hourlyLimit: fc.integer({ min: 0, max: 12 }),
       burstLimit: fc.integer({ min: 0, max: 6 }),
     });
     await fc.assert(
-      fc.asyncProperty(history, async ({ ages, points, hourlyLimit, burstLimit }) => {
+      fc.asyncProperty(history, async ({ ages, points, hasFirstPoint, hourlyLimit, burstLimit }) => {
         const subject = newSubject(hourlyLimit, burstLimit);
         const [seconds, microseconds] = await redis.time();
         const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
@@ -306,7 +400,8 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
         const room = (at: number) =>
           times.filter((time) => time > at - 3_600_000).length + points <= hourlyLimit &&
           times.filter((time) => time > at - 60_000).length + points <= burstLimit;
-        const state = await limiter.take(subject, points);
+        const first = hasFirstPoint ? await limiter.take(subject, 1) : undefined;
+        const state = await limiter.take(subject, points, first?.allowed ? first.nowMs : undefined);
         expect(state.allowed).toBe(room(now));
         for (const [window, length] of [
           [state.hour, 3_600_000],

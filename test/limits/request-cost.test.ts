@@ -109,6 +109,54 @@ describe('rate limit points that GraphQL requests cost', () => {
     expect(await pointsOf((key) => gateway.graph(importOf, { key, variables }), [companyId])).toBe(points);
   });
 
+  describe('GraphQL requests that cost more rate limit points than the API key has left', () => {
+    const rateLimit = '{ viewer { rateLimit { name remaining } } }';
+    const setLongestStay = `mutation ($id: ID!) { updateLocation(id: $id, input: { longestStayHours: 5 }) { id } }`;
+
+    test.each([
+      ['minute', { hourlyLimit: 1000, burstLimit: 5 }, { hour: 998, burst: 3 }],
+      ['hour', { hourlyLimit: 5, burstLimit: 100 }, { hour: 3, burst: 98 }],
+    ])('a request that the limit of the %s refuses costs no points', async (_, limits, { hour, burst }) => {
+      const { companyId, locationId } = await gateway.newTenant();
+      const key = await gateway.newKey({ companyIds: [companyId], ...limits });
+      await gateway.graph('{ viewer { name } }', { key });
+      for (let time = 0; time < 6; time += 1) {
+        const refused = await gateway.graph(setLongestStay, { key, variables: { id: locationId } });
+        expect([refused.status, refused.body.errors[0].extensions.code]).toEqual([
+          429,
+          'RATE_LIMIT_EXCEEDED',
+        ]);
+        expect(refused.headers.get('X-RateLimit-Remaining')).toBe('0');
+        expect(refused.headers.get('RateLimit')).toMatch(
+          new RegExp(`^"hour";r=${hour + 1};t=\\d+, "burst";r=${burst + 1};t=\\d+$`),
+        );
+      }
+      const { body } = await gateway.graph(rateLimit, { key });
+      expect(body.data.viewer.rateLimit).toEqual([
+        { name: 'hour', remaining: hour },
+        { name: 'burst', remaining: burst },
+      ]);
+    });
+
+    test.each([
+      [{ hourlyLimit: 1000, burstLimit: 4 }],
+      [{ hourlyLimit: 4, burstLimit: 100 }],
+      [{ hourlyLimit: 2, burstLimit: 3 }],
+    ])('a request that the limits never allow fails with a validation error: %o', async (limits) => {
+      const { companyId, locationId } = await gateway.newTenant();
+      const key = await gateway.newKey({ companyIds: [companyId], ...limits });
+      const { headers, body } = await gateway.graph(setLongestStay, { key, variables: { id: locationId } });
+      const [{ message, extensions }] = body.errors;
+      expect(extensions.code).toBe('VALIDATION_ERROR');
+      const most = Math.min(limits.hourlyLimit, limits.burstLimit);
+      expect(message).toBe(
+        `Request costs 5 points; the rate limit of the API key allows at most ${most}. Send a smaller request, or ask for a higher rate limit.`,
+      );
+      expect(headers.get('Retry-After')).toBeNull();
+      expect(headers.get('X-RateLimit-Remaining')).toBe(String(limits.hourlyLimit - 1));
+    });
+  });
+
   test('a REST request costs one rate limit point, even when it reads a list without pages', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     for (const path of [

@@ -255,7 +255,7 @@ describe('rate limit points that a GraphQL operation costs', () => {
         query: `mutation { a: ${change} b: ${change} ...More } fragment More on Mutation { c: ${change} }`,
       }),
     );
-    expect(charge.mock.calls).toEqual([[2]]);
+    expect(charge.mock.calls).toEqual([[3]]);
     expect(state.operation).toBe('mutation revokeApiKey');
     await send(post({ query: `mutation { ${change} }` }));
     await send(post({ query: '{ a: health { status } b: health { status } }' }));

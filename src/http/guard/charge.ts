@@ -1,5 +1,5 @@
 import type { AuthenticatedKey } from '../../auth/key.ts';
-import { rateLimitExceeded } from '../../errors/error-table.ts';
+import { rateLimitExceeded, ServiceError } from '../../errors/error-table.ts';
 import type { RateLimiter, RateLimitSubject } from '../../rate-limit/types.ts';
 import type { RequestState } from '../request-state.ts';
 
@@ -11,7 +11,7 @@ export function keySubject(
 }
 
 /**
- * Subtracts points from the rate limit of a client, and stores the new state of the rate limit for the headers of the
+ * Subtracts one point from the rate limit of a client, and stores the new state of the rate limit for the headers of the
  * response.
  *
  * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`
@@ -20,8 +20,32 @@ export async function charge(
   limiter: RateLimiter,
   state: RequestState,
   subject: RateLimitSubject,
-  points = 1,
 ): Promise<void> {
-  state.decision = await limiter.consume(subject, points);
+  state.decision = await limiter.consume(subject);
+  if (!state.decision.allowed) throw rateLimitExceeded;
+}
+
+/**
+ * Subtracts all points of a request that costs several points, after `charge` has subtracted the first point of this
+ * request. If the points are not sufficient, the request costs no points. The function stores the new state of the rate
+ * limit for the headers of the response.
+ *
+ * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, or `VALIDATION_ERROR` when a limit is lower than the cost of the request,
+ *   because then the rate limit never allows the request
+ */
+export async function chargeWhole(
+  limiter: RateLimiter,
+  state: RequestState,
+  subject: RateLimitSubject,
+  points: number,
+): Promise<void> {
+  const limit = Math.min(subject.hourlyLimit, subject.burstLimit);
+  if (points > limit) {
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `Request costs ${points} points; the rate limit of the API key allows at most ${limit}. Send a smaller request, or ask for a higher rate limit.`,
+    );
+  }
+  state.decision = await limiter.consumeWhole(subject, points, state.decision?.decidedAtMs);
   if (!state.decision.allowed) throw rateLimitExceeded;
 }
