@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { variableNames } from '../../src/config.ts';
+import { projectFolder } from '../support/documentation.ts';
+
+const read = (path: string) => readFileSync(join(projectFolder, path), 'utf8');
+
+describe('several gateway processes on one machine', () => {
+  const ports = variableNames.filter((name) => /(^|_)PORT$/.test(name));
+  const instances = read('docs/scaling/instances.conf');
+
+  test('docs/scaling/instances.conf gives each instance its own value of every port variable', () => {
+    const portsOf = (instance: number) =>
+      ports.map((name) =>
+        new RegExp(`[ =]${name}=(\\S+)`).exec(instances)?.[1]?.replace('%i', String(instance)),
+      );
+    const used = [1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap(portsOf);
+    expect(used.filter((port) => !/^\d{4}$/.test(port ?? ''))).toEqual([]);
+    const balancerPort = '3000';
+    expect(new Set([balancerPort, ...used]).size).toBe(1 + used.length);
+  });
+
+  test('docs/scaling.md says that the shared environment file must not set the port variables', () => {
+    const rule = /`\/etc\/parking-gateway\.env`\s+must not set ([^.]+)\./.exec(read('docs/scaling.md'))?.[1];
+    expect(ports.filter((name) => !rule?.includes(`\`${name}\``))).toEqual([]);
+  });
+});
