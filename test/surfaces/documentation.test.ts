@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,8 @@ import { schema } from '../../schema/index.ts';
 import { variableNames } from '../../src/config.ts';
 import { type SlotLimits, slotLimits } from '../../src/scheduling/limits.ts';
 import { fencedBlocks, linkedFiles, projectFolder, readPages } from '../support/documentation.ts';
-import { openTestGateway, serve } from '../support/harness.ts';
+import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+import { eventually, freePort } from '../support/system-servers.ts';
 
 const pages = readPages();
 const gateway = await openTestGateway();
@@ -82,6 +83,45 @@ describe('commands in the documents', () => {
     },
   );
 });
+
+/** The maximum time from the start of the camera program until it accepts connections, on a busy machine. */
+const cameraStartTimeoutMs = 120_000;
+
+/**
+ * Starts the program of docs/cameras.md with an API key, and posts the message of a camera that has read a plate.
+ * Returns the HTTP status of the program's response.
+ */
+async function postToCameraProgram(key: string, locationId: string, plate: string): Promise<number> {
+  const file = withFiles('camera.ts', 'docs/cameras.md');
+  const port = await freePort();
+  writeFileSync(file, readFileSync(file, 'utf8').replace('18080', String(port)));
+  const camera = spawn(process.execPath, ['--import', 'tsx', file], {
+    cwd: projectFolder,
+    env: { ...process.env, PMS_URL: url, PMS_API_KEY: key, LOCATION_ID: locationId },
+    stdio: 'ignore',
+  });
+  onTestFinished(() => void camera.kill());
+  const results = [{ plate, score: 0.92, candidates: [{ plate }] }];
+  const data = { camera_id: 'entry-1', timestamp: new Date().toISOString(), results };
+  const post = () => fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: JSON.stringify({ data }) });
+  const { status } = await eventually('the camera program responds', post, cameraStartTimeoutMs);
+  return status;
+}
+
+test.each([
+  { status: 204, permissions: ['READ_WHITELIST', 'WRITE_ACTIVITY'] as const },
+  { status: 503, permissions: ['READ_WHITELIST'] as const },
+])(
+  'the program of docs/cameras.md responds to a camera with $status when the API key of the program has the permissions $permissions',
+  async ({ status, permissions }) => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const vehicle = newEntry();
+    await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: vehicle });
+    const cameraKey = await gateway.newKey({ permissions, companyIds: [companyId] });
+    const plate = `${vehicle.plateCode}${vehicle.plateNumber}`;
+    expect(await postToCameraProgram(cameraKey, locationId, plate)).toBe(status);
+  },
+);
 
 test('docs/api.md contains the name of every root field of the GraphQL schema', () => {
   const { text } = pages.find(({ path }) => path === 'docs/api.md')!;

@@ -1,8 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { auditActions, isAuditAction, webhookEvents } from '../../src/audit/actions.ts';
 import { newId } from '../../src/ids.ts';
@@ -93,6 +95,32 @@ describe('the example receivers in docs/webhooks.md', () => {
     },
   );
 });
+
+test.runIf(hasPython)(
+  'the documented webhook receiver in Python does not accept a repeated message whose first delivery it could not handle',
+  async () => {
+    const [block] = fencedBlocks(page).filter(({ language }) => language === 'python');
+    const secret = `whsec_${randomBytes(24).toString('base64')}`;
+    const { port } = await startExample(['python3'], 'receiver.py', block!.text, secret);
+    const body = '{}'; // The receiver prints the type of a message, and an empty message has no type.
+    const now = new Date();
+    const headers = {
+      'webhook-id': newId(),
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    };
+    const signature = new Webhook(secret).sign(headers['webhook-id'], now, body);
+    const deliver = () =>
+      fetch(`http://127.0.0.1:${port}/`, {
+        method: 'POST',
+        headers: { ...headers, 'webhook-signature': signature },
+        body,
+      }).then(
+        ({ ok }) => ok,
+        () => false, // The receiver closes the connection when its work fails.
+      );
+    expect([await deliver(), await deliver()]).toEqual([false, false]);
+  },
+);
 
 test('docs/webhooks.md lists every webhook event with the permission that an API key needs to read the event', () => {
   const rows = page.text.split('\n').filter((line) => line.startsWith('| `'));
