@@ -64,7 +64,7 @@ const tables: Record<string, string> = {
 
 const read = (name: string) => readFile(new URL(name, import.meta.url), 'utf8');
 
-/** Returns the text of README.md with current tables. Comments in README.md mark where each table begins and ends. */
+/** Returns the text of README.md with tables of the latest results. Comments in README.md mark where each table begins and ends. */
 async function readmeWithTables(): Promise<string> {
   let text = await read('README.md');
   for (const [name, table] of Object.entries(tables)) {

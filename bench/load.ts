@@ -9,8 +9,8 @@ import type { World } from './world.ts';
 // requests of a benchmark, so that this work does not slow the measured servers.
 
 /**
- * What the process sends in one measurement: the kind of requests, the server, the duration and the number of
- * connections.
+ * The settings of one measurement: the kind of requests, the server that gets the requests, the duration, and the number
+ * of connections.
  */
 export interface LoadJob {
   /** The name of the kind of requests to send. */

@@ -56,8 +56,8 @@ interface FieldCost {
   multiplier: number;
   /**
    * With `wholeReads`, the cost of a subfield that reads the database counts once for every item of the page, or every
-   * row of the request. The cost of any other subfield counts once for every item or row, but at most `multiplier`
-   * times.
+   * row of the request. The cost of a subfield that does not read the database counts once for every item or row, but at
+   * most `multiplier` times.
    */
   wholeReads?: boolean;
   /**

@@ -82,8 +82,8 @@ const readinessIntervalMs = 1_000;
 const lastRequestsMs = 2_000;
 
 /**
- * Whether a stored JSON text is within the limits for the structure of JSON from clients. JSON text within these limits
- * can be parsed quickly.
+ * Whether a stored JSON text is within the limits for the structure of JSON from clients (`structureFault`). The process
+ * can parse JSON text within these limits quickly.
  */
 const isBoundedJson = (text: string) => structureFault(text) === undefined;
 

@@ -59,7 +59,7 @@ function checked<Rule extends z.ZodType>(rule: Rule, input: unknown): z.output<R
   });
 }
 
-// The SQL statements of the hand-written server.
+// The SQL statements of this server, with which the benchmark compares the gateway.
 
 const inScope = `(l."companyId" = ANY($2::text[]) OR l.id = ANY($3::text[]) OR $4::boolean)`;
 const columns = `e.id, e."locationId", e."referenceId", e."plateType", e."plateCode", e."plateNumber",

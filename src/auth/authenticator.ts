@@ -209,8 +209,8 @@ async function findKeys(
   environment: Environment,
 ): Promise<(FoundKey | undefined)[]> {
   const askedAtMs = performance.now();
-  // One SQL statement looks up all given hashes of secrets. The API keys are read only if the database contains at
-  // least one of these hashes.
+  // One SQL statement looks up all given hashes of secrets. A second statement reads the API keys. The second
+  // statement is omitted if the database contains none of the hashes.
   const secrets = await prisma.$queryRaw<FoundSecret[]>`
     SELECT hash, "apiKeyId", "expiresAt", now() FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
   const secretByHash = new Map(secrets.map((secret) => [secret.hash, secret]));

@@ -159,7 +159,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     requireValues(plan, variables);
     requireExactVariables(plan, variables);
     const cost = affordableCost(schema, plan, variables);
-    // The request guard has already charged the only rate limit point of a cheap request.
+    // A cheap request costs one rate limit point, which the request guard has already charged.
     if (cost.points > 1) await context.charge(cost.points);
     return cost;
   }

@@ -23,10 +23,10 @@ export const maxPlatesInside = 10_000;
 
 const msPerHour = 3_600_000;
 
-/** The functions that record counts of the vehicles inside, in one database. */
+/** The functions that record how many vehicles someone counted inside a location. */
 export type InsideCounts = ReturnType<typeof createInsideCounts>;
 
-/** Creates the functions that record counts of the vehicles inside. */
+/** Creates the functions that record how many vehicles someone counted inside a location. */
 export function createInsideCounts({
   prisma,
   locations,

@@ -29,7 +29,8 @@ export const differenceSince = (locationId: string) => `(
  *   when the maximum stay has passed since the occupancy count.
  * - If the last occupancy count found fewer vehicles than open sessions, the occupancy adjustment is negative. When one
  *   of the sessions that were open at the count ends without an exit, the negative adjustment rises by 1, towards 0.
- *   The adjustment subtracts at most the number of sessions that were open at the count and are still open.
+ *   The negative adjustment reduces the occupancy by at most the number of sessions that were open at the count and are
+ *   still open.
  */
 const adjustmentOf = (locationId: string) => `coalesce((
   SELECT CASE

@@ -233,8 +233,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Calls Redis with the rate limits of one API key or address. This method replaces `_upsert` of
-   * rate-limiter-flexible, which uses the same limit for all API keys.
+   * Counts the points of one API key or client address in Redis, and compares the points with its rate limits. This
+   * method replaces `_upsert` of rate-limiter-flexible, which uses the same limit for all API keys.
    */
   async _upsert(
     key: string,

@@ -72,7 +72,8 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
 
   /**
    * Creates new partitions for usage records, and drops expired partitions. If the partitions cannot be created or
-   * dropped, the gateway still removes all other expired records. It retries the partitions an hour later.
+   * dropped, the gateway still removes all other expired records. One hour later, the gateway tries again to create and
+   * drop the partitions.
    */
   async function renewUsageDays(): Promise<number> {
     try {

@@ -371,8 +371,8 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
   test('the rate limit script in Redis decides exactly as if the test counted the requests in each rate limit window', async () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
-    // No earlier request is within half a second of the start of a rate limit window. A slow test run therefore does
-    // not change the decisions of the rate limiter.
+    // The age of each earlier request differs from the length of the rate limit window by at least half a second. The
+    // decisions of the rate limiter are therefore the same when the test runs slowly.
     const age = fc.integer({ min: 0, max: 4000 }).map((seconds) => seconds * 1000 + 500);
     const history = fc.record({
       ages: fc.array(

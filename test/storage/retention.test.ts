@@ -160,7 +160,7 @@ describe('removal of expired database records', () => {
     expect(await eventsLeft()).toBe(1);
   });
 
-  test('the gateway removes whitelist changes one day after they expire, even 1,500 changes of one whitelist entry', async () => {
+  test('the gateway removes whitelist changes one day after the end of their retention period, even when one whitelist entry has 1,500 changes', async () => {
     const { locationId } = await gateway.newTenant();
     const times = [...Array.from({ length: 1500 }, () => 6.1), 5.9].map(daysAgo);
     await prisma.$executeRaw`

@@ -28,8 +28,8 @@ export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) 
 
 /**
  * Creates the function that refuses requests without reading the database. The function refuses a request with a secret
- * that is known to be invalid, or with an exhausted rate limit. A request that this function refuses gets the same
- * response as from the request guard of REST or GraphQL.
+ * that is known to be invalid, or with an exhausted rate limit. The request guard of the same
+ * API (REST or GraphQL) would send the same response.
  *
  * @param options.surfaceOf a function that returns the API of a request (REST or GraphQL), with the function that
  *   renders errors for this API. Returns undefined when the request needs no API key
