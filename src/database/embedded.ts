@@ -3,9 +3,9 @@ import { chmod, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
-import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { columnTypes } from './column-types.ts';
+import { EmbeddedAdapters } from './embedded-adapters.ts';
 import { noOwnCheckpoints, startCheckpoints } from './embedded-checkpoints.ts';
 import { tracedAdapters, tracedSql } from './traced-statements.ts';
 import { shareConnection, type SharedConnection } from './shared-connection.ts';
@@ -94,9 +94,7 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
   const stopCheckpoints = startCheckpoints(shared.others);
   const connectionsOver = (client: SharedConnection['gates']): Connections => ({
     prisma: new PrismaClient({
-      // Prisma's adapter requires a PGlite object, but calls only methods that a client of the shared connection also
-      // has.
-      adapter: tracedAdapters(new PrismaPGlite(client as PGlite)),
+      adapter: tracedAdapters(new EmbeddedAdapters(client)),
       transactionOptions: TRANSACTION_OPTIONS,
       errorFormat: 'minimal',
     }),

@@ -36,7 +36,7 @@ export interface Retention {
    * removed in small batches.
    */
   removeExpired(): Promise<Removed>;
-  /** Stops the removal of expired records after the current batch. */
+  /** Stops the removal of expired records after the statement that is running. */
   close(): Promise<void>;
 }
 
@@ -62,12 +62,13 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
 
   async function removeOlder(statement: NamedStatement, keptDays: number): Promise<number> {
     let total = 0;
-    for (;;) {
+    while (!closed) {
       const [batch] = await sql.query<{ count: number }>(statement, statement.values({ days: keptDays }));
       total += batch?.count ?? 0;
-      if (batch?.count !== maxBatchRows || closed) return total;
+      if (batch?.count !== maxBatchRows) break;
       await sleep(batchPauseMs);
     }
+    return total;
   }
 
   /**
@@ -78,7 +79,7 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
   async function renewUsageDays(): Promise<number> {
     try {
       await prepareUsagePartitions(sql);
-      return await dropExpiredUsage(sql, days.usage);
+      return closed ? 0 : await dropExpiredUsage(sql, days.usage);
     } catch (error) {
       log.warn(
         { err: error },

@@ -184,6 +184,28 @@ describe('removal of expired database records', () => {
     expect(await prisma.auditRecord.count({ where: { locationId } })).toBe(1);
   });
 
+  test('the retention job sends no further statement when it is closed during one of its statements', async () => {
+    /** Removes expired records, and closes the job during the statement `last`. Returns the names of its statements. */
+    async function statementsUntil(last?: string): Promise<string[]> {
+      const sent: string[] = [];
+      let closing: Promise<void> | undefined;
+      const retention = open({
+        query(statement, values) {
+          sent.push(statement.name);
+          if (statement.name === last) closing = retention.close();
+          return sql.query(statement, values);
+        },
+      });
+      await retention.removeExpired();
+      await (closing ?? retention.close());
+      return sent;
+    }
+    const all = await statementsUntil();
+    for (const [index, name] of all.entries()) {
+      expect(await statementsUntil(name)).toEqual(all.slice(0, index + 1));
+    }
+  });
+
   test.runIf(testServerUrl)(
     'a process can remove expired records from one table while another process removes expired records from another table',
     async () => {
