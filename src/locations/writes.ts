@@ -90,7 +90,7 @@ export function createLocationWrites({
      * @param expectedVersion the version that the location must still have; if omitted, every version is accepted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key, `CONFLICT` when the location
      *   has another version or its slug is already in use, and `RATE_LIMIT_EXCEEDED` when too many changes of the
-     *   location are waiting
+     *   location are waiting, or earlier changes take too long
      */
     async update(
       author: Author,

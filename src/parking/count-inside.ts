@@ -55,7 +55,7 @@ export function createInsideCounts({
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting
+     *   many changes of the location are waiting, or earlier changes take too long
      */
     setInside: (author: Author, locationId: string, plates: readonly Plate[], at?: Date | null) =>
       change(author, locationId, async (transaction) => {

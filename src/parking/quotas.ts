@@ -101,7 +101,7 @@ export function createQuotas(services: {
      * @returns one result for each item of `values`, in the order of `values`: the new quota, the removed quota, or
      *   null if no quota existed
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting
+     *   many changes of the location are waiting, or earlier changes take too long
      */
     async set(author: Author, locationId: string, values: readonly QuotaValues[]): Promise<(Quota | null)[]> {
       await locations.find(author.key, locationId);

@@ -68,7 +68,7 @@ export function createParkingBatches({
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      * invalid row
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location, or too many batches of the API key, are waiting
+     *   many changes of the location, or too many batches of the API key, are waiting or take too long
      */
     async recordEvents(
       author: WaitingAuthor,

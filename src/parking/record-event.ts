@@ -22,7 +22,7 @@ export function createParkingWrites({
      *
      * @returns the event
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting
+     *   many changes of the location are waiting, or earlier changes take too long
      */
     async recordEvent(author: Author, locationId: string, reading: Reading): Promise<ParkingEvent> {
       await locations.find(author.key, locationId);

@@ -15,10 +15,11 @@ export interface SlotLimits {
   /** The maximum number of tasks of all owners together that run at the same time. */
   running: number;
   /**
-   * The maximum number of waiting tasks of one owner, and the error message for a task that is refused. If `waiting` is
-   * omitted, any number of tasks may wait.
+   * The maximum number of waiting tasks of one owner, the maximum time for which a task may wait, in milliseconds, and
+   * the error message for a task that is refused. If `waiting` is omitted, any number of tasks may wait. If `maxMs` is
+   * omitted, a task may wait for any time.
    */
-  waiting?: { perOwner: number; refusal: string };
+  waiting?: { perOwner: number; maxMs?: number; refusal: string };
   /**
    * How long a task may occupy its slot, in milliseconds. After `holdMs` milliseconds, a task continues without a slot,
    * so that tasks of other owners can start. A task that takes longer is probably waiting, for example for a locked
@@ -49,6 +50,12 @@ const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yi
 
 /** The maximum number of requests with many rows that may wait for each API key. */
 const waitingCalls = 20;
+
+/**
+ * The maximum time for which a request with many rows may wait, in milliseconds. The gateway closes a connection that
+ * has been silent for 125 s, so a request that waits much longer would change data for a client that is gone.
+ */
+const maxCallWaitMs = 60_000;
 
 /**
  * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md shows all of these limits
@@ -130,7 +137,8 @@ export const slotLimits = {
     running: 2,
     waiting: {
       perOwner: waitingCalls,
-      refusal: `More than ${waitingCalls} imports of this key are waiting, please try again later`,
+      maxMs: maxCallWaitMs,
+      refusal: `More than ${waitingCalls} imports of this key are waiting, or earlier imports take too long, please try again later`,
     },
     reason:
       'Each import holds a database connection for seconds, and other requests also need connections. A waiting import holds its rows in memory.',
@@ -142,7 +150,8 @@ export const slotLimits = {
     running: 2,
     waiting: {
       perOwner: waitingCalls,
-      refusal: `More than ${waitingCalls} batches of this key are waiting, please try again later`,
+      maxMs: maxCallWaitMs,
+      refusal: `More than ${waitingCalls} batches of this key are waiting, or earlier batches take too long, please try again later`,
     },
     reason:
       'Each batch holds a database connection, and other requests also need connections. A batch that takes longer than 2 s waits for its location. A waiting call holds its rows in memory.',
@@ -157,10 +166,12 @@ export const slotLimits = {
     owner: 'location',
     waiting: {
       perOwner: 100,
-      refusal: 'Too many changes of this location are waiting, please try again later',
+      maxMs: 8_000,
+      refusal:
+        'Too many changes of this location are waiting, or earlier changes take too long, please try again later',
     },
     reason:
-      'A second change would wait for the lock, and hold a connection that other requests need. The gates of a location send fewer than 100 changes at once, and the last waiting change is still answered within seconds.',
+      'A second change would wait for the lock, and hold a connection that other requests need. The gates of a location send fewer than 100 changes at once. PostgreSQL also waits for a lock for at most 8 s. While another program locks the location, each change is therefore answered within about 16 s.',
   },
   nameLookups: {
     ...wholeTasks,

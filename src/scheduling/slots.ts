@@ -11,8 +11,10 @@ export interface Slots {
    * get free slots in round-robin order, so that an owner with many tasks cannot block the other owners.
    *
    * @param owner the identifier of the owner, such as an API key or a location
-   * @param options.mayRefuse false if the task continues work that has already begun, and must therefore not be refused
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of the owner wait
+   * @param options.mayRefuse false if the task continues work that has already begun, or belongs to no request, and must
+   *   therefore not be refused
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of the owner wait, or when the task has waited too
+   *   long
    */
   run<Result>(owner: string, work: () => Promise<Result>, options?: { mayRefuse: boolean }): Promise<Result>;
 }
@@ -23,10 +25,12 @@ type ReleaseSlot = () => Promise<void>;
 export function createSlots(limits: SlotLimits): Slots {
   const { runningPerOwner, holdMs, yields } = limits;
   /** Maps each owner to its tasks that wait for a slot. The next free slot goes to the first owner in the map. */
-  const waiting = new Map<string, ((releaseSlot: ReleaseSlot) => void)[]>();
+  const waiting = new Map<string, Set<(releaseSlot: ReleaseSlot) => void>>();
   /** The number of running tasks of each owner, including tasks that have already released their slot. */
   const running = new Map<string, number>();
   let usedSlots = 0;
+
+  const refusal = () => new ServiceError('RATE_LIMIT_EXCEEDED', limits.waiting!.refusal);
 
   const mayRun = (owner: string) => usedSlots < limits.running && (running.get(owner) ?? 0) < runningPerOwner;
 
@@ -55,27 +59,44 @@ export function createSlots(limits: SlotLimits): Slots {
     for (const [owner, tasks] of waiting) {
       if (usedSlots >= limits.running) return;
       if (!mayRun(owner)) continue;
-      const start = tasks.shift()!;
+      const [start] = tasks;
       waiting.delete(owner);
-      if (tasks.length > 0) waiting.set(owner, tasks); // this owner now comes after all other waiting owners
-      start(takeSlot(owner));
+      tasks.delete(start!);
+      if (tasks.size > 0) waiting.set(owner, tasks); // this owner now comes after all other waiting owners
+      start!(takeSlot(owner));
     }
   }
 
-  function waitForSlot(owner: string): Promise<ReleaseSlot> {
-    return new Promise((start) => {
-      const tasks = waiting.get(owner);
-      if (tasks) tasks.push(start);
-      else waiting.set(owner, [start]);
+  /**
+   * Waits for a slot.
+   *
+   * @param maxMs the maximum time to wait, in milliseconds; if undefined, the task waits for any time
+   */
+  function waitForSlot(owner: string, maxMs: number | undefined): Promise<ReleaseSlot> {
+    return new Promise((resolve, reject) => {
+      const tasks = waiting.get(owner) ?? new Set();
+      waiting.set(owner, tasks);
+      const start = (releaseSlot: ReleaseSlot) => {
+        clearTimeout(timer);
+        resolve(releaseSlot);
+      };
+      const giveUp = () => {
+        tasks.delete(start);
+        if (tasks.size === 0) waiting.delete(owner);
+        reject(refusal());
+      };
+      tasks.add(start);
+      const timer = maxMs === undefined ? undefined : setTimeout(giveUp, maxMs).unref();
     });
   }
 
   return {
     async run(owner, work, { mayRefuse } = { mayRefuse: true }) {
-      const tasks = (running.get(owner) ?? 0) + (waiting.get(owner)?.length ?? 0);
-      if (mayRefuse && limits.waiting && tasks >= runningPerOwner + limits.waiting.perOwner)
-        throw new ServiceError('RATE_LIMIT_EXCEEDED', limits.waiting.refusal);
-      const releaseSlot = mayRun(owner) ? takeSlot(owner) : await waitForSlot(owner);
+      const tasks = (running.get(owner) ?? 0) + (waiting.get(owner)?.size ?? 0);
+      if (mayRefuse && limits.waiting && tasks >= runningPerOwner + limits.waiting.perOwner) throw refusal();
+      const releaseSlot = mayRun(owner)
+        ? takeSlot(owner)
+        : await waitForSlot(owner, mayRefuse ? limits.waiting?.maxMs : undefined);
       try {
         return await work();
       } finally {

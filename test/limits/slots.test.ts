@@ -143,4 +143,42 @@ describe('tasks with a concurrency limit for each owner (such as an API key), an
     await Promise.all(tasks);
     expect(await slots.run('a', async () => 'taken')).toBe('taken');
   });
+
+  test('a task that has waited too long is refused and never starts, unless it must not be refused', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const slots = createSlots({
+      ...ownerLimits,
+      waiting: { perOwner: 10, maxMs: 8_000, refusal: 'Too long' },
+    });
+    const started: string[] = [];
+    const end = deferred();
+    const first = slots.run('a', () => (started.push('first'), end.promise));
+    const early = slots.run('a', async () => void started.push('early')).catch((error: unknown) => error);
+    const exempt = slots.run('a', async () => void started.push('exempt'), { mayRefuse: false });
+    await vi.advanceTimersByTimeAsync(7_999);
+    const late = slots.run('a', async () => void started.push('late'));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await early).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', message: 'Too long' });
+    end.resolve();
+    await Promise.all([first, exempt, late]);
+    expect(started).toEqual(['first', 'exempt', 'late']);
+  });
+
+  test('a new task starts at once after the only waiting task of its owner (such as an API key) was refused', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const slots = createSlots({
+      ...ownerLimits,
+      waiting: { perOwner: 1, maxMs: 8_000, refusal: 'Too long' },
+    });
+    const end = deferred();
+    const first = slots.run('a', () => end.promise);
+    const refused = slots.run('a', async () => undefined).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(8_000);
+    expect(await refused).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
+    end.resolve();
+    await first;
+    expect(await slots.run('a', async () => 'done')).toBe('done');
+  });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { slotLimits } from '../../src/scheduling/limits.ts';
+import { rowsPerStatement } from '../../src/whitelist/import/rows.ts';
 import { newEntry, openTestGateway } from '../support/harness.ts';
-import { locksOf } from '../support/locks.ts';
+import { letChangesWait, locksOf, setMaxWaitMs } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 const maxWaitingPerLocation = slotLimits.locationChanges.waiting.perOwner;
@@ -26,14 +27,20 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     );
     return body.errors?.[0].extensions.code ?? 'recorded';
   };
-  const replace = async ({ key, locationId }: { key: string; locationId: string }) => {
+  const importRows = async (
+    { key, locationId }: { key: string; locationId: string },
+    mode: 'CREATE' | 'REPLACE',
+    entries: readonly unknown[],
+  ) => {
     const { body } = await gateway.graph(
-      `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
-        importWhitelistEntries(locationId: $locationId, entries: $entries, mode: REPLACE) { created } }`,
-      { key, variables: { locationId, entries: [newEntry()] } },
+      `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!, $mode: ImportMode!) {
+        importWhitelistEntries(locationId: $locationId, entries: $entries, mode: $mode) { created } }`,
+      { key, variables: { locationId, entries, mode } },
     );
     return body.errors?.[0].extensions.code ?? body.data.importWhitelistEntries.created;
   };
+  const replace = (tenant: { key: string; locationId: string }) =>
+    importRows(tenant, 'REPLACE', [newEntry()]);
   const decide = async ({ key, locationId }: { key: string; locationId: string }) => {
     const { body } = await gateway.graph(
       `query ($locationId: ID!, $plate: PlateInput!) {
@@ -44,6 +51,7 @@ describe.runIf(testServerUrl)('a location that another database connection has l
   };
 
   test('parking events that wait for a locked location use only one database connection, and do not block requests of another company', async () => {
+    letChangesWait();
     const tenant = await gateway.newTenant();
     const other = await gateway.newTenant();
     const unlock = await lock([tenant.locationId]);
@@ -88,6 +96,7 @@ describe.runIf(testServerUrl)('a location that another database connection has l
   });
 
   test('REST and GraphQL refuse a change of a location when too many changes of the location wait', async () => {
+    letChangesWait();
     const tenant = await gateway.newTenant();
     const { locationId, companyId, key } = tenant;
     // The gateway limits the concurrent requests of one API key, so the test uses several API keys.
@@ -113,6 +122,45 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     await unlock();
     await events;
     expect(outcomes.filter((outcome) => outcome === 'recorded')).toHaveLength(1 + maxWaitingPerLocation);
+  });
+
+  test('changes that wait too long for earlier changes of a locked location are refused without an SQL statement', async () => {
+    const tenant = await gateway.newTenant();
+    const { key, locationId, companyId } = tenant;
+    const otherKey = await gateway.newKey({ companyIds: [companyId] });
+    const unlock = await lock([locationId]);
+    const first = recordEvent(tenant);
+    await expect.poll(waitingConnections).toBe(1);
+    setMaxWaitMs(50);
+    const changes = [recordEvent(tenant), recordEvent(tenant), replace(tenant)];
+    changes.push(importRows({ ...tenant, key: otherKey }, 'CREATE', [newEntry()]));
+    expect(new Set(await Promise.all(changes))).toEqual(new Set(['RATE_LIMIT_EXCEEDED']));
+    const change = { key, body: { capacity: 20 } };
+    const { status, headers, body } = await gateway.rest('PUT', `/locations/${locationId}`, change);
+    expect([status, body.error.code, headers.get('Retry-After')]).toEqual([429, 'RATE_LIMIT_EXCEEDED', '1']);
+    // The first event still waits in PostgreSQL, and no other change has sent a statement.
+    expect(await waitingConnections()).toBe(1);
+    await unlock();
+    expect(await first).toBe('recorded');
+    expect(await gateway.database.prisma.parkingEvent.count({ where: { locationId } })).toBe(1);
+  });
+
+  test('an import that has already written rows continues, however long its next batch waits for the location', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const rows = Array.from({ length: rowsPerStatement.postgresql + 1 }, (_, index) =>
+      newEntry({ plateNumber: String(index) }),
+    );
+    const waitingChanges = letChangesWait();
+    const unlock = await lock([locationId]);
+    const imported = importRows({ key, locationId }, 'CREATE', rows);
+    await expect.poll(waitingConnections).toBe(1);
+    const event = recordEvent({ key, locationId });
+    await expect.poll(waitingChanges).toBe(1);
+    // After the first batch, the event gets the slot of the location. The second batch waits longer than the limit.
+    setMaxWaitMs(1);
+    await unlock();
+    expect(await imported).toBe(rows.length);
+    expect(await event).toBe('recorded');
   });
 
   test('an API key cannot delay changes of a location outside its scope', async () => {

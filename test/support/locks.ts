@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { afterEach } from 'vitest';
+import { afterEach, onTestFinished, vi } from 'vitest';
+import { slotLimits } from '../../src/scheduling/limits.ts';
 import type { TestGateway } from './harness.ts';
 
 /**
@@ -52,4 +53,27 @@ export function locksOf({ config }: TestGateway) {
       return rows[0]!.count;
     },
   };
+}
+
+const waitingLimits: { maxMs: number } = slotLimits.locationChanges.waiting;
+const { maxMs: usualMaxMs } = waitingLimits;
+
+/** Sets the maximum time for which a change of a location may wait for earlier changes, until the test ends. */
+export function setMaxWaitMs(maxMs: number): void {
+  waitingLimits.maxMs = maxMs;
+  onTestFinished(() => void (waitingLimits.maxMs = usualMaxMs));
+}
+
+/**
+ * Lets changes of a location wait so long for earlier changes that a slow machine causes no refusal, until the test
+ * ends.
+ *
+ * @returns a function that counts the changes that have begun to wait since then
+ */
+export function letChangesWait(): () => number {
+  const longWaitMs = 600_001;
+  setMaxWaitMs(longWaitMs);
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  onTestFinished(() => timers.mockRestore());
+  return () => timers.mock.calls.filter(([, ms]) => ms === longWaitMs).length;
 }

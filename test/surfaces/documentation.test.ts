@@ -151,6 +151,7 @@ describe('documentation of the limits of concurrent tasks', () => {
       countText(limits.runningPerOwner),
       countText(limits.running),
       countText(limits.waiting?.perOwner),
+      limits.waiting?.maxMs ? `${limits.waiting.maxMs / 1_000} s at most` : 'any time',
       limits.holdMs === Infinity ? 'to the end' : `${limits.holdMs / 1_000} s at most`,
       limits.reason,
     ]);
@@ -164,12 +165,18 @@ describe('documentation of the limits of concurrent tasks', () => {
   });
 
   test('docs/rate-limits.md shows the concurrency limits of requests', () => {
-    const { requests, largeBodies } = slotLimits;
+    const { requests, largeBodies, locationChanges, imports } = slotLimits;
     const text = textOf('docs/rate-limits.md');
     expect(text).toContain(
       `${requests.runningPerOwner}; ${countText(requests.waiting.perOwner)} more wait, oldest first`,
     );
     expect(text).toContain(`one of a key in a process; ${countText(largeBodies.waiting.perOwner)} wait`);
+    expect(text).toContain(
+      `one at a time in a process; ${locationChanges.waiting.perOwner} more wait, for at most ${locationChanges.waiting.maxMs / 1_000} s`,
+    );
+    expect(text).toContain(
+      `one at a time in a process; ${imports.waiting.perOwner} more wait, for at most ${imports.waiting.maxMs / 1_000} s`,
+    );
   });
 });
 

@@ -88,13 +88,13 @@ export function createWhitelistImport(services: {
     author: WaitingAuthor,
     locationId: string,
     entries: readonly WhitelistEntryValues[],
-    options: ImportOptions,
+    options: ImportOptions & { mayRefuse: boolean },
   ): Promise<MergeResult> {
-    const { mode } = options;
+    const { mode, mayRefuse } = options;
     if (options.dryRun) return dryRun(locationId, entries, mode);
     return mode === 'REPLACE'
       ? replace(author, locationId, entries)
-      : merge(author, locationId, entries, mode);
+      : merge(author, locationId, entries, { mode, mayRefuse });
   }
 
   /** Validates and imports the rows batch by batch. If the import mode is REPLACE, all rows are one batch. */
@@ -116,12 +116,15 @@ export function createWhitelistImport(services: {
       rejected: [],
     };
     const { rejected } = result;
+    // The gateway may refuse only the first batch. After the first batch, some rows are already stored.
+    let mayRefuse = true;
 
     async function mergeBatch(batch: CheckedRows): Promise<void> {
       rejected.push(...batch.rejected);
       if (batch.good.length === 0 || (options.mode === 'REPLACE' && rejected.length > 0)) return;
       const entries = batch.good.map(({ values }) => values);
-      const merged = await take(author, locationId, entries, options);
+      const merged = await take(author, locationId, entries, { ...options, mayRefuse });
+      mayRefuse = false;
       if (!options.dryRun) whitelistNotices.publish(locationId);
       const created = merged.isNew.filter(Boolean).length;
       result.created += created;
@@ -158,7 +161,7 @@ export function createWhitelistImport(services: {
      * @param readRow converts a row to the values of a whitelist entry. For an invalid row, `readRow` throws a
      *   `ServiceError` that describes the fault
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many imports of the API key are waiting, `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the
+     *   many imports of the API key, or changes of the location, are waiting or take too long, `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the
      *   import waited
      */
     async importRows(

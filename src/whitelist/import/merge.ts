@@ -14,13 +14,15 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
    * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. No two rows
    * of the batch may have the same plate.
    *
-   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+   * @param options.mayRefuse false if the import has already written an earlier batch, so that it must continue
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too many
+   *   changes of the location are waiting, or earlier changes take too long
    */
   return async function merge(
     author: WaitingAuthor,
     locationId: string,
     entries: readonly WhitelistEntryValues[],
-    mode: Exclude<MergeMode, 'REPLACE'>,
+    { mode, mayRefuse }: { mode: Exclude<MergeMode, 'REPLACE'>; mayRefuse: boolean },
   ): Promise<MergeResult> {
     const statement = mergeStatements[mode];
     const input = inputParameters(entries);
@@ -32,8 +34,7 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
         await author.reauthenticate();
         return sql.query<{ created: string[]; updated: number }>(statement, statement.values(parameters));
       },
-      // Earlier batches of the import may already be committed, so the gateway must not refuse a later batch.
-      { mayRefuse: false },
+      { mayRefuse },
     );
     if (!merged) throw locationNotFound(locationId);
     const created = new Set(merged.created);

@@ -55,7 +55,8 @@ export function createWhitelistReplace(services: {
    * find only the old whitelist entries before the commit. On the embedded database, gates can find some of the new
    * whitelist entries before the commit.
    *
-   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too many
+   *   changes of the location are waiting, or earlier changes take too long
    */
   return function replace(
     author: WaitingAuthor,
@@ -103,14 +104,10 @@ export function createWhitelistReplace(services: {
         deleted: deleted.length,
       };
     };
-    return locationSlots.run(
-      locationId,
-      async () => {
-        // The API key may have been revoked while the import waited for its location.
-        await author.reauthenticate();
-        return prisma.$transaction(work);
-      },
-      { mayRefuse: false },
-    );
+    return locationSlots.run(locationId, async () => {
+      // The API key may have been revoked while the import waited for its location.
+      await author.reauthenticate();
+      return prisma.$transaction(work);
+    });
   };
 }
