@@ -110,8 +110,12 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
   yield start;
   yield* first.items;
   for (let { next } = first; next;) {
-    await context.reauthenticate();
-    const part: ListPart = await partSlots.run(context.key.id, next);
+    const readNext = next;
+    const part: ListPart = await partSlots.run(context.key.id, async () => {
+      // The API key may have been revoked while the response waited for the client or for a slot.
+      await context.reauthenticate();
+      return readNext();
+    });
     // A part can be empty: either the previous part contained the last item, or the remaining items were deleted in the
     // meantime.
     if (part.items.length > 0) yield ',';

@@ -28,9 +28,8 @@ import { openDatabase } from './database/open.ts';
 import { answersInTime } from './database/session.ts';
 import { createRateLimiter } from './rate-limit/rate-limiter.ts';
 import { createLocationFinder } from './location-access/find-location.ts';
+import { createLocationSlots } from './location-access/location-slots.ts';
 import { createLocationReads } from './locations/reads.ts';
-import { slotLimits } from './scheduling/limits.ts';
-import { createSlots } from './scheduling/slots.ts';
 import { waitForRequests } from './scheduling/yield.ts';
 import { createLocationWrites } from './locations/writes.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
@@ -182,7 +181,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const feedCursors = createFeedCursors(pepper);
   const whitelist = createWhitelistReads({ sql, kind, feedCursors });
   const locations = createLocationFinder(database);
-  const locationSlots = createSlots(slotLimits.locationChanges);
+  const locationSlots = createLocationSlots();
   const auditChangesOf = createLargeValues(sql, 'AuditRecord', 'changes', {
     isBounded: isBoundedJson,
     tooLarge: valuesTooLarge('changes'),

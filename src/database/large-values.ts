@@ -15,6 +15,8 @@ const maxCharactersOfAnswer = 8 * 1024 * 1024;
  */
 export interface ValueReader {
   key: { id: string };
+  /** Checks the API key of the request again. Throws an error if the API key has lost its access. */
+  reauthenticate(): Promise<unknown>;
   /**
    * Whether the gateway streams the response to the client. In a streamed response, large values are read one after the
    * other while the response is written.
@@ -65,6 +67,8 @@ export function createLargeValues(
   /** Reads a value of any size as JSON text. Returns `null` if the value has just been deleted. */
   const readWhole = ({ id, reader }: Question) =>
     readSlots.run(reader.key.id, async () => {
+      // The API key may have been revoked while the response waited for the client or for a slot.
+      await reader.reauthenticate();
       await yieldToEventLoop();
       const [row] = await sql.query<{ text: string | null }>(wholeValue, wholeValue.values({ id }));
       return row?.text ?? 'null';
@@ -74,6 +78,8 @@ export function createLargeValues(
   const readBounded = (question: Question) =>
     readSlots.run(question.reader.key.id, async () => {
       const { id, reader } = question;
+      // The API key may have been revoked while the value waited for a slot.
+      await reader.reauthenticate();
       // If the response has already reached its maximum size, the gateway reads no more large values for it.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);
       if (mostCharacters <= 0) return tooLarge;

@@ -1,7 +1,7 @@
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { LocationNotices } from './notices.ts';
 import type { LocationFinder } from './find-location.ts';
-import type { Slots } from '../scheduling/slots.ts';
+import type { LocationSlots } from './location-slots.ts';
 
 /**
  * The services that a function needs to change a location. With these services, the changes of one location run one
@@ -10,7 +10,7 @@ import type { Slots } from '../scheduling/slots.ts';
 export interface LocationChangeServices {
   prisma: PrismaClient;
   locations: LocationFinder;
-  locationSlots: Slots;
+  locationSlots: LocationSlots;
   statusNotices: LocationNotices;
   whitelistNotices: LocationNotices;
 }

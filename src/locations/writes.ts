@@ -1,6 +1,6 @@
 import type { Location } from '../../prisma/generated/client/client.ts';
 import { recordChange } from '../audit/record.ts';
-import type { Author } from '../auth/key.ts';
+import type { Author, WaitingAuthor } from '../auth/key.ts';
 import { owningCompany } from '../companies/owning-company.ts';
 import { databaseNow } from '../database/clock.ts';
 import { isUniqueViolation } from '../database/violations.ts';
@@ -90,10 +90,11 @@ export function createLocationWrites({
      * @param expectedVersion the version that the location must still have; if omitted, every version is accepted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key, `CONFLICT` when the location
      *   has another version or its slug is already in use, and `RATE_LIMIT_EXCEEDED` when too many changes of the
-     *   location are waiting, or earlier changes take too long
+     *   location are waiting, or earlier changes take too long, `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its
+     *   access while the change waited
      */
     async update(
-      author: Author,
+      author: WaitingAuthor,
       id: string,
       changes: LocationChanges,
       expectedVersion?: number | null,
@@ -129,7 +130,7 @@ export function createLocationWrites({
           await announceState(transaction, author, after);
           return after;
         });
-      const location = await locationSlots.run(id, change).catch(slugTaken(slug));
+      const location = await locationSlots.run(author, id, change).catch(slugTaken(slug));
       statusNotices.publish(id);
       // The whitelist feed contains the time zone, in which clients read the weekly hours of whitelist entries.
       if (timezone) whitelistNotices.publish(id);

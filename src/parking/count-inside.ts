@@ -1,7 +1,7 @@
 import type { Location, OccupancyCount, ParkingSession } from '../../prisma/generated/client/client.ts';
 import { recordChange } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
-import type { Author } from '../auth/key.ts';
+import type { WaitingAuthor } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
@@ -38,12 +38,12 @@ export function createInsideCounts({
    * progress, the call waits until they have ended.
    */
   async function change(
-    author: Author,
+    author: WaitingAuthor,
     locationId: string,
     work: (transaction: Transaction) => Promise<void>,
   ): Promise<void> {
     await locations.find(author.key, locationId);
-    await locationSlots.run(locationId, () => prisma.$transaction(work));
+    await locationSlots.run(author, locationId, () => prisma.$transaction(work));
     statusNotices.publish(locationId);
   }
 
@@ -55,9 +55,10 @@ export function createInsideCounts({
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting, or earlier changes take too long
+     *   many changes of the location are waiting, or earlier changes take too long, `UNAUTHORIZED` or `FORBIDDEN` when
+     *   the API key lost its access while the change waited
      */
-    setInside: (author: Author, locationId: string, plates: readonly Plate[], at?: Date | null) =>
+    setInside: (author: WaitingAuthor, locationId: string, plates: readonly Plate[], at?: Date | null) =>
       change(author, locationId, async (transaction) => {
         const location = await lockLocation(transaction, locationId, author.key);
         const now = await databaseNow(transaction);
@@ -117,7 +118,7 @@ export function createInsideCounts({
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} the same errors as `setInside`
      */
-    adjustOccupancy: (author: Author, locationId: string, occupied: number, at?: Date | null) =>
+    adjustOccupancy: (author: WaitingAuthor, locationId: string, occupied: number, at?: Date | null) =>
       change(author, locationId, async (transaction) => {
         const location = await lockLocation(transaction, locationId, author.key);
         const { longestStayHours } = location;

@@ -7,7 +7,7 @@ import { newId } from '../ids.ts';
 import { everyLocation, lockLocation } from '../location-access/lock.ts';
 import type { LocationNotices } from '../location-access/notices.ts';
 import { announceState } from './occupancy.ts';
-import type { Slots } from '../scheduling/slots.ts';
+import type { LocationSlots } from '../location-access/location-slots.ts';
 import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { endFades, maxSessionsPerTransaction, overdueLocations, overdueSessions } from './stay-statements.ts';
 
@@ -43,7 +43,7 @@ export function createStayExpiry(services: {
   prisma: PrismaClient;
   sql: Sql;
   log: Logger;
-  locationSlots: Slots;
+  locationSlots: LocationSlots;
   statusNotices: LocationNotices;
 }): StayExpiry {
   const { prisma, sql, log, locationSlots, statusNotices } = services;
@@ -56,6 +56,7 @@ export function createStayExpiry(services: {
    */
   const endBatch = (locationId: string) =>
     locationSlots.run(
+      null,
       locationId,
       () =>
         prisma.$transaction(async (transaction) => {

@@ -5,7 +5,7 @@ import {
   type QuotaEnforcement,
 } from '../../prisma/generated/client/client.ts';
 import { recordChange } from '../audit/record.ts';
-import type { Author, AuthenticatedKey } from '../auth/key.ts';
+import type { AuthenticatedKey, WaitingAuthor } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
@@ -15,7 +15,7 @@ import { newId } from '../ids.ts';
 import { listOfLocation } from '../location-access/list-of-location.ts';
 import { lockLocation } from '../location-access/lock.ts';
 import type { LocationFinder } from '../location-access/find-location.ts';
-import type { Slots } from '../scheduling/slots.ts';
+import type { LocationSlots } from '../location-access/location-slots.ts';
 import type { PagedList } from '../paging.ts';
 import { type EntryQuota, quotasOfEntries, usedQuotas } from './quota-statements.ts';
 
@@ -57,7 +57,7 @@ export function createQuotas(services: {
   sql: Sql;
   kind: Database['kind'];
   locations: LocationFinder;
-  locationSlots: Slots;
+  locationSlots: LocationSlots;
 }) {
   const { prisma, sql, kind, locations, locationSlots } = services;
   const quotas = createKeysetList<Quota, { ownerId: string; referenceId?: string | undefined }>(sql, {
@@ -101,12 +101,17 @@ export function createQuotas(services: {
      * @returns one result for each item of `values`, in the order of `values`: the new quota, the removed quota, or
      *   null if no quota existed
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting, or earlier changes take too long
+     *   many changes of the location are waiting, or earlier changes take too long, `UNAUTHORIZED` or `FORBIDDEN` when
+     *   the API key lost its access while the change waited
      */
-    async set(author: Author, locationId: string, values: readonly QuotaValues[]): Promise<(Quota | null)[]> {
+    async set(
+      author: WaitingAuthor,
+      locationId: string,
+      values: readonly QuotaValues[],
+    ): Promise<(Quota | null)[]> {
       await locations.find(author.key, locationId);
       const referenceIds = values.map(({ referenceId }) => referenceId);
-      return locationSlots.run(locationId, () =>
+      return locationSlots.run(author, locationId, () =>
         prisma.$transaction(async (transaction) => {
           const location = await lockLocation(transaction, locationId, author.key);
           const where = { locationId, referenceId: { in: referenceIds } };

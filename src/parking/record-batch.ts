@@ -89,14 +89,12 @@ export function createParkingBatches({
           author.key.id,
           () =>
             locationSlots.run(
+              author,
               locationId,
-              async () => {
-                // The API key may have been revoked while the batch waited for its slots.
-                await author.reauthenticate();
-                return prisma.$transaction((transaction) =>
+              () =>
+                prisma.$transaction((transaction) =>
                   recordReadings(transaction, author, locationId, readings),
-                );
-              },
+                ),
               { mayRefuse },
             ),
           { mayRefuse },

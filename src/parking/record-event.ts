@@ -1,5 +1,5 @@
 import type { ParkingEvent } from '../../prisma/generated/client/client.ts';
-import type { Author } from '../auth/key.ts';
+import type { WaitingAuthor } from '../auth/key.ts';
 import { recordReadings } from './record-readings.ts';
 import type { Reading } from './match-entries.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
@@ -22,11 +22,12 @@ export function createParkingWrites({
      *
      * @returns the event
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting, or earlier changes take too long
+     *   many changes of the location are waiting, or earlier changes take too long, `UNAUTHORIZED` or `FORBIDDEN` when
+     *   the API key lost its access while the change waited
      */
-    async recordEvent(author: Author, locationId: string, reading: Reading): Promise<ParkingEvent> {
+    async recordEvent(author: WaitingAuthor, locationId: string, reading: Reading): Promise<ParkingEvent> {
       await locations.find(author.key, locationId);
-      const [recorded] = await locationSlots.run(locationId, () =>
+      const [recorded] = await locationSlots.run(author, locationId, () =>
         prisma.$transaction((transaction) => recordReadings(transaction, author, locationId, [reading])),
       );
       const { event, outcome, mayChangePass } = recorded!;

@@ -1,7 +1,7 @@
 import type { Webhook } from '../../prisma/generated/client/client.ts';
 import { auditActions, enumName, isAuditAction, isWebhookEvent } from '../audit/actions.ts';
 import type { Transaction } from '../database/types.ts';
-import type { AuthenticatedKey } from '../auth/key.ts';
+import type { AuthenticatedKey, WaitingAuthor } from '../auth/key.ts';
 import { locationScope } from '../auth/scope.ts';
 import { advisoryLocks } from '../database/advisory-locks.ts';
 import { invalidField, locationNotFound, ServiceError } from '../errors/error-table.ts';
@@ -30,11 +30,14 @@ export function requireReadPermissions(key: AuthenticatedKey, events: readonly s
 
 /**
  * Checks the URL of a webhook. For push delivery, the gateway must be able to post messages to the URL. A webhook with
- * pull delivery must have no URL.
+ * pull delivery must have no URL. The look-up of the host can wait, so the function then checks the API key again.
  *
  * @param webhook.companyId null for an operator's webhook
+ * @throws {ServiceError} `VALIDATION_ERROR` for the URL, `UNAUTHORIZED` or `FORBIDDEN` when the API key has lost its
+ *   access
  */
 export async function requireTarget(
+  author: WaitingAuthor,
   target: WebhookTarget,
   { delivery, url, companyId }: Pick<Webhook, 'delivery' | 'url' | 'companyId'>,
 ): Promise<void> {
@@ -43,6 +46,8 @@ export async function requireTarget(
     return;
   }
   const fault = url === null ? 'Is required for push delivery' : await target.fault(url, companyId ?? '');
+  // The API key may have been revoked while the gateway looked up the host of the URL.
+  await author.reauthenticate();
   if (fault) throw invalidField('url', fault, url);
 }
 

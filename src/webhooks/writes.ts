@@ -3,7 +3,7 @@ import type { WebhookDeliveryKind } from '../../prisma/generated/client/enums.ts
 import type { WebhookEvent } from '../audit/actions.ts';
 import { recordChange } from '../audit/record.ts';
 import { defaultGraceSeconds } from '../auth/grace-period.ts';
-import type { Author } from '../auth/key.ts';
+import type { Author, WaitingAuthor } from '../auth/key.ts';
 import { owningCompany } from '../companies/owning-company.ts';
 import { databaseNow } from '../database/clock.ts';
 import type { Sql } from '../database/types.ts';
@@ -75,13 +75,14 @@ export function createWebhookWrites(services: {
      * of all companies.
      *
      * @throws {ServiceError}
+     * - `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access during the look-up of the receiver's host
      * - `FORBIDDEN` for a company outside the API key's scope, and for events that the API key may not read
      * - `NOT_FOUND` for locations outside the API key's scope
      * - `VALIDATION_ERROR` if messages cannot be posted to the URL, or if the company already has the maximum number of
      *   webhooks
      */
     async create(
-      author: Author,
+      author: WaitingAuthor,
       values: WebhookValues & {
         delivery?: WebhookDeliveryKind | null | undefined;
         events: readonly WebhookEvent[];
@@ -97,7 +98,7 @@ export function createWebhookWrites(services: {
           ? null
           : await owningCompany(prisma, key, values.companyId, 'webhooks');
       requireReadPermissions(key, events);
-      await requireTarget(target, { delivery, url, companyId });
+      await requireTarget(author, target, { delivery, url, companyId });
       const locationIds = distinct(values.locationIds ?? []);
       const id = newId();
       const secret = newWebhookSecret();
@@ -133,14 +134,14 @@ export function createWebhookWrites(services: {
      *   without the permission to read the events can only disable the webhook
      */
     async update(
-      author: Author,
+      author: WaitingAuthor,
       id: string,
       values: WebhookValues & { enabled?: boolean | null | undefined },
     ): Promise<Webhook> {
       const { key } = author;
       const { url, events, locationIds, enabled } = values;
       const { delivery, companyId } = await findWebhook(prisma, key, id);
-      if (isGiven(url)) await requireTarget(target, { delivery, url, companyId });
+      if (isGiven(url)) await requireTarget(author, target, { delivery, url, companyId });
       return prisma.$transaction(async (transaction) => {
         const before = await lockWebhook(transaction, key, id);
         if (isGiven(url) || events || locationIds || enabled)

@@ -2,9 +2,17 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { wholeListBody } from '../../rest/whole-list.ts';
+import type { Context } from '../../src/context.ts';
+import { createLargeValues } from '../../src/database/large-values.ts';
+import type { Sql } from '../../src/database/types.ts';
+import { keyInvalid } from '../../src/errors/error-table.ts';
+import { newId } from '../../src/ids.ts';
+import type { DeferredJson } from '../../src/scheduling/deferred-json.ts';
+import { yieldToEventLoop } from '../../src/scheduling/yield.ts';
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 import { keyOperations } from '../support/keys.ts';
-import { locksOf } from '../support/locks.ts';
+import { letChangesWait, locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 // These tests check that a long response ends when the API key of the client loses access.
@@ -144,29 +152,32 @@ describe.runIf(testServerUrl)('imports of an API key that is revoked', () => {
       permissions: ['WRITE_WHITELIST', 'READ_WHITELIST'],
       companyIds: [companyId],
     });
-    const importRows = async (count: number) => {
+    const importRows = async (count: number, { dryRun = false } = {}) => {
       const entries = Array.from({ length: count }, (_, index) => newEntry({ plateNumber: String(index) }));
       const { body } = await gateway.graph(
-        `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
-          importWhitelistEntries(locationId: $locationId, entries: $entries) { created } }`,
-        { key: secret, variables: { locationId, entries } },
+        `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!, $dryRun: Boolean!) {
+          importWhitelistEntries(locationId: $locationId, entries: $entries, dryRun: $dryRun) { created } }`,
+        { key: secret, variables: { locationId, entries, dryRun } },
       );
       return body.errors?.[0].extensions.code ?? body.data.importWhitelistEntries.created;
     };
     return { locationId, secret, importRows, revoke: () => keys.revoke(operator, apiKey.id) };
   }
 
-  test('an import that waits for another import of its API key changes nothing', async () => {
-    const { locationId, secret, importRows, revoke } = await newImporter();
-    const unlock = await lock([locationId]);
-    const running = importRows(1);
-    await expect.poll(() => waitingConnections()).toBe(1);
-    const waiting = importRows(2);
-    await gateway.rest('GET', '/health', { key: secret });
-    await revoke();
-    await unlock();
-    expect([await running, await waiting]).toEqual([1, 'UNAUTHORIZED']);
-  });
+  test.each([{ dryRun: false }, { dryRun: true }])(
+    'an import with dryRun: $dryRun, which waits for another import of its API key, ends with UNAUTHORIZED',
+    async (options) => {
+      const { locationId, secret, importRows, revoke } = await newImporter();
+      const unlock = await lock([locationId]);
+      const running = importRows(1);
+      await expect.poll(() => waitingConnections()).toBe(1);
+      const waiting = importRows(2, options);
+      await gateway.rest('GET', '/health', { key: secret });
+      await revoke();
+      await unlock();
+      expect([await running, await waiting]).toEqual([1, 'UNAUTHORIZED']);
+    },
+  );
 
   test('an import ends after the batch that has begun', async () => {
     const { locationId, importRows, revoke } = await newImporter();
@@ -177,6 +188,171 @@ describe.runIf(testServerUrl)('imports of an API key that is revoked', () => {
     await unlock();
     expect(await running).toBe('UNAUTHORIZED');
     expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(2_500);
+  });
+});
+
+describe.runIf(testServerUrl)('changes that wait for a location while their API key loses access', () => {
+  const { lock, waitingConnections } = locksOf(gateway);
+  const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
+
+  const changes: Record<string, { field: string; type: string; value: unknown }> = {
+    recordParkingEvent: {
+      field: 'recordParkingEvent(locationId: $id, input: $value) { id }',
+      type: 'ParkingEventInput!',
+      value: { eventId: 'waiting', kind: 'ENTRY', plate, occurredAt: '2026-03-01T08:00:00Z' },
+    },
+    recordParkingEvents: {
+      field: 'recordParkingEvents(locationId: $id, events: $value) { total }',
+      type: '[ParkingEventInput!]!',
+      value: [{ eventId: 'batch', kind: 'ENTRY', plate, occurredAt: '2026-03-01T08:00:00Z' }],
+    },
+    setInside: {
+      field: 'setInside(locationId: $id, plates: $value) { occupied }',
+      type: '[PlateInput!]!',
+      value: [plate],
+    },
+    adjustOccupancy: {
+      field: 'adjustOccupancy(locationId: $id, occupied: $value) { occupied }',
+      type: 'Int!',
+      value: 7,
+    },
+    setQuotas: {
+      field: 'setQuotas(locationId: $id, quotas: $value) { referenceId }',
+      type: '[QuotaInput!]!',
+      value: [{ referenceId: 'unit', inside: 2 }],
+    },
+    updateLocation: {
+      field: 'updateLocation(id: $id, input: $value) { id }',
+      type: 'UpdateLocationInput!',
+      value: { capacity: 20 },
+    },
+    importWhitelistEntries: {
+      field: 'importWhitelistEntries(locationId: $id, entries: $value) { created }',
+      type: '[WhitelistEntryInput!]!',
+      value: [newEntry()],
+    },
+  };
+
+  const cases: [string, string, (id: string) => Promise<unknown>][] = [
+    ['UNAUTHORIZED', 'is revoked', (id) => keys.revoke(operator, id)],
+    ['FORBIDDEN', 'loses its company', (id) => keys.update(operator, id, { companyIds: [] })],
+  ];
+  test.each(cases)(
+    'waiting changes of a location end with %s when their API key %s, and change nothing',
+    async (code, _, end) => {
+      const { companyId, locationId } = await gateway.newTenant();
+      const { secret, apiKey } = await keys.create(operator, {
+        permissions: [
+          ...['READ_LOCATIONS', 'WRITE_LOCATIONS', 'READ_WHITELIST', 'WRITE_WHITELIST'],
+          ...['READ_ACTIVITY', 'WRITE_ACTIVITY', 'READ_STATUS'],
+        ],
+        companyIds: [companyId],
+      });
+      const send = async ({ field, type, value }: (typeof changes)[string]) => {
+        const { body } = await gateway.graph(`mutation ($id: ID!, $value: ${type}) { ${field} }`, {
+          key: secret,
+          variables: { id: locationId, value },
+        });
+        return body.errors?.[0].extensions.code ?? 'changed';
+      };
+      const waitingChanges = letChangesWait();
+      const unlock = await lock([locationId]);
+      const { recordParkingEvent } = changes;
+      const first = send({
+        ...recordParkingEvent!,
+        value: { ...recordParkingEvent!.value!, eventId: 'first' },
+      });
+      await expect.poll(() => waitingConnections()).toBe(1);
+      const waiting = Promise.all(
+        Object.entries(changes).map(async ([name, change]) => [name, await send(change)]),
+      );
+      await expect.poll(waitingChanges).toBe(Object.keys(changes).length);
+      await end(apiKey.id);
+      await unlock();
+      expect(await first).toBe('changed');
+      expect(Object.fromEntries(await waiting)).toEqual(
+        Object.fromEntries(Object.keys(changes).map((name) => [name, code])),
+      );
+      expect(
+        await gateway.database.prisma.auditRecord.count({ where: { locationId, apiKeyId: apiKey.id } }),
+      ).toBe(1);
+    },
+  );
+});
+
+describe('reads that wait for a slot while their API key is revoked', () => {
+  /** Creates the context of a request whose API key is revoked as soon as the returned function is called. */
+  function newReader() {
+    let isRevoked = false;
+    const reader = {
+      key: { id: newId() },
+      reauthenticate: () => (isRevoked ? Promise.reject(keyInvalid) : Promise.resolve()),
+      holdBytes: () => {},
+    };
+    return { reader, revoke: () => (isRevoked = true) };
+  }
+
+  test.each([{ isStreamed: true }, { isStreamed: false }])(
+    'the gateway does not read a large value that waits for a slot (streamed: $isStreamed)',
+    async ({ isStreamed }) => {
+      const { reader, revoke } = newReader();
+      let reads = 0;
+      let endRead = () => {};
+      const slowRead = new Promise<void>((resolve) => (endRead = resolve));
+      const isLargeRead = (values: readonly unknown[]) => !Array.isArray(values[0]);
+      const query = async (_: unknown, values: readonly unknown[]) => {
+        if (!isLargeRead(values)) return (values[0] as string[]).map((id) => ({ id, text: null }));
+        reads += 1;
+        await slowRead;
+        return [{ text: '{}' }];
+      };
+      const read = createLargeValues({ query } as unknown as Sql, 'Company', 'settings', {
+        isBounded: () => true,
+        tooLarge: new Error('too large'),
+      });
+      const other = read(newReader().reader, 'other');
+      await expect.poll(() => reads).toBe(1);
+      const waiting = isStreamed
+        ? read({ ...reader, defersLargeValues: true }, 'own').then((value) => (value as DeferredJson).read())
+        : read(reader, 'own');
+      revoke();
+      endRead();
+      await expect(waiting).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+      expect(await other).toEqual({});
+      expect(reads).toBe(1);
+    },
+  );
+
+  test('the gateway does not read the next part of a streamed list that waits for a slot', async () => {
+    const { reader, revoke } = newReader();
+    const context = reader as unknown as Context;
+    let endPart = () => {};
+    const slowPart = new Promise<void>((resolve) => (endPart = resolve));
+    let parts = 0;
+    const next = async () => {
+      parts += 1;
+      await slowPart;
+      return { items: [], next: undefined };
+    };
+    const errors: unknown[] = [];
+    const textOf = () =>
+      new Response(
+        wholeListBody({ items: ['1'], next }, context, (error) => {
+          errors.push(error);
+          return false;
+        }),
+      )
+        .text()
+        .catch(() => 'broken off');
+    const texts = Promise.all([textOf(), textOf()]);
+    await expect.poll(() => parts).toBe(1);
+    // The second response has written its first part, and waits for the slot.
+    await yieldToEventLoop();
+    revoke();
+    endPart();
+    expect(await texts).toEqual(['{"success":true,"data":[1]}', 'broken off']);
+    expect(errors).toEqual([keyInvalid]);
+    expect(parts).toBe(1);
   });
 });
 

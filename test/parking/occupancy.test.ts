@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { slotLimits } from '../../src/scheduling/limits.ts';
-import { createSlots } from '../../src/scheduling/slots.ts';
+import { createLocationSlots } from '../../src/location-access/location-slots.ts';
 import { createStayExpiry } from '../../src/parking/end-stays.ts';
 import { actionsAt, openActivity, type Seen } from '../support/activity.ts';
 import { sharedTestGateway } from '../support/harness.ts';
@@ -356,7 +355,7 @@ describe('the maximum stay of a location', () => {
       createStayExpiry({
         ...gateway.database,
         log: pino({ level: 'silent' }),
-        locationSlots: createSlots(slotLimits.locationChanges),
+        locationSlots: createLocationSlots(),
         statusNotices: {
           publish: (id) => published.push(id),
           watch: () => Promise.reject(new Error('unused')),

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createNameResolver } from '../../src/webhooks/name-resolver.ts';
 import { openTestGateway } from '../support/harness.ts';
+import { keyOperations } from '../support/keys.ts';
 import { startNameServer } from '../support/name-server.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { webhookTools } from '../support/webhooks.ts';
@@ -65,6 +66,31 @@ describe('the DNS resolver for webhooks', () => {
     expect(await withHosts('listed.silent.test', patient)).toEqual([{ address: '10.1.2.4', family: 4 }]);
   });
 });
+
+test.each(['create', 'update'])(
+  'the gateway does not %s a webhook when the API key is revoked during the DNS look-up of the host',
+  async (operation) => {
+    const { key, companyId } = await gateway.newTenant();
+    const operator = await gateway.newKey({ unrestricted: true });
+    const { webhook } = await createWebhook(key, { url: 'https://two.test/', events: ['WHITELIST_CREATED'] });
+    const host = `${operation}.revoked.silent.test`;
+    const field =
+      operation === 'create'
+        ? 'createWebhook(input: { url: $url, events: [WHITELIST_CREATED] }) { secret }'
+        : `updateWebhook(id: "${webhook.id}", input: { url: $url }) { id }`;
+    const changed = gateway.graph(`mutation ($url: String!) { ${field} }`, {
+      key,
+      variables: { url: `https://${host}/` },
+    });
+    await expect.poll(() => nameServer.asked, soon).toContain(host);
+    const keys = keyOperations(gateway);
+    await keys.revoke(operator, await keys.idOf(key));
+    const { body } = await changed;
+    expect(body.errors?.[0].extensions.code).toBe('UNAUTHORIZED');
+    const webhooks = await gateway.database.prisma.webhook.findMany({ where: { companyId } });
+    expect(webhooks.map(({ url }) => url)).toEqual(['https://two.test/']);
+  },
+);
 
 test('when the name server for the webhooks of one company does not respond, the webhooks of other companies are not delayed', async () => {
   const silent = await gateway.newTenant();

@@ -6,8 +6,9 @@ import { yieldToEventLoop } from '../../scheduling/yield.ts';
 import { type RowError, rowError } from '../../errors/row-error.ts';
 import type { LocationNotices } from '../../location-access/notices.ts';
 import type { LocationFinder } from '../../location-access/find-location.ts';
+import type { LocationSlots } from '../../location-access/location-slots.ts';
 import { slotLimits } from '../../scheduling/limits.ts';
-import { createSlots, type Slots } from '../../scheduling/slots.ts';
+import { createSlots } from '../../scheduling/slots.ts';
 import type { WhitelistEntryValues } from '../columns.ts';
 import { createDryRun } from './dry-run.ts';
 import { type MergeMode, type MergeResult, rowsPerStatement } from './rows.ts';
@@ -73,7 +74,7 @@ export function createWhitelistImport(services: {
   prisma: PrismaClient;
   sql: Sql;
   locations: LocationFinder;
-  locationSlots: Slots;
+  locationSlots: LocationSlots;
   whitelistNotices: Pick<LocationNotices, 'publish'>;
   /** The kind of the database: PostgreSQL or the embedded database. */
   kind: Database['kind'];
@@ -84,14 +85,18 @@ export function createWhitelistImport(services: {
   const dryRun = createDryRun(services);
   const importSlots = createSlots(slotLimits.imports);
 
-  function take(
+  async function take(
     author: WaitingAuthor,
     locationId: string,
     entries: readonly WhitelistEntryValues[],
     options: ImportOptions & { mayRefuse: boolean },
   ): Promise<MergeResult> {
     const { mode, mayRefuse } = options;
-    if (options.dryRun) return dryRun(locationId, entries, mode);
+    if (options.dryRun) {
+      // The API key may have been revoked while the dry run waited for a slot.
+      await author.reauthenticate();
+      return dryRun(locationId, entries, mode);
+    }
     return mode === 'REPLACE'
       ? replace(author, locationId, entries)
       : merge(author, locationId, entries, { mode, mayRefuse });

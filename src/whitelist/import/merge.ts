@@ -3,13 +3,13 @@ import type { WaitingAuthor } from '../../auth/key.ts';
 import { scopeParameters } from '../../auth/scope.ts';
 import type { Sql } from '../../database/types.ts';
 import { locationNotFound } from '../../errors/error-table.ts';
-import type { Slots } from '../../scheduling/slots.ts';
+import type { LocationSlots } from '../../location-access/location-slots.ts';
 import type { WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, type MergeMode, type MergeResult } from './rows.ts';
 import { mergeStatements } from './statements.ts';
 
 /** Creates the function that writes batches of rows to a whitelist. */
-export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locationSlots: Slots }) {
+export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locationSlots: LocationSlots }) {
   /**
    * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. No two rows
    * of the batch may have the same plate.
@@ -28,12 +28,9 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
     const input = inputParameters(entries);
     const parameters = { locationId, ...input, ...scopeParameters(author.key), ...auditParameters(author) };
     const [merged] = await locationSlots.run(
+      author,
       locationId,
-      async () => {
-        // The API key may have been revoked while the import waited for its location.
-        await author.reauthenticate();
-        return sql.query<{ created: string[]; updated: number }>(statement, statement.values(parameters));
-      },
+      () => sql.query<{ created: string[]; updated: number }>(statement, statement.values(parameters)),
       { mayRefuse },
     );
     if (!merged) throw locationNotFound(locationId);

@@ -5,7 +5,7 @@ import { scopeParameters } from '../../auth/scope.ts';
 import { queryInTransaction } from '../../database/named-statement.ts';
 import type { Database, Transaction } from '../../database/types.ts';
 import { lockLocation } from '../../location-access/lock.ts';
-import type { Slots } from '../../scheduling/slots.ts';
+import type { LocationSlots } from '../../location-access/location-slots.ts';
 import type { WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, type MergeResult, statementParts } from './rows.ts';
 import { entriesPerSearch, findOthers, lockEntries, removeEntries, writeEntries } from './statements.ts';
@@ -13,7 +13,7 @@ import { entriesPerSearch, findOthers, lockEntries, removeEntries, writeEntries 
 /** Creates the function that runs a REPLACE import. */
 export function createWhitelistReplace(services: {
   prisma: PrismaClient;
-  locationSlots: Slots;
+  locationSlots: LocationSlots;
   kind: Database['kind'];
 }) {
   const { prisma, locationSlots, kind } = services;
@@ -104,10 +104,6 @@ export function createWhitelistReplace(services: {
         deleted: deleted.length,
       };
     };
-    return locationSlots.run(locationId, async () => {
-      // The API key may have been revoked while the import waited for its location.
-      await author.reauthenticate();
-      return prisma.$transaction(work);
-    });
+    return locationSlots.run(author, locationId, () => prisma.$transaction(work));
   };
 }
