@@ -201,7 +201,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
-  test('the GraphQL explorer shows the results of a subscription as they arrive', async () => {
+  test('the GraphQL explorer shows the results of a subscription as they arrive, and closes the stream when the user stops the subscription', async () => {
     const { key, locationId, entry } = await newTenant();
     const { page, complaints } = await open();
     await typeKey(page, key);
@@ -232,7 +232,11 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
         return textOf(page, 'result');
       })
       .toContain('"occupied"');
+    const closed = page.waitForEvent('requestfailed', (request) =>
+      request.headers().accept!.includes('text/event-stream'),
+    );
     await page.getByRole('button', { name: /Stop query/ }).click();
+    await closed;
     expect(complaints).toEqual([]);
   });
 
