@@ -51,20 +51,24 @@ function Explorer(props: {
 }) {
   const { schema, keyField, early } = props;
   const [fetcher] = useState(() => createFetcher(keyField.current));
-  const [{ query, variables }] = useState(linkedOperation);
-  const [tabs] = useState(() =>
-    createExamples(new Date()).map((example) => ({
+  const [linked] = useState(linkedOperation);
+  const [tabs] = useState(() => {
+    const examples = createExamples(new Date()).map((example) => ({
       query: example.query,
       variables: example.variables ? JSON.stringify(example.variables, null, 2) : '',
-    })),
-  );
+    }));
+    if (!linked.query) return examples;
+    // On the first visit, GraphiQL opens the first of these tabs and ignores the properties `query` and `variables`.
+    const first = { query: early.query ?? linked.query, variables: linked.variables ?? null };
+    return [first, ...examples.filter(({ query }) => query !== linked.query)];
+  });
   return (
     <GraphiQL
       schema={schema}
       fetcher={fetcher}
       defaultTabs={tabs}
-      query={early.query ?? query}
-      variables={variables}
+      query={early.query ?? linked.query}
+      variables={linked.variables}
       {...(early.answer && { response: early.answer })}
       defaultEditorToolsVisibility="variables"
       isHeadersEditorEnabled={false}

@@ -193,6 +193,20 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
   });
 
+  test('on the first visit of a browser, the GraphQL explorer keeps the variables of a linked operation', async () => {
+    const { query } = createExamples(new Date())[1]!;
+    const values = { locationId: 'linked', plate: { plateType: 'SHJ', plateCode: '3', plateNumber: '5' } };
+    const variables = JSON.stringify(values);
+    // The explorer writes the query before the variables, so another order shows when it has written the address.
+    const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
+    await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
+    await openTab(page, 'AddVehicle');
+    await expect.poll(() => textOf(page, 'query')).toContain('mutation AddVehicle');
+    await openTab(page, 'MayEnter');
+    await expect.poll(() => textOf(page, 'query')).toBe(query);
+    expect(JSON.parse(await textOf(page, 'variables'))).toEqual(values);
+  });
+
   test('the GraphQL explorer does not put a query of 20,000 characters into the page address', async () => {
     const { page } = await open();
     await page.locator('.graphiql-query-editor .CodeMirror').click();
