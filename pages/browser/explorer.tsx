@@ -10,6 +10,7 @@ import { Editors } from './editors.tsx';
 import { fillVariables, type ExampleValues } from './example-variables.ts';
 import { createExamples } from './examples.ts';
 import { firstOperationForm, takeOverForm } from './first-operation.ts';
+import { loadFilledValues, storeFilledValues } from './filled-values.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { createFetcher } from './graph-client.ts';
 import { bindKeyField, type KeyField } from './key-field.ts';
@@ -22,7 +23,7 @@ import { followTab, linkedOperation, offerLink } from './link.ts';
 function FillVariables({ keyField }: { keyField: KeyField }) {
   const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
   const [values, setValues] = useState<ExampleValues>();
-  const [filled] = useState(() => new Map<string, ExampleValues>());
+  const [filled] = useState(loadFilledValues);
   const tabId = tabs[activeTabIndex]?.id;
 
   useEffect(() => {
@@ -39,7 +40,8 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     // also delete the text cursor, and the response to an operation that the user ran before GraphiQL was loaded.
     variableEditor.setValue(fillVariables(variableEditor.getValue(), values, former));
     filled.set(tabId, values);
-  }, [values, tabId, variableEditor, filled]);
+    storeFilledValues(filled, tabs);
+  }, [values, tabId, tabs, variableEditor, filled]);
 
   return null;
 }

@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillVariables } from '../../pages/browser/example-variables.ts';
-import { createExamples } from '../../pages/browser/examples.ts';
+import { createExamples, exampleEvent } from '../../pages/browser/examples.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 import { newUser } from '../support/user.ts';
@@ -25,6 +25,21 @@ test('every example query of the explorer runs with the values that the explorer
   }
   const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
   expect(body.data).toMatchObject({ occupied: 3 });
+});
+
+test('the explorer keeps the identifier and the time of a parking event that the user has changed', () => {
+  const { eventId, occurredAt } = exampleEvent(new Date('2026-01-31T08:00:00Z'));
+  const fill = (event: object) =>
+    JSON.parse(fillVariables(JSON.stringify(event), { locationId: '' }, undefined));
+  expect(fill({ eventId, occurredAt }).eventId).not.toBe(eventId);
+  for (const changed of [
+    { eventId, occurredAt: '2026-01-31T09:00:00Z' },
+    { eventId: 'gate-1', occurredAt },
+    { eventId },
+    { occurredAt },
+  ]) {
+    expect(fill(changed)).toEqual(changed);
+  }
 });
 
 /** Returns the accessibility violations that axe-core finds on a page, as texts of the form `rule: element`. */
@@ -144,6 +159,27 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => textOf(page, 'variables')).toContain(first.locationId);
     await typeKey(page, second.key);
     await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
+  });
+
+  test('after a reload, the GraphQL explorer replaces the ids of the previous API key, and renews the example parking event', async () => {
+    const [first, second] = [await newTenant(), await newTenant()];
+    const { page } = await open();
+    const input = async () => JSON.parse(await textOf(page, 'variables')).input;
+    await openTab(page, 'RecordEntry');
+    await typeKey(page, first.key);
+    await expect.poll(() => textOf(page, 'variables')).toContain(first.locationId);
+    const before = await input();
+    const tabs = () => page.evaluate(() => localStorage.getItem('graphiql:tabState'));
+    await expect.poll(tabs).toContain(first.locationId);
+    await page.reload();
+    await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
+    await typeKey(page, second.key);
+    await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
+    const { eventId, occurredAt, plate } = await input();
+    expect(plate.plateNumber).toBe(second.entry.plateNumber);
+    expect(eventId).not.toBe(before.eventId);
+    expect(occurredAt > before.occurredAt).toBe(true);
+    for (const { key } of [first, second]) expect(await storageOf(page)).not.toContain(key);
   });
 
   test('after a reload, the GraphQL explorer remembers the API key only if the user chose to remember the key', async () => {
