@@ -100,9 +100,20 @@ const retrySeconds = 10;
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
     const response = await fetch('/graphql/schema.graphql').catch(() => undefined);
-    if (response?.ok) return buildSchema(await response.text());
+    // A download can break off, and a proxy can send a page of its own with the status 200.
+    const schema =
+      response?.ok &&
+      (await response
+        .text()
+        .then((text) => buildSchema(text))
+        .catch(() => undefined));
+    if (schema) return schema;
     const seconds = Number(response?.headers.get('Retry-After')) || retrySeconds;
-    const fault = response ? `status ${response.status}` : 'no connection';
+    const fault = !response
+      ? 'no connection'
+      : response.ok
+        ? 'incomplete schema'
+        : `status ${response.status}`;
     firstOperationForm().note.textContent = `The schema could not be loaded (${fault}). The next attempt is in ${seconds} s.`;
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }

@@ -385,6 +385,22 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
   });
 
+  test('the GraphQL explorer downloads the schema again when a download contains no complete schema', async () => {
+    const page = await (await newUser(browser)).newPage();
+    let isBroken = true;
+    await page.route('**/graphql/schema.graphql', (route) =>
+      isBroken
+        ? route.fulfill({ status: 200, headers: { 'Retry-After': '1' }, body: '<html>' })
+        : route.continue(),
+    );
+    await page.goto(`${url}/graphql`);
+    await page
+      .getByText('The schema could not be loaded (incomplete schema). The next attempt is in 1 s.')
+      .waitFor();
+    isBroken = false;
+    await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
+  });
+
   test('the GraphQL explorer has links to the home page and to the guide', async () => {
     const { page } = await open();
     for (const path of ['/', '/moving-to-graphql']) {
