@@ -251,6 +251,42 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
+  test('the button that copies the link is disabled while the open operation is too long for a link', async () => {
+    const { page } = await open();
+    const isDisabled = () => page.getByRole('button', { name: 'Copy link' }).isDisabled();
+    await page.locator('.graphiql-query-editor .CodeMirror').click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(`# ${'x'.repeat(20_000)}\n{ health { status } }`);
+    await expect.poll(isDisabled).toBe(true);
+    await openTab(page, 'MayEnter');
+    await expect.poll(isDisabled).toBe(false);
+  });
+
+  test('the GraphQL explorer says that it cannot copy the link when the browser allows no access to the clipboard', async () => {
+    const { page, complaints } = await open();
+    // On an insecure origin, such as http://gateway.example, browsers define no `navigator.clipboard`.
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByRole('button', { name: 'Copy the address of this page' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('a copy button shows its label again after a user has clicked the button twice', async () => {
+    const { page, context } = await open();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.clock.install();
+    const button = page.locator('#copy-link');
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    for (let click = 0; click < 2; click += 1) {
+      await page.evaluate(() => navigator.clipboard.writeText(''));
+      await button.click();
+      await expect.poll(clipboard).toBe(page.url());
+    }
+    expect(await button.innerText()).toBe('Copied');
+    await page.clock.runFor(10_000);
+    expect(await button.innerText()).toBe('Copy link');
+  });
+
   test('the GraphQL explorer shows the results of a subscription as they arrive, and closes the stream when the user stops the subscription', async () => {
     const { key, locationId, entry } = await newTenant();
     const { page, complaints } = await open();
