@@ -26,6 +26,22 @@ function compact(json: string): string {
   }
 }
 
+/**
+ * The minimum time between two changes of the page's address, in milliseconds. Safari throws an error when a page
+ * changes its address more than 100 times in 30 seconds, and the text of an operation can change more often.
+ */
+const addressIntervalMs = 400;
+
+let currentAddress = location.pathname + location.search;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function writeAddress(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  if (currentAddress === location.pathname + location.search) return;
+  history.replaceState(null, '', currentAddress);
+}
+
 const linkButton = () => document.getElementById('copy-link') as HTMLButtonElement;
 
 /**
@@ -36,7 +52,8 @@ export function followTab({ tabs, activeTabIndex }: TabsState): void {
   const { query, variables } = tabs[activeTabIndex] ?? {};
   const path = location.pathname;
   const address = query ? explorerAddress(path, { query, variables: compact(variables ?? '') }) : path;
-  history.replaceState(null, '', address ?? path);
+  currentAddress = address ?? path;
+  timer ??= setTimeout(writeAddress, addressIntervalMs);
   const button = linkButton();
   button.disabled = address === undefined;
   button.title = button.disabled ? 'The operation is too long for a link' : '';
@@ -44,5 +61,9 @@ export function followTab({ tabs, activeTabIndex }: TabsState): void {
 
 /** Adds the event handler to the button that copies the address of the page. */
 export function offerLink(): void {
-  bindCopyButton(linkButton(), () => location.href, 'Copy the address of this page');
+  const link = () => {
+    writeAddress();
+    return location.href;
+  };
+  bindCopyButton(linkButton(), link, 'Copy the address of this page');
 }

@@ -251,6 +251,27 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
+  test('the GraphQL explorer works in a browser that refuses to change the page address often', async () => {
+    const { page, complaints } = await open();
+    await page.evaluate(() => {
+      // Safari allows 100 calls within 30 seconds.
+      let calls = 0;
+      const replaceState = history.replaceState.bind(history);
+      history.replaceState = (...change) => {
+        calls += 1;
+        if (calls > 100) throw new DOMException('too many calls', 'SecurityError');
+        replaceState(...change);
+      };
+    });
+    await page.evaluate(() => {
+      const tabs = [...document.querySelectorAll<HTMLElement>('.graphiql-tab-button')];
+      for (let click = 0; click < 120; click += 1) tabs[click % 2]!.click();
+    });
+    await openTab(page, 'WhyRefused');
+    await expect.poll(() => new URL(page.url()).searchParams.get('query')).toContain('query WhyRefused');
+    expect(complaints).toEqual([]);
+  });
+
   test('the button that copies the link is disabled while the open operation is too long for a link', async () => {
     const { page } = await open();
     const isDisabled = () => page.getByRole('button', { name: 'Copy link' }).isDisabled();
