@@ -1,22 +1,41 @@
 /** How long the copy button shows that the text was copied, in milliseconds. */
 const saidForMs = 2000;
 
-/** Copies a text to the clipboard. For two seconds, the copy button shows whether the text was copied. */
-export async function copyWith(button: HTMLButtonElement, text: string, refusal: string): Promise<void> {
-  const label = button.textContent;
-  const copied = await navigator.clipboard.writeText(text).then(
-    () => true,
-    () => false,
-  );
-  button.textContent = copied ? 'Copied' : refusal;
-  setTimeout(() => {
-    button.textContent = label;
-  }, saidForMs);
+/**
+ * Copies a text to the clipboard. Returns whether the text was copied. On an insecure origin (HTTP, except on
+ * localhost), browsers allow no access to the clipboard, and `navigator.clipboard` is undefined.
+ */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
- * Adds a copy button to each code block of the page. On an insecure origin (HTTP, except on localhost) no button is
- * added, because browsers allow no access to the clipboard there.
+ * Makes a button copy a text to the clipboard. For two seconds, the button then shows whether the text was copied.
+ *
+ * @param textOf a function that returns the text, and that is called at each click
+ * @param refusal the label of the button when the text could not be copied
+ */
+export function bindCopyButton(button: HTMLButtonElement, textOf: () => string, refusal: string): void {
+  const label = button.textContent;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const copy = async () => {
+    const copied = await copyText(textOf());
+    button.textContent = copied ? 'Copied' : refusal;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      button.textContent = label;
+    }, saidForMs);
+  };
+  button.addEventListener('click', () => void copy());
+}
+
+/**
+ * Adds a copy button to each code block of the page. No button is added where browsers allow no access to the clipboard.
  */
 export function offerCopies(): void {
   if (!navigator.clipboard) return;
@@ -26,7 +45,7 @@ export function offerCopies(): void {
     button.className = 'copy';
     button.textContent = 'Copy';
     const code = block.querySelector('pre')!;
-    button.addEventListener('click', () => void copyWith(button, code.textContent ?? '', 'Not copied'));
+    bindCopyButton(button, () => code.textContent ?? '', 'Not copied');
     block.append(button);
   }
 }

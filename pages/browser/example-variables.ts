@@ -1,4 +1,4 @@
-import { examplePlate, noLocation, type Plate } from './examples.ts';
+import { exampleEvent, examplePlate, noLocation, type Plate } from './examples.ts';
 
 /**
  * The location and the plate that the explorer fills into the variables of the example operations. The explorer chooses
@@ -12,10 +12,17 @@ export interface ExampleValues {
 
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
+/** Whether a parking event in the variables has an identifier and a time that the explorer created together. */
+function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent> {
+  const { eventId, occurredAt } = Object(value) as Record<string, unknown>;
+  return typeof occurredAt === 'string' && eventId === `explorer-${Date.parse(occurredAt)}`;
+}
+
 /**
  * Fills the variables of a tab with a location and a plate in the scope of the API key. The function keeps values that
  * the user has written. It replaces only an empty `locationId`, the example plate, and the values for the previous API
- * key.
+ * key. An example parking event gets the current time, because the gateway ignores an event that it already knows, and
+ * because GraphiQL may have stored the event days ago.
  *
  * @param text the variables as the JSON text in the editor
  * @returns the variables with the new values, as JSON text. When no value can be replaced, or when `text` is not valid
@@ -35,6 +42,10 @@ export function fillVariables(
     if (current.plate && (isEqual(value, examplePlate) || isEqual(value, former?.plate))) {
       changed ||= !isEqual(value, current.plate);
       return current.plate;
+    }
+    if (isExampleEvent(value)) {
+      changed = true;
+      return { ...value, ...exampleEvent(new Date()) };
     }
     return value;
   };

@@ -9,6 +9,12 @@ export const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumb
 /** The placeholder for the id of a location, which the explorer replaces when the user has entered an API key. */
 export const noLocation = '';
 
+/** Returns the identifier and the time of an example parking event. The identifier contains the time. */
+export const exampleEvent = (at: Date) => ({
+  eventId: `explorer-${at.getTime()}`,
+  occurredAt: at.toISOString(),
+});
+
 interface Example {
   query: string;
   variables?: Record<string, unknown>;
@@ -17,8 +23,7 @@ interface Example {
 /**
  * Creates the example operations that the explorer shows in tabs.
  *
- * @param now the time of the example parking event and of the example occupancy counts. The identifier of the example
- *   parking event also contains the time `now`.
+ * @param now the time of the example parking event
  */
 export const createExamples = (now: Date): Example[] => [
   {
@@ -198,29 +203,28 @@ mutation RecordEntry($locationId: ID!, $input: ParkingEventInput!) {
     variables: {
       locationId: noLocation,
       input: {
-        eventId: `explorer-${now.getTime()}`,
+        ...exampleEvent(now),
         kind: 'ENTRY',
-        occurredAt: now.toISOString(),
         plate: examplePlate,
       },
     },
   },
   {
     query: `# After a walk through the garage: these vehicles are inside, and no others
-mutation SetInside($locationId: ID!, $plates: [PlateInput!]!, $at: DateTime) {
-  setInside(locationId: $locationId, plates: $plates, at: $at) {
+mutation SetInside($locationId: ID!, $plates: [PlateInput!]!) {
+  setInside(locationId: $locationId, plates: $plates) {
     state
     occupied
     available
   }
 }
 `,
-    variables: { locationId: noLocation, plates: [examplePlate], at: now.toISOString() },
+    variables: { locationId: noLocation, plates: [examplePlate] },
   },
   {
     query: `# Somebody counted how many vehicles are inside, but not which
-mutation AdjustOccupancy($locationId: ID!, $occupied: Int!, $at: DateTime) {
-  adjustOccupancy(locationId: $locationId, occupied: $occupied, at: $at) {
+mutation AdjustOccupancy($locationId: ID!, $occupied: Int!) {
+  adjustOccupancy(locationId: $locationId, occupied: $occupied) {
     state
     occupied
     adjustment
@@ -228,7 +232,7 @@ mutation AdjustOccupancy($locationId: ID!, $occupied: Int!, $at: DateTime) {
   }
 }
 `,
-    variables: { locationId: noLocation, occupied: 3, at: now.toISOString() },
+    variables: { locationId: noLocation, occupied: 3 },
   },
   {
     query: `# Live: run this, then record an entry in another window

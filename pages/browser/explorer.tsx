@@ -10,6 +10,7 @@ import { Editors } from './editors.tsx';
 import { fillVariables, type ExampleValues } from './example-variables.ts';
 import { createExamples } from './examples.ts';
 import { firstOperationForm, takeOverForm } from './first-operation.ts';
+import { loadFilledValues, storeFilledValues } from './filled-values.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { createFetcher } from './graph-client.ts';
 import { bindKeyField, type KeyField } from './key-field.ts';
@@ -22,7 +23,7 @@ import { followTab, linkedOperation, offerLink } from './link.ts';
 function FillVariables({ keyField }: { keyField: KeyField }) {
   const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
   const [values, setValues] = useState<ExampleValues>();
-  const [filled] = useState(() => new Map<string, ExampleValues>());
+  const [filled] = useState(loadFilledValues);
   const tabId = tabs[activeTabIndex]?.id;
 
   useEffect(() => {
@@ -39,7 +40,8 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     // also delete the text cursor, and the response to an operation that the user ran before GraphiQL was loaded.
     variableEditor.setValue(fillVariables(variableEditor.getValue(), values, former));
     filled.set(tabId, values);
-  }, [values, tabId, variableEditor, filled]);
+    storeFilledValues(filled, tabs);
+  }, [values, tabId, tabs, variableEditor, filled]);
 
   return null;
 }
@@ -51,20 +53,24 @@ function Explorer(props: {
 }) {
   const { schema, keyField, early } = props;
   const [fetcher] = useState(() => createFetcher(keyField.current));
-  const [{ query, variables }] = useState(linkedOperation);
-  const [tabs] = useState(() =>
-    createExamples(new Date()).map((example) => ({
+  const [linked] = useState(linkedOperation);
+  const [tabs] = useState(() => {
+    const examples = createExamples(new Date()).map((example) => ({
       query: example.query,
       variables: example.variables ? JSON.stringify(example.variables, null, 2) : '',
-    })),
-  );
+    }));
+    if (!linked.query) return examples;
+    // On the first visit, GraphiQL opens the first of these tabs and ignores the properties `query` and `variables`.
+    const first = { query: early.query ?? linked.query, variables: linked.variables ?? null };
+    return [first, ...examples.filter(({ query }) => query !== linked.query)];
+  });
   return (
     <GraphiQL
       schema={schema}
       fetcher={fetcher}
       defaultTabs={tabs}
-      query={early.query ?? query}
-      variables={variables}
+      query={early.query ?? linked.query}
+      variables={linked.variables}
       {...(early.answer && { response: early.answer })}
       defaultEditorToolsVisibility="variables"
       isHeadersEditorEnabled={false}
@@ -94,9 +100,20 @@ const retrySeconds = 10;
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
     const response = await fetch('/graphql/schema.graphql').catch(() => undefined);
-    if (response?.ok) return buildSchema(await response.text());
+    // A download can break off, and a proxy can send a page of its own with the status 200.
+    const schema =
+      response?.ok &&
+      (await response
+        .text()
+        .then((text) => buildSchema(text))
+        .catch(() => undefined));
+    if (schema) return schema;
     const seconds = Number(response?.headers.get('Retry-After')) || retrySeconds;
-    const fault = response ? `status ${response.status}` : 'no connection';
+    const fault = !response
+      ? 'no connection'
+      : response.ok
+        ? 'incomplete schema'
+        : `status ${response.status}`;
     firstOperationForm().note.textContent = `The schema could not be loaded (${fault}). The next attempt is in ${seconds} s.`;
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }

@@ -21,23 +21,31 @@ export function createFetcher(currentKey: () => string): Fetcher {
     retryAttempts: 0, // no retries, because each rejected request costs a rate limit point
   });
 
-  async function* subscribe({
+  function subscribe({
     query,
     operationName,
     variables,
-  }: FetcherParams): AsyncGenerator<ExecutionResult> {
-    try {
-      yield* events.iterate<Record<string, unknown>, Record<string, unknown>>({
-        query,
-        operationName: operationName ?? undefined,
-        variables: variables as Record<string, unknown> | undefined,
-      });
-    } catch (error) {
-      // When the gateway rejects a subscription, the response is JSON and not an event stream. The client then yields
-      // this JSON as the result of the subscription.
-      if (!(error instanceof NetworkError) || !error.response) throw error;
-      yield (await (error.response as Response).json()) as ExecutionResult;
-    }
+  }: FetcherParams): AsyncIterableIterator<ExecutionResult> {
+    const results = events.iterate<Record<string, unknown>, Record<string, unknown>>({
+      query,
+      operationName: operationName ?? undefined,
+      variables: variables as Record<string, unknown> | undefined,
+    });
+    return {
+      next: () =>
+        results.next().catch(async (error: unknown) => {
+          // When the gateway rejects a subscription, the response is JSON and not an event stream. The client then
+          // yields this JSON as the result of the subscription.
+          if (!(error instanceof NetworkError) || !error.response) throw error;
+          return { done: false, value: (await (error.response as Response).json()) as ExecutionResult };
+        }),
+      // This function closes the stream at once. An async generator that passes on `results` would instead wait for
+      // the next result before it closes the stream.
+      return: () => results.return!(undefined),
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   }
 
   return (params) => {

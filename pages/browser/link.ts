@@ -1,5 +1,5 @@
 import type { TabsState } from '@graphiql/react';
-import { copyWith } from './copy.ts';
+import { bindCopyButton } from './copy.ts';
 import { explorerAddress } from './explorer-address.ts';
 
 /** Returns the operation in the query string of the page's address, such as `?query=…&variables=…`. */
@@ -27,21 +27,43 @@ function compact(json: string): string {
 }
 
 /**
+ * The minimum time between two changes of the page's address, in milliseconds. Safari throws an error when a page
+ * changes its address more than 100 times in 30 seconds, and the text of an operation can change more often.
+ */
+const addressIntervalMs = 400;
+
+let currentAddress = location.pathname + location.search;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function writeAddress(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  if (currentAddress === location.pathname + location.search) return;
+  history.replaceState(null, '', currentAddress);
+}
+
+const linkButton = () => document.getElementById('copy-link') as HTMLButtonElement;
+
+/**
  * Writes the operation of the active tab into the address of the page. Users can then share the address. After a
- * reload, the page shows the same operation.
+ * reload, the page shows the same operation. If the address would be too long, the user cannot copy a link.
  */
 export function followTab({ tabs, activeTabIndex }: TabsState): void {
   const { query, variables } = tabs[activeTabIndex] ?? {};
   const path = location.pathname;
-  const address = query && explorerAddress(path, { query, variables: compact(variables ?? '') });
-  history.replaceState(null, '', address || path);
+  const address = query ? explorerAddress(path, { query, variables: compact(variables ?? '') }) : path;
+  currentAddress = address ?? path;
+  timer ??= setTimeout(writeAddress, addressIntervalMs);
+  const button = linkButton();
+  button.disabled = address === undefined;
+  button.title = button.disabled ? 'The operation is too long for a link' : '';
 }
 
 /** Adds the event handler to the button that copies the address of the page. */
 export function offerLink(): void {
-  const button = document.getElementById('copy-link') as HTMLButtonElement;
-  button.addEventListener(
-    'click',
-    () => void copyWith(button, location.href, 'Copy the address of this page'),
-  );
+  const link = () => {
+    writeAddress();
+    return location.href;
+  };
+  bindCopyButton(linkButton(), link, 'Copy the address of this page');
 }

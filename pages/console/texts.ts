@@ -47,6 +47,7 @@ export const texts = {
     cancel: 'Cancel',
     copy: 'Copy',
     copied: 'Copied',
+    notCopied: 'Not copied: select the secret and copy it',
     zone: 'Times',
     zoneOfLocation: 'of the location',
     zoneOfReader: 'of this device',

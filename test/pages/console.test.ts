@@ -297,6 +297,23 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await page.getByRole('row').filter({ hasText: name }).getByText('Revoked').waitFor();
   });
 
+  test('the console says that it cannot copy a secret when the browser allows no access to the clipboard', async () => {
+    const { key } = await newWorld();
+    const { page, complaints } = await openConsole(browser, url, { key, place: 'keys' });
+    // On an insecure origin, such as http://gateway.example, browsers define no `navigator.clipboard`.
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+    await page
+      .getByRole('button', { name: /^Rotate / })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    await dialog.getByText(/^pms_/).waitFor();
+    await dialog.getByRole('button', { name: 'Copy' }).click();
+    await dialog.getByRole('button', { name: 'Not copied: select the secret and copy it' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   test('the console keeps the expiry of an API key, and replaces a cleared expiry with the expiry of the own API key', async () => {
     const { companyId } = await newWorld();
     const changeExpiry = async (own: Date | null) => {

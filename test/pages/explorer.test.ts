@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillVariables } from '../../pages/browser/example-variables.ts';
-import { createExamples } from '../../pages/browser/examples.ts';
+import { createExamples, exampleEvent } from '../../pages/browser/examples.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 import { newUser } from '../support/user.ts';
@@ -25,6 +25,21 @@ test('every example query of the explorer runs with the values that the explorer
   }
   const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
   expect(body.data).toMatchObject({ occupied: 3 });
+});
+
+test('the explorer keeps the identifier and the time of a parking event that the user has changed', () => {
+  const { eventId, occurredAt } = exampleEvent(new Date('2026-01-31T08:00:00Z'));
+  const fill = (event: object) =>
+    JSON.parse(fillVariables(JSON.stringify(event), { locationId: '' }, undefined));
+  expect(fill({ eventId, occurredAt }).eventId).not.toBe(eventId);
+  for (const changed of [
+    { eventId, occurredAt: '2026-01-31T09:00:00Z' },
+    { eventId: 'gate-1', occurredAt },
+    { eventId },
+    { occurredAt },
+  ]) {
+    expect(fill(changed)).toEqual(changed);
+  }
 });
 
 /** Returns the accessibility violations that axe-core finds on a page, as texts of the form `rule: element`. */
@@ -146,6 +161,27 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
   });
 
+  test('after a reload, the GraphQL explorer replaces the ids of the previous API key, and renews the example parking event', async () => {
+    const [first, second] = [await newTenant(), await newTenant()];
+    const { page } = await open();
+    const input = async () => JSON.parse(await textOf(page, 'variables')).input;
+    await openTab(page, 'RecordEntry');
+    await typeKey(page, first.key);
+    await expect.poll(() => textOf(page, 'variables')).toContain(first.locationId);
+    const before = await input();
+    const tabs = () => page.evaluate(() => localStorage.getItem('graphiql:tabState'));
+    await expect.poll(tabs).toContain(first.locationId);
+    await page.reload();
+    await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
+    await typeKey(page, second.key);
+    await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
+    const { eventId, occurredAt, plate } = await input();
+    expect(plate.plateNumber).toBe(second.entry.plateNumber);
+    expect(eventId).not.toBe(before.eventId);
+    expect(occurredAt > before.occurredAt).toBe(true);
+    for (const { key } of [first, second]) expect(await storageOf(page)).not.toContain(key);
+  });
+
   test('after a reload, the GraphQL explorer remembers the API key only if the user chose to remember the key', async () => {
     const { key } = await newTenant();
     const { page } = await open();
@@ -193,6 +229,20 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
   });
 
+  test('on the first visit of a browser, the GraphQL explorer keeps the variables of a linked operation', async () => {
+    const { query } = createExamples(new Date())[1]!;
+    const values = { locationId: 'linked', plate: { plateType: 'SHJ', plateCode: '3', plateNumber: '5' } };
+    const variables = JSON.stringify(values);
+    // The explorer writes the query before the variables, so another order shows when it has written the address.
+    const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
+    await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
+    await openTab(page, 'AddVehicle');
+    await expect.poll(() => textOf(page, 'query')).toContain('mutation AddVehicle');
+    await openTab(page, 'MayEnter');
+    await expect.poll(() => textOf(page, 'query')).toBe(query);
+    expect(JSON.parse(await textOf(page, 'variables'))).toEqual(values);
+  });
+
   test('the GraphQL explorer does not put a query of 20,000 characters into the page address', async () => {
     const { page } = await open();
     await page.locator('.graphiql-query-editor .CodeMirror').click();
@@ -201,7 +251,64 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
-  test('the GraphQL explorer shows the results of a subscription as they arrive', async () => {
+  test('the GraphQL explorer works in a browser that refuses to change the page address often', async () => {
+    const { page, complaints } = await open();
+    await page.evaluate(() => {
+      // Safari allows 100 calls within 30 seconds.
+      let calls = 0;
+      const replaceState = history.replaceState.bind(history);
+      history.replaceState = (...change) => {
+        calls += 1;
+        if (calls > 100) throw new DOMException('too many calls', 'SecurityError');
+        replaceState(...change);
+      };
+    });
+    await page.evaluate(() => {
+      const tabs = [...document.querySelectorAll<HTMLElement>('.graphiql-tab-button')];
+      for (let click = 0; click < 120; click += 1) tabs[click % 2]!.click();
+    });
+    await openTab(page, 'WhyRefused');
+    await expect.poll(() => new URL(page.url()).searchParams.get('query')).toContain('query WhyRefused');
+    expect(complaints).toEqual([]);
+  });
+
+  test('the button that copies the link is disabled while the open operation is too long for a link', async () => {
+    const { page } = await open();
+    const isDisabled = () => page.getByRole('button', { name: 'Copy link' }).isDisabled();
+    await page.locator('.graphiql-query-editor .CodeMirror').click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(`# ${'x'.repeat(20_000)}\n{ health { status } }`);
+    await expect.poll(isDisabled).toBe(true);
+    await openTab(page, 'MayEnter');
+    await expect.poll(isDisabled).toBe(false);
+  });
+
+  test('the GraphQL explorer says that it cannot copy the link when the browser allows no access to the clipboard', async () => {
+    const { page, complaints } = await open();
+    // On an insecure origin, such as http://gateway.example, browsers define no `navigator.clipboard`.
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByRole('button', { name: 'Copy the address of this page' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('a copy button shows its label again after a user has clicked the button twice', async () => {
+    const { page, context } = await open();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.clock.install();
+    const button = page.locator('#copy-link');
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    for (let click = 0; click < 2; click += 1) {
+      await page.evaluate(() => navigator.clipboard.writeText(''));
+      await button.click();
+      await expect.poll(clipboard).toBe(page.url());
+    }
+    expect(await button.innerText()).toBe('Copied');
+    await page.clock.runFor(10_000);
+    expect(await button.innerText()).toBe('Copy link');
+  });
+
+  test('the GraphQL explorer shows the results of a subscription as they arrive, and closes the stream when the user stops the subscription', async () => {
     const { key, locationId, entry } = await newTenant();
     const { page, complaints } = await open();
     await typeKey(page, key);
@@ -232,7 +339,11 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
         return textOf(page, 'result');
       })
       .toContain('"occupied"');
+    const closed = page.waitForEvent('requestfailed', (request) =>
+      request.headers().accept!.includes('text/event-stream'),
+    );
     await page.getByRole('button', { name: /Stop query/ }).click();
+    await closed;
     expect(complaints).toEqual([]);
   });
 
@@ -328,6 +439,22 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
       .waitFor();
     await expect.poll(() => refused).toBeGreaterThan(1);
     isAllowed = true;
+    await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
+  });
+
+  test('the GraphQL explorer downloads the schema again when a download contains no complete schema', async () => {
+    const page = await (await newUser(browser)).newPage();
+    let isBroken = true;
+    await page.route('**/graphql/schema.graphql', (route) =>
+      isBroken
+        ? route.fulfill({ status: 200, headers: { 'Retry-After': '1' }, body: '<html>' })
+        : route.continue(),
+    );
+    await page.goto(`${url}/graphql`);
+    await page
+      .getByText('The schema could not be loaded (incomplete schema). The next attempt is in 1 s.')
+      .waitFor();
+    isBroken = false;
     await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
   });
 
