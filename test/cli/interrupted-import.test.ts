@@ -280,6 +280,15 @@ describe('a fault in the input of an import by pms', () => {
     expect(unread).toEqual({ code: 2, out: '', err: 'Cannot read the standard input: the disk failed\n' });
   });
 
+  test('pms import exits while its standard input is still open when the gateway refuses a batch of rows', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const reader = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_WHITELIST'] });
+    const importing = start(url, reader, ['import', '-', '--location', locationId, '--batch-size', '1']);
+    importing.child.stdin.write([header, row(), row(), ''].join('\n'));
+    await expect.poll(() => importing.err).toContain('FORBIDDEN');
+    await expect.poll(() => importing.child.exitCode).toBe(1);
+  });
+
   test('pms quotas import sends nothing when a late line of the file is invalid', async () => {
     const { key, locationId } = await gateway.newTenant();
     const lines = Array.from({ length: 1_200 }, (_, index) => `unit-${index},1`);
