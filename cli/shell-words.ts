@@ -32,12 +32,15 @@ const unescape = (text: string) =>
  * `'`, a text in double quotes, one escaped character, or plain text.
  */
 const piece = /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/y;
-/** Matches the blanks between two words of a shell command, including line breaks after a backslash. */
-const blanks = /(?:[ \t\r]|\\\r?\n)+/y;
-const comment = /#.*/y;
+/**
+ * Matches the blanks between two words of a shell command, including line breaks after a backslash. All white space is
+ * blank, such as the non-breaking spaces of a command that a user has copied from a web page.
+ */
+const blanks = /(?:[^\S\n]|\\\r?\n)+/y;
+const comment = /#[^\n]*/y;
 /** Matches a shell operator that ends a command, such as a pipe, a redirection or a separator. */
 const operator = /\d?[|<>]|&(?:&|\s|$)|;/y;
-const restOfLine = /.*/y;
+const restOfLine = /[^\n]*/y;
 
 /**
  * Splits a shell script into commands, and each command into words. Quotes and continued lines work as in bash, but the
