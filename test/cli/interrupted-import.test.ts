@@ -108,6 +108,26 @@ describe('Ctrl-C during an import by pms', () => {
     expect(await countEntries(locationId)).toBe(4);
   });
 
+  test('after Ctrl-C, pms import finishes its current batch of rows even if no program reads its messages', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const file = csvOf(row(), row(newEntry({ plateCode: 'ABCD' })), row());
+    const slow = await startSlowGateway(key, 1);
+    const importing = start(slow.address, key, [
+      'import',
+      ...[file, '--location', locationId, '--batch-size', '2'],
+    ]);
+    await expect.poll(slow.waiting).toBe(1);
+    importing.child.stderr.destroy();
+    importing.child.kill('SIGINT');
+    const exitCode = () => {
+      slow.answer();
+      return importing.child.exitCode;
+    };
+    await expect.poll(exitCode).toBe(130);
+    expect(readFileSync(`${file}.rejected.csv`, 'utf8')).toContain('ABCD');
+    expect(await countEntries(locationId)).toBe(1);
+  });
+
   test('when Ctrl-C ends a pms import that waits for the rate limit, pms prints a command that continues the import', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 2 });
