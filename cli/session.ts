@@ -78,7 +78,8 @@ export function openSession(
   args: readonly string[],
 ): Session {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new Failure(`Not the URL of a gateway: ${url}`, exitCode.usage);
+    // the part before the character @ may be a password
+    throw new Failure(`Not the URL of a gateway: ${url.replace(/.*@/s, '…@')}`, exitCode.usage);
   }
   const output = createOutput(streams, { json, fullIds });
   const gateway = { url, key: readKey(keyFile, env), onWait: sayWait(output) };

@@ -42,6 +42,22 @@ const comment = /#[^\n]*/y;
 const operator = /\d?[|<>]|&(?:&|\s|$)|;/y;
 const restOfLine = /[^\n]*/y;
 
+/** Describes the character with which an incomplete word of a shell command begins. */
+const incompleteWords: Record<string, string> = {
+  "'": 'a single quote is not closed',
+  '"': 'a double quote is not closed',
+  '\\': 'nothing follows the backslash',
+};
+
+/**
+ * Creates the failure for an incomplete word of a shell command. The message does not contain the text, because the
+ * word may be a header with an API key.
+ */
+function incompleteWord(text: string, at: number): Failure {
+  const line = text.slice(0, at).split('\n').length;
+  return new Failure(`Line ${line}: ${incompleteWords[text[at]!]}`, exitCode.usage);
+}
+
 /**
  * Splits a shell script into commands, and each command into words. Quotes and continued lines work as in bash, but the
  * function does not replace variables by their values. Everything after a pipe or a redirection in a shell command is
@@ -76,9 +92,7 @@ export function shellCommands(text: string): string[][] {
       else if (double !== undefined) word += double.replace(/\\([$`"\\])|\\\n/g, '$1');
       else word += single ?? character ?? plain ?? '';
     }
-    if (at < text.length && !/\s/.test(text[at]!)) {
-      throw new Failure(`A quote is not closed: ${text.slice(at, at + 40)}`, exitCode.usage);
-    }
+    if (at < text.length && !/\s/.test(text[at]!)) throw incompleteWord(text, at);
     commands.at(-1)!.push(word);
   }
   return commands.filter((words) => words.length > 0);

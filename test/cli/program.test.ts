@@ -298,11 +298,40 @@ describe('secret values that pms must not print', () => {
     expect(only).toMatchObject({ code: 2, err: expect.not.stringContaining(secret) });
   });
 
+  test.each(["'", '"', "$'"])(
+    'pms translate does not print the text after a quote %s that is not closed',
+    async (quote) => {
+      const line = `curl -s ${url}/api/locations \\\n -H ${quote}X-API-Key: ${secret}`;
+      const { code, err } = await pms('key', 'translate', line);
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: expect.stringMatching(/^Line 2: a .+ is not closed\n$/),
+      });
+    },
+  );
+
+  test('pms translate does not print a password in the address of a curl line', async () => {
+    for (const [address, shown] of [
+      [`https://user:${secret}@host/health?key=${secret}`, ': https://host/health'],
+      [`user:${secret}@host/health`, '; an address contains /api/'],
+      [`https://user:${secret}@ho st/health`, '; an address contains /api/'],
+    ]) {
+      const { code, err } = await pms('key', 'translate', `curl '${address}'`);
+      expect({ code, err }).toEqual({ code: 2, err: `Not the address of a REST endpoint${shown}\n` });
+    }
+  });
+
   test('pms does not print a password in the address of the gateway', async () => {
     const address = url.replace('://', `://operator:${secret}@`);
     const { code, err } = await pms('key', '--url', address, 'whoami');
     expect(code).toBe(2);
     expect(err).toBe(`Cannot send the request to ${url}: its address or a header is invalid\n`);
+    for (const scheme of ['', 'ftp://']) {
+      expect(await pms('key', '--url', `${scheme}operator:${secret}@host`, 'whoami')).toMatchObject({
+        code: 2,
+        err: 'Not the URL of a gateway: …@host\n',
+      });
+    }
   });
 });
 

@@ -171,7 +171,10 @@ describe('the command pms translate', () => {
   });
 
   test.each([
-    ['a quote that is never closed', `curl 'http://x/api/health`, 'A quote is not closed'],
+    ['a quote that is never closed', `curl 'http://x/api/health`, 'Line 1: a single quote is not closed'],
+    ['a double quote', `curl -s \\\n  "http://x/api/health\n\n`, 'Line 2: a double quote is not closed'],
+    ['an ANSI-C quote', `\ncurl -d $'x http://x/api/health`, 'Line 2: a single quote is not closed'],
+    ['a last backslash', 'curl http://x/api/health\\', 'Line 1: nothing follows the backslash'],
     ['an option that curl does not have', 'curl --nothing http://x/api/health', "Unknown option '--nothing'"],
     [
       'two addresses',
