@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure.ts';
-import { fetchFromGateway, notGateway, reasonOf, retryAfterSeconds } from './gateway-fetch.ts';
+import {
+  fetchFromGateway,
+  isGatewayFailure,
+  notGateway,
+  pauseOf,
+  reasonOf,
+  retryAfterSeconds,
+} from './gateway-fetch.ts';
 
 /** A response of a gateway to a request from the command-line program. */
 interface GatewayAnswer {
@@ -24,8 +31,15 @@ export interface Connection {
     init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
     stopping?: AbortSignal,
   ): Promise<GatewayAnswer>;
-  /** Whether the gateway has already answered a request of this connection. */
-  hasAnswered(): boolean;
+  /**
+   * Sends a request that may be executed twice without harm. When the gateway fails or becomes unreachable, the
+   * connection repeats the request a few times. The connection does not repeat it as long as the gateway has not
+   * answered any request.
+   *
+   * @param request a function that sends the request once. If a retry may succeed, it throws a temporary `Failure`
+   * @param stopping a signal that ends the pause before a retry; `repeat` then throws an AbortError
+   */
+  repeat<Result>(request: () => Promise<Result>, stopping?: AbortSignal): Promise<Result>;
 }
 
 /** The address of the gateway and the API key. */
@@ -37,6 +51,9 @@ export interface GatewayOptions {
    */
   onWait: (reason: string, seconds: number) => void;
 }
+
+/** The maximum number of retries after a failure of the gateway. All retries together take about half a minute. */
+const maxRetries = 5;
 
 /** The HTTP header that marks a request body as JSON. */
 export const jsonType = { 'Content-Type': 'application/json' } as const;
@@ -80,19 +97,33 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
       const { status, headers } = response;
       const type = headers.get('Content-Type')?.split(';')[0] ?? 'text';
       throw notGateway(address.href, `status ${status} with ${type} instead of JSON`, {
-        temporary: status >= 500,
+        temporary: isGatewayFailure(response),
       });
     }
   }
 
   return {
-    hasAnswered: () => answered,
+    async repeat(request, stopping) {
+      for (let failures = 1; ; failures += 1) {
+        try {
+          return await request();
+        } catch (error) {
+          // If the gateway has never answered a request, the address that the user gave is probably wrong. Retries
+          // would only hide a wrong address from the user.
+          const mayHelp = error instanceof Failure && error.temporary && answered;
+          if (!mayHelp || failures > maxRetries) throw error;
+          const seconds = pauseOf(error, failures);
+          onWait(error.message, seconds);
+          await sleep(seconds * 1000, undefined, { signal: stopping });
+        }
+      }
+    },
     async send(path, init, stopping) {
       const address = new URL(path, url);
       const headers = { ...init.headers, 'X-API-Key': key };
       for (;;) {
         const answer = await exchange(address, { ...init, headers });
-        if (answer.response.status < 500) answered = true;
+        if (!isGatewayFailure(answer.response)) answered = true;
         if (answer.response.status !== 429) return answer;
         const seconds = retryAfterSeconds(answer.response) ?? 1;
         onWait('The rate limit of the key is reached', seconds);

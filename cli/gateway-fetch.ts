@@ -87,6 +87,12 @@ export const notGateway = (address: string, difference: string, answer: { tempor
     answer,
   );
 
+/** Whether the HTTP status of a response says that the gateway failed, so that a retry may succeed. */
+export const isGatewayFailure = ({ status }: Response) => status >= 500;
+
+/** The error of a response that says only by its HTTP status that the gateway failed. */
+export const unexplainedFailure: readonly GraphError[] = [{ message: 'The gateway failed; try again later' }];
+
 /**
  * Creates the failure for an error response of the gateway. The message of the failure contains the code, the message,
  * the field and the value of each error.
@@ -104,7 +110,7 @@ export function failureOf(errors: readonly GraphError[], response?: Response): F
   return new Failure([...lines, ...(requestId ? [`  request: ${requestId}`] : [])].join('\n'), undefined, {
     code,
     field: firstDetails?.field,
-    temporary: code === 'INTERNAL_ERROR',
+    temporary: code === 'INTERNAL_ERROR' || (response !== undefined && isGatewayFailure(response)),
     retryAfterSeconds: response && retryAfterSeconds(response),
   });
 }

@@ -85,7 +85,7 @@ export function openSession(
   const gateway = { url, key: readKey(keyFile, env), onWait: sayWait(output) };
   const connection = createConnection(gateway);
   return {
-    client: createClient(connection, gateway),
+    client: createClient(connection),
     rest: createRestClient(connection),
     subscriber: createSubscriber(gateway),
     output,
