@@ -24,7 +24,8 @@ export interface Connection {
    *
    * @param path the path and query of the URL
    * @param stopping a signal that interrupts the pause after a rate limit error; `send` then throws an AbortError
-   * @throws {Failure} when no gateway answered. If a retry may succeed, `temporary` of the failure is true
+   * @throws {Failure} when no gateway answered, or when a hundred retries in sequence got status 429. If a retry may
+   *   succeed, `temporary` of the failure is true
    */
   send(
     path: string,
@@ -54,6 +55,13 @@ export interface GatewayOptions {
 
 /** The maximum number of retries after a failure of the gateway. All retries together take about half a minute. */
 const maxRetries = 5;
+
+/**
+ * The maximum number of retries of one request after responses with status 429. The gateway says in `Retry-After` when
+ * it has room for the request, so a request is refused again only while other clients use the same API key. After a
+ * hundred retries, the cause is another one, such as a proxy with its own limit.
+ */
+const maxLimitRetries = 100;
 
 /** The HTTP header that marks a request body as JSON. */
 export const jsonType = { 'Content-Type': 'application/json' } as const;
@@ -121,10 +129,15 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
     async send(path, init, stopping) {
       const address = new URL(path, url);
       const headers = { ...init.headers, 'X-API-Key': key };
-      for (;;) {
+      for (let retries = 0; ; retries += 1) {
         const answer = await exchange(address, { ...init, headers });
         if (!isGatewayFailure(answer.response)) answered = true;
         if (answer.response.status !== 429) return answer;
+        if (retries === maxLimitRetries) {
+          throw new Failure(
+            `The rate limit of the key is reached, also after ${maxLimitRetries} retries. Try again later.`,
+          );
+        }
         const seconds = retryAfterSeconds(answer.response) ?? 1;
         onWait('The rate limit of the key is reached', seconds);
         await sleep(seconds * 1000, undefined, { signal: stopping });

@@ -61,12 +61,18 @@ export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
 
 /**
- * Returns the number of seconds in the response header `Retry-After`. Returns `undefined` when `Retry-After` is missing
- * or contains a date, which a gateway never sends.
+ * The longest pause before a retry, in seconds. The longest window of a rate limit is an hour. Without a maximum, a pause
+ * of more than 24 days would end at once, because the timers of Node.js do not support it.
+ */
+const maxRetryAfterSeconds = 3600;
+
+/**
+ * Returns the number of seconds in the response header `Retry-After`, or an hour if the number is larger. Returns
+ * `undefined` when `Retry-After` is missing or contains a date, which a gateway never sends.
  */
 export function retryAfterSeconds({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After') ?? '';
-  return /^\d{1,9}$/.test(value) ? Number(value) : undefined;
+  return /^\d{1,9}$/.test(value) ? Math.min(Number(value), maxRetryAfterSeconds) : undefined;
 }
 
 /** Returns the reason why a request has no response, as text. The text contains no header value. */

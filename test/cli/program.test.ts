@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { reasonOf } from '../../cli/gateway-fetch.ts';
+import { reasonOf, retryAfterSeconds } from '../../cli/gateway-fetch.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { projectFolder } from '../support/documentation.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
@@ -189,6 +189,24 @@ test('when the first request of a pms command succeeds and the second request ge
   const found = await pms(key, '--url', failing, 'locations', 'list', '--company', slug);
   expect(found).toMatchObject({ code: 0, err: expect.stringContaining('retrying in 1 second') });
   expect(requests).toBe(3);
+});
+
+test('pms stops when every response to a request has status 429', async () => {
+  let requests = 0;
+  const limiting = await listen((_, response) => {
+    requests += 1;
+    response.writeHead(429, { 'Retry-After': '0' }).end('{}');
+  });
+  const { code, out, err } = await pms('key', '--url', limiting, 'whoami');
+  expect({ code, out, requests }).toEqual({ code: 1, out: '', requests: 101 });
+  expect(err).toMatch(/The rate limit of the key is reached, also after 100 retries\. Try again later\.\n$/);
+});
+
+test('pms never waits longer than an hour for a rate limit', () => {
+  const wait = (value: string) =>
+    retryAfterSeconds(new Response(null, { headers: { 'Retry-After': value } }));
+  expect(wait('3600')).toBe(3600);
+  expect(wait('999999999')).toBe(3600);
 });
 
 describe('names that pms accepts in place of ids', () => {
