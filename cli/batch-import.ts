@@ -195,7 +195,7 @@ export async function importInBatches<Row extends FileRow>(
   } finally {
     forget();
     progress.stop();
-    if (stopping.signal.aborted) source.stream.destroy();
+    source.stream.destroy(); // an open standard input would keep the process running after a failure
     await rejects?.close();
   }
 }

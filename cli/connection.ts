@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure.ts';
-import { fetchFromGateway, notGateway, reasonOf, retryAfterSeconds } from './gateway-fetch.ts';
+import {
+  fetchFromGateway,
+  isGatewayFailure,
+  notGateway,
+  pauseOf,
+  reasonOf,
+  retryAfterSeconds,
+} from './gateway-fetch.ts';
 
 /** A response of a gateway to a request from the command-line program. */
 interface GatewayAnswer {
@@ -17,15 +24,23 @@ export interface Connection {
    *
    * @param path the path and query of the URL
    * @param stopping a signal that interrupts the pause after a rate limit error; `send` then throws an AbortError
-   * @throws {Failure} when no gateway answered. If a retry may succeed, `temporary` of the failure is true
+   * @throws {Failure} when no gateway answered, or when a hundred retries in sequence got status 429. If a retry may
+   *   succeed, `temporary` of the failure is true
    */
   send(
     path: string,
     init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
     stopping?: AbortSignal,
   ): Promise<GatewayAnswer>;
-  /** Whether the gateway has already answered a request of this connection. */
-  hasAnswered(): boolean;
+  /**
+   * Sends a request that may be executed twice without harm. When the gateway fails or becomes unreachable, the
+   * connection repeats the request a few times. The connection does not repeat it as long as the gateway has not
+   * answered any request.
+   *
+   * @param request a function that sends the request once. If a retry may succeed, it throws a temporary `Failure`
+   * @param stopping a signal that ends the pause before a retry; `repeat` then throws an AbortError
+   */
+  repeat<Result>(request: () => Promise<Result>, stopping?: AbortSignal): Promise<Result>;
 }
 
 /** The address of the gateway and the API key. */
@@ -37,6 +52,16 @@ export interface GatewayOptions {
    */
   onWait: (reason: string, seconds: number) => void;
 }
+
+/** The maximum number of retries after a failure of the gateway. All retries together take about half a minute. */
+const maxRetries = 5;
+
+/**
+ * The maximum number of retries of one request after responses with status 429. The gateway says in `Retry-After` when
+ * it has room for the request, so a request is refused again only while other clients use the same API key. After a
+ * hundred retries, the cause is another one, such as a proxy with its own limit.
+ */
+const maxLimitRetries = 100;
 
 /** The HTTP header that marks a request body as JSON. */
 export const jsonType = { 'Content-Type': 'application/json' } as const;
@@ -80,20 +105,39 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
       const { status, headers } = response;
       const type = headers.get('Content-Type')?.split(';')[0] ?? 'text';
       throw notGateway(address.href, `status ${status} with ${type} instead of JSON`, {
-        temporary: status >= 500,
+        temporary: isGatewayFailure(response),
       });
     }
   }
 
   return {
-    hasAnswered: () => answered,
+    async repeat(request, stopping) {
+      for (let failures = 1; ; failures += 1) {
+        try {
+          return await request();
+        } catch (error) {
+          // If the gateway has never answered a request, the address that the user gave is probably wrong. Retries
+          // would only hide a wrong address from the user.
+          const mayHelp = error instanceof Failure && error.temporary && answered;
+          if (!mayHelp || failures > maxRetries) throw error;
+          const seconds = pauseOf(error, failures);
+          onWait(error.message, seconds);
+          await sleep(seconds * 1000, undefined, { signal: stopping });
+        }
+      }
+    },
     async send(path, init, stopping) {
       const address = new URL(path, url);
       const headers = { ...init.headers, 'X-API-Key': key };
-      for (;;) {
+      for (let retries = 0; ; retries += 1) {
         const answer = await exchange(address, { ...init, headers });
-        if (answer.response.status < 500) answered = true;
+        if (!isGatewayFailure(answer.response)) answered = true;
         if (answer.response.status !== 429) return answer;
+        if (retries === maxLimitRetries) {
+          throw new Failure(
+            `The rate limit of the key is reached, also after ${maxLimitRetries} retries. Try again later.`,
+          );
+        }
         const seconds = retryAfterSeconds(answer.response) ?? 1;
         onWait('The rate limit of the key is reached', seconds);
         await sleep(seconds * 1000, undefined, { signal: stopping });

@@ -101,8 +101,7 @@ function callOf(args: string[]): RestCall {
   }
   const path = /\/api\/[^#]*/.exec(address)?.[0];
   if (!path) {
-    const shown = /^https?:/.test(address) ? `: ${address}` : '; an address contains /api/';
-    throw new Failure(`Not the address of a REST endpoint${shown}`, exitCode.usage);
+    throw new Failure(`Not the address of a REST endpoint${shownAddress(address)}`, exitCode.usage);
   }
   const data = dataOf(values);
   if (values.get) {
@@ -119,6 +118,16 @@ function callOf(args: string[]): RestCall {
     body: data.length > 0 ? data.join('&') : undefined,
     ifMatch,
   };
+}
+
+/**
+ * Returns the part of an error message that names an address. The part never contains a password or a query, and
+ * contains nothing of a text that is not a web address, because such a text may be an API key.
+ */
+function shownAddress(address: string): string {
+  if (!/^https?:/i.test(address) || !URL.canParse(address)) return '; an address contains /api/';
+  const { origin, pathname } = new URL(address);
+  return `: ${origin}${pathname}`;
 }
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof meaningful }>>['values'];

@@ -61,12 +61,18 @@ export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
 
 /**
- * Returns the number of seconds in the response header `Retry-After`. Returns `undefined` when `Retry-After` is missing
- * or contains a date, which a gateway never sends.
+ * The longest pause before a retry, in seconds. The longest window of a rate limit is an hour. Without a maximum, a pause
+ * of more than 24 days would end at once, because the timers of Node.js do not support it.
+ */
+const maxRetryAfterSeconds = 3600;
+
+/**
+ * Returns the number of seconds in the response header `Retry-After`, or an hour if the number is larger. Returns
+ * `undefined` when `Retry-After` is missing or contains a date, which a gateway never sends.
  */
 export function retryAfterSeconds({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After') ?? '';
-  return /^\d{1,9}$/.test(value) ? Number(value) : undefined;
+  return /^\d{1,9}$/.test(value) ? Math.min(Number(value), maxRetryAfterSeconds) : undefined;
 }
 
 /** Returns the reason why a request has no response, as text. The text contains no header value. */
@@ -87,6 +93,12 @@ export const notGateway = (address: string, difference: string, answer: { tempor
     answer,
   );
 
+/** Whether the HTTP status of a response says that the gateway failed, so that a retry may succeed. */
+export const isGatewayFailure = ({ status }: Response) => status >= 500;
+
+/** The error of a response that says only by its HTTP status that the gateway failed. */
+export const unexplainedFailure: readonly GraphError[] = [{ message: 'The gateway failed; try again later' }];
+
 /**
  * Creates the failure for an error response of the gateway. The message of the failure contains the code, the message,
  * the field and the value of each error.
@@ -104,7 +116,7 @@ export function failureOf(errors: readonly GraphError[], response?: Response): F
   return new Failure([...lines, ...(requestId ? [`  request: ${requestId}`] : [])].join('\n'), undefined, {
     code,
     field: firstDetails?.field,
-    temporary: code === 'INTERNAL_ERROR',
+    temporary: code === 'INTERNAL_ERROR' || (response !== undefined && isGatewayFailure(response)),
     retryAfterSeconds: response && retryAfterSeconds(response),
   });
 }

@@ -19,8 +19,10 @@ const refreshIntervalMs = 60_000;
 /** How long the command collects notices of changes, in milliseconds, before it sends one request for all of them. */
 const gatheringMs = 200;
 
-/** Ignores the AbortError of an interrupted wait, because the caller itself checks whether its signal is aborted. */
-const ignoreAbort = () => undefined;
+/** Waits for a number of milliseconds, or until the signal is aborted. The caller checks whether the signal is aborted. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
 
 /**
  * Repeats `work` until it succeeds, with pauses of at most 30 seconds between the attempts.
@@ -41,7 +43,7 @@ export async function untilItSucceeds<Result>(
       if (!(error instanceof Failure) || !error.temporary || signal?.aborted) throw error;
       const seconds = pauseOf(error, failures);
       sayWait(output)(error.message, seconds);
-      await sleep(seconds * 1000, undefined, { signal }).catch(ignoreAbort);
+      await pause(seconds * 1000, signal);
     }
   }
 }
@@ -51,12 +53,13 @@ export async function untilItSucceeds<Result>(
  * open, the function `next` returns at regular intervals. So the caller requests the changes regularly (polling).
  *
  * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
- * @param signal a signal that ends the stream and all pauses
+ * @param signal a signal that ends the stream and all pauses. The caller aborts the signal when it fails, because an open
+ *   stream keeps the process running
  */
 export function followNotices(
   { output }: Session,
   open: (onConnected: () => void) => AsyncIterable<unknown>,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): {
   /** Waits until the subscription reports a change (a notice), or until the time of the next poll. */
   next(): Promise<void>;
@@ -69,10 +72,10 @@ export function followNotices(
     isNoticed = true;
     wake();
   };
-  signal?.addEventListener('abort', notice);
+  signal.addEventListener('abort', notice);
 
   async function follow(): Promise<void> {
-    for (let failures = 1; !signal?.aborted; failures += 1) {
+    for (let failures = 1; !signal.aborted; failures += 1) {
       try {
         const stream = open(() => {
           isConnected = true;
@@ -82,15 +85,17 @@ export function followNotices(
         });
         for await (const _ of stream) notice();
       } catch (error) {
-        if (signal?.aborted) return;
+        if (signal.aborted) return;
         if (!isOutageSaid) {
           output.say(
             `${(error as Error).message}; polling every ${pollIntervalMs / 1000} seconds until the stream is open again`,
           );
         }
-        isOutageSaid = true;
         isConnected = false;
-        await sleep(pauseOf(error, failures) * 1000, undefined, { signal }).catch(ignoreAbort);
+        // A gateway that refuses the stream may also refuse the API key. The caller then learns it from a poll at once.
+        if (!isOutageSaid && error instanceof Failure && !error.temporary) notice();
+        isOutageSaid = true;
+        await pause(pauseOf(error, failures) * 1000, signal);
       }
     }
   }
@@ -107,7 +112,7 @@ export function followNotices(
           };
         });
       }
-      await sleep(gatheringMs, undefined, { signal }).catch(ignoreAbort);
+      await pause(gatheringMs, signal);
       isNoticed = false;
     },
   };

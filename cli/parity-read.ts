@@ -1,5 +1,6 @@
 import type { GraphAnswer } from './client.ts';
 import { type Difference, differencesOf } from './compare.ts';
+import { Failure } from './failure.ts';
 import type { Page } from './pages.ts';
 import type { RestClient } from './rest-client.ts';
 
@@ -13,12 +14,26 @@ export interface Comparison {
 }
 
 /**
- * The maximum number of attempts to compare a REST response with a GraphQL response. If the length of a list changes
- * while `pms parity` compares it, the command makes another attempt.
+ * The maximum number of attempts to compare a REST response with a GraphQL response. If the length of a list, or the
+ * HTTP status, changes while `pms parity` compares a read, the command makes another attempt.
  */
 const maxAttempts = 3;
 /** The HTTP status with which the gateway responds while the operator has switched off a deprecated route. */
 const switchedOff = 410;
+
+/** Returns the result for responses that could not be compared. */
+export const notCompared = (obstacle: string): Comparison => ({ items: 0, differences: [], obstacle });
+
+/**
+ * Returns the result for a read during which the gateway failed. One failed read must not discard the results of the
+ * other reads.
+ *
+ * @throws the given error when it is permanent, because the other reads would fail, too
+ */
+export function notComparedAfter(error: unknown): Comparison {
+  if (!(error instanceof Failure) || !error.temporary) throw error;
+  return notCompared(`the gateway failed: ${error.message.split('\n')[0]}`);
+}
 
 /** A GraphQL response that was converted to the form of a REST response. */
 interface Shown {
@@ -48,7 +63,10 @@ async function readFromGraph(
   const nodes: unknown[] = [];
   let after: unknown = twin.variables.after;
   for (let pages = 1; ; pages += 1) {
-    const answer = await rest.run({ ...twin, variables: { ...twin.variables, ...(after ? { after } : {}) } });
+    const answer = await rest.read({
+      ...twin,
+      variables: { ...twin.variables, ...(after ? { after } : {}) },
+    });
     if (answer.errors?.length || !answer.data)
       return { body: envelopeOfError(answer), items: 1, isCut: false };
     const [value] = Object.values(answer.data);
@@ -86,7 +104,7 @@ export async function compareRead(rest: RestClient, path: string, maxPages: numb
   for (let attempt = 1; ; attempt += 1) {
     const before = await rest.get(path);
     if (before.status === switchedOff) {
-      return { items: 0, differences: [], obstacle: 'the route is currently switched off (410)' };
+      return notCompared('the route is currently switched off (410)');
     }
     const isBare = !('success' in (before.body as object));
     const shown = await readFromGraph(rest, path, maxPages, isBare);
@@ -95,9 +113,10 @@ export async function compareRead(rest: RestClient, path: string, maxPages: numb
     if (found.length === 0) return { items, differences: [] };
     const after = await rest.get(path);
     const changed = differencesOf(comparable(before.body, shown), comparable(after.body, shown));
-    const isShifted = changed.some(({ field }) => field.endsWith('.length'));
+    const isShifted =
+      before.status !== after.status || changed.some(({ field }) => field.endsWith('.length'));
     const fields = new Set(changed.map(({ field }) => field));
     if (!isShifted) return { items, differences: found.filter(({ field }) => !fields.has(field)) };
-    if (attempt === maxAttempts) return { items: 0, differences: [], obstacle: 'the list kept changing' };
+    if (attempt === maxAttempts) return notCompared('the data kept changing');
   }
 }

@@ -11,7 +11,7 @@ import {
   ViewerDocument,
 } from './generated/operations.ts';
 import { firstItemsOf } from './pages.ts';
-import { compareRead } from './parity-read.ts';
+import { type Comparison, compareRead, notCompared, notComparedAfter } from './parity-read.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -144,15 +144,17 @@ async function compareReads(
   const locationIds = needLocations ? await reachedLocations(client, options.locations) : [];
   const rows: Row[] = [];
   for (const read of reads) {
-    const paths = await pathsOf(read, client, locationIds);
-    if (paths.length === 0) {
-      const obstacle = 'no location or resident was found to request';
-      rows.push({ ...read, path: read.operation.slice('GET '.length), items: 0, differences: [], obstacle });
-    }
-    for (const path of paths) {
-      output.say(`Comparing ${path}`);
-      const { obstacle = null, ...compared } = await compareRead(rest, path, options.pages);
-      rows.push({ ...read, path, ...compared, obstacle });
+    const add = (path: string, { obstacle, ...compared }: Comparison) =>
+      rows.push({ ...read, path, ...compared, obstacle: obstacle ?? null });
+    const route = read.operation.slice('GET '.length);
+    const paths = await pathsOf(read, client, locationIds).catch(notComparedAfter);
+    if (!Array.isArray(paths)) add(route, paths);
+    else if (paths.length === 0) add(route, notCompared('no location or resident was found to request'));
+    else {
+      for (const path of paths) {
+        output.say(`Comparing ${path}`);
+        add(path, await compareRead(rest, path, options.pages).catch(notComparedAfter));
+      }
     }
   }
   return rows;

@@ -1,11 +1,16 @@
 #!/usr/bin/env node
-import { exitCode } from './failure.ts';
 import { runProgram } from './program.ts';
+import { stopCommand } from './signals.ts';
 
-// If a program such as `head` closes the output pipe, the command ends without an error.
+// If a program such as `head` closes the output pipe, the command ends without an error. A command that must clean up,
+// such as `listen`, first does so.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(exitCode.done);
-  throw error;
+  if (error.code !== 'EPIPE') throw error;
+  if (!stopCommand()) process.exit();
+});
+// Nobody can read the messages any more, but the command still has to do its work and clean up.
+process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
 });
 
 // Runs the program `pms` with the arguments, streams and environment of this process, and sets the exit code of the

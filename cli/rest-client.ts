@@ -1,7 +1,7 @@
-import type { GraphAnswer } from './client.ts';
+import { type GraphAnswer, sendOperation } from './client.ts';
 import { type Connection, jsonType } from './connection.ts';
 import { exitCode, Failure } from './failure.ts';
-import { failureOf, notGateway } from './gateway-fetch.ts';
+import { failureOf, isGatewayFailure, notGateway, unexplainedFailure } from './gateway-fetch.ts';
 
 /** A request to the REST API. */
 export interface RestCall {
@@ -20,11 +20,14 @@ export interface Twin {
   variables: Record<string, unknown>;
 }
 
-/** Sends REST requests to a gateway, for commands that help users to move from REST to GraphQL. */
+/**
+ * Sends REST requests to a gateway, for commands that help users to move from REST to GraphQL. When the gateway fails,
+ * the client repeats each request a few times, and then throws a temporary failure.
+ */
 export interface RestClient {
   /**
    * Sends a GET request for a comparison of REST with GraphQL. Returns the REST response, even if it is an error
-   * response.
+   * response, unless the gateway failed.
    */
   get(path: string): Promise<{ status: number; body: unknown }>;
   /**
@@ -34,10 +37,10 @@ export interface RestClient {
    */
   twinOf(call: RestCall): Promise<Twin>;
   /**
-   * Executes a GraphQL request that is equivalent to a REST request. Returns the GraphQL response, with or without
-   * errors.
+   * Executes a GraphQL request that is equivalent to a GET request. Returns the GraphQL response, with or without
+   * errors, unless the gateway failed.
    */
-  run(twin: Twin): Promise<GraphAnswer<Record<string, unknown>>>;
+  read(twin: Twin): Promise<GraphAnswer<Record<string, unknown>>>;
 }
 
 const twinMediaType = 'application/graphql-request+json';
@@ -87,29 +90,32 @@ export function createRestClient(connection: Connection): RestClient {
   }
 
   return {
-    async get(path) {
-      const { response, body } = await connection.send(path, { method: 'GET', headers: comparison });
-      return { status: response.status, body };
-    },
+    get: (path) =>
+      connection.repeat(async () => {
+        const { response, body } = await connection.send(path, { method: 'GET', headers: comparison });
+        if (isGatewayFailure(response)) throw refusalOf(body, response);
+        return { status: response.status, body };
+      }),
     async twinOf(call) {
       // The path is resolved before the check, because /api/../graphql begins with /api/ but is not a path of the REST
       // API.
       if (!new URL(call.path, 'http://gateway').pathname.startsWith('/api/')) {
         throw new Failure(`Not a path of the REST API: ${call.path}`, exitCode.usage);
       }
-      await requireTwins();
-      const { response, body } = await ask(call);
-      if (!isTwin(response)) throw refusalOf(body, response);
-      return body as Twin;
-    },
-    async run(twin) {
-      const { body } = await connection.send('/graphql', {
-        method: 'POST',
-        headers: jsonType,
-        body: JSON.stringify(twin),
+      return connection.repeat(async () => {
+        await requireTwins();
+        const { response, body } = await ask(call);
+        if (!isTwin(response)) throw refusalOf(body, response);
+        return body as Twin;
       });
-      return body as GraphAnswer<Record<string, unknown>>;
     },
+    read: (twin) =>
+      connection.repeat(async () => {
+        const { answer, response } = await sendOperation<Record<string, unknown>>(connection, twin);
+        const failure = answer.errors && failureOf(answer.errors, response);
+        if (failure?.temporary) throw failure;
+        return answer;
+      }),
   };
 }
 
@@ -123,8 +129,10 @@ function refusalOf(body: unknown, response: Response): Failure {
   const { error } = (isObject(body) ? body : {}) as {
     error?: { message?: string; code?: string; details?: object };
   };
-  if (typeof error?.message !== 'string')
+  if (typeof error?.message !== 'string') {
+    if (isGatewayFailure(response)) return failureOf(unexplainedFailure, response);
     return notGateway(response.url, `status ${response.status} without an error of a gateway`);
+  }
   const { message, ...extensions } = error;
   return failureOf([{ message, extensions }], response);
 }

@@ -78,13 +78,14 @@ export function openSession(
   args: readonly string[],
 ): Session {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new Failure(`Not the URL of a gateway: ${url}`, exitCode.usage);
+    // the part before the character @ may be a password
+    throw new Failure(`Not the URL of a gateway: ${url.replace(/.*@/s, '…@')}`, exitCode.usage);
   }
   const output = createOutput(streams, { json, fullIds });
   const gateway = { url, key: readKey(keyFile, env), onWait: sayWait(output) };
   const connection = createConnection(gateway);
   return {
-    client: createClient(connection, gateway),
+    client: createClient(connection),
     rest: createRestClient(connection),
     subscriber: createSubscriber(gateway),
     output,

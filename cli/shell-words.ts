@@ -32,12 +32,31 @@ const unescape = (text: string) =>
  * `'`, a text in double quotes, one escaped character, or plain text.
  */
 const piece = /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/y;
-/** Matches the blanks between two words of a shell command, including line breaks after a backslash. */
-const blanks = /(?:[ \t\r]|\\\r?\n)+/y;
-const comment = /#.*/y;
+/**
+ * Matches the blanks between two words of a shell command, including line breaks after a backslash. All white space is
+ * blank, such as the non-breaking spaces of a command that a user has copied from a web page.
+ */
+const blanks = /(?:[^\S\n]|\\\r?\n)+/y;
+const comment = /#[^\n]*/y;
 /** Matches a shell operator that ends a command, such as a pipe, a redirection or a separator. */
 const operator = /\d?[|<>]|&(?:&|\s|$)|;/y;
-const restOfLine = /.*/y;
+const restOfLine = /[^\n]*/y;
+
+/** Describes the character with which an incomplete word of a shell command begins. */
+const incompleteWords: Record<string, string> = {
+  "'": 'a single quote is not closed',
+  '"': 'a double quote is not closed',
+  '\\': 'nothing follows the backslash',
+};
+
+/**
+ * Creates the failure for an incomplete word of a shell command. The message does not contain the text, because the
+ * word may be a header with an API key.
+ */
+function incompleteWord(text: string, at: number): Failure {
+  const line = text.slice(0, at).split('\n').length;
+  return new Failure(`Line ${line}: ${incompleteWords[text[at]!]}`, exitCode.usage);
+}
 
 /**
  * Splits a shell script into commands, and each command into words. Quotes and continued lines work as in bash, but the
@@ -73,9 +92,7 @@ export function shellCommands(text: string): string[][] {
       else if (double !== undefined) word += double.replace(/\\([$`"\\])|\\\n/g, '$1');
       else word += single ?? character ?? plain ?? '';
     }
-    if (at < text.length && !/\s/.test(text[at]!)) {
-      throw new Failure(`A quote is not closed: ${text.slice(at, at + 40)}`, exitCode.usage);
-    }
+    if (at < text.length && !/\s/.test(text[at]!)) throw incompleteWord(text, at);
     commands.at(-1)!.push(word);
   }
   return commands.filter((words) => words.length > 0);

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setMaxListeners } from 'node:events';
 import type { Command } from 'commander';
 import { examples } from './arguments.ts';
 import { Failure } from './failure.ts';
@@ -10,6 +10,7 @@ import {
   StatusesDocument,
   type StatusFieldsFragment,
 } from './generated/operations.ts';
+import { pause } from './notices.ts';
 import { sayWait, type Session } from './session.ts';
 
 /** The columns of a table with the statuses of locations. */
@@ -47,22 +48,27 @@ const lineOf = ({ updatedAt, slug, state, occupied, capacity }: StatusFieldsFrag
 
 /**
  * Shows the status of a location now and after each change. If the subscription stream breaks, the command reconnects.
- * The command ends only after a failure that would occur again at each retry.
+ * The function returns when the signal is aborted, and throws only a failure that would occur again at each retry.
  */
-async function watch({ subscriber, output }: Session, locationId: string): Promise<never> {
-  for (let failures = 1; ; failures += 1) {
+async function watch(
+  { subscriber, output }: Session,
+  locationId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 1; !signal.aborted; failures += 1) {
     try {
       // A new subscription begins with the current status of the location. So no status is lost after an interruption.
-      const stream = subscriber.results(StatusChangedDocument, { locationId });
+      const stream = subscriber.results(StatusChangedDocument, { locationId }, { signal });
       for await (const { locationStatusChanged: status } of stream) {
         failures = 0;
         output.next(status, lineOf(status));
       }
     } catch (error) {
+      if (signal.aborted) return;
       if (!(error instanceof Failure) || !error.temporary) throw error;
       const seconds = pauseOf(error, failures);
       sayWait(output)(error.message, seconds);
-      await sleep(seconds * 1000);
+      await pause(seconds * 1000, signal);
     }
   }
 }
@@ -85,6 +91,14 @@ export function addStatusCommand(program: Command, open: () => Session): void {
           `At most ${maxWatched} locations can be watched at once. Name the locations to watch.`,
         );
       }
-      await Promise.all(statuses.map(({ locationId }) => watch(session, locationId)));
+      const stopping = new AbortController();
+      const { signal } = stopping;
+      setMaxListeners(maxWatched, signal);
+      try {
+        await Promise.all(statuses.map(({ locationId }) => watch(session, locationId, signal)));
+      } finally {
+        // close the other streams after a failure, because an open stream would keep the process running
+        stopping.abort();
+      }
     });
 }

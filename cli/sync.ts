@@ -112,13 +112,22 @@ export function addSyncCommand(program: Command, open: () => Session): void {
       };
       report(await sync());
       if (!watch) return;
-      const notices = followNotices(session, (onConnected) =>
-        session.subscriber.results(WhitelistChangedDocument, { locationId }, { onConnected }),
+      const stopping = new AbortController();
+      const { signal } = stopping;
+      const notices = followNotices(
+        session,
+        (onConnected) =>
+          session.subscriber.results(WhitelistChangedDocument, { locationId }, { onConnected, signal }),
+        signal,
       );
-      for (;;) {
-        await notices.next();
-        const round = await sync();
-        if (round.isNews) report(round);
+      try {
+        for (;;) {
+          await notices.next();
+          const round = await sync();
+          if (round.isNews) report(round);
+        }
+      } finally {
+        stopping.abort();
       }
     });
 }

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openCommandLine } from '../support/command-line.ts';
+import { projectFolder } from '../support/documentation.ts';
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 import { startHttpServer } from '../support/http-server.ts';
 
@@ -157,4 +160,26 @@ test('when the gateway refuses a stream with status 429, pms status --watch wait
   const { code, err } = await pms('key', '--url', url, 'status', '--watch');
   expect(err).toContain('The rate limit of the key is reached; retrying in 2 seconds\n');
   expect({ code, streams }).toEqual({ code: 1, streams: 2 });
+});
+
+test('pms status --watch exits when the gateway refuses the stream of one of several locations', async () => {
+  const ids = Array.from({ length: 12 }, (_, index) => String(index));
+  let streams = 0;
+  const url = await startHttpServer(async (request, response) => {
+    if (!request.headers.accept?.includes('text/event-stream')) {
+      const locationStatuses = ids.map((locationId) => ({ locationId }));
+      return answering(200, { data: { locationStatuses } })(request, response);
+    }
+    streams += 1;
+    if (streams === ids.length) response.writeHead(403).end();
+    else response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+  });
+  const watching = spawn(process.execPath, ['dist/pms.js', 'status', '--watch'], {
+    cwd: projectFolder,
+    env: { ...process.env, PMS_URL: url, PMS_API_KEY: 'key' },
+  });
+  onTestFinished(() => void watching.kill('SIGKILL'));
+  const err = text(watching.stderr);
+  await expect.poll(() => watching.exitCode).toBe(1);
+  expect(await err).toBe(`${url} rejected the stream with status 403\n`);
 });

@@ -108,6 +108,26 @@ describe('Ctrl-C during an import by pms', () => {
     expect(await countEntries(locationId)).toBe(4);
   });
 
+  test('after Ctrl-C, pms import finishes its current batch of rows even if no program reads its messages', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const file = csvOf(row(), row(newEntry({ plateCode: 'ABCD' })), row());
+    const slow = await startSlowGateway(key, 1);
+    const importing = start(slow.address, key, [
+      'import',
+      ...[file, '--location', locationId, '--batch-size', '2'],
+    ]);
+    await expect.poll(slow.waiting).toBe(1);
+    importing.child.stderr.destroy();
+    importing.child.kill('SIGINT');
+    const exitCode = () => {
+      slow.answer();
+      return importing.child.exitCode;
+    };
+    await expect.poll(exitCode).toBe(130);
+    expect(readFileSync(`${file}.rejected.csv`, 'utf8')).toContain('ABCD');
+    expect(await countEntries(locationId)).toBe(1);
+  });
+
   test('when Ctrl-C ends a pms import that waits for the rate limit, pms prints a command that continues the import', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 2 });
@@ -278,6 +298,15 @@ describe('a fault in the input of an import by pms', () => {
     );
     const unread = await pmsWithInput(brokenInput(), key, ...args);
     expect(unread).toEqual({ code: 2, out: '', err: 'Cannot read the standard input: the disk failed\n' });
+  });
+
+  test('pms import exits while its standard input is still open when the gateway refuses a batch of rows', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const reader = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_WHITELIST'] });
+    const importing = start(url, reader, ['import', '-', '--location', locationId, '--batch-size', '1']);
+    importing.child.stdin.write([header, row(), row(), ''].join('\n'));
+    await expect.poll(() => importing.err).toContain('FORBIDDEN');
+    await expect.poll(() => importing.child.exitCode).toBe(1);
   });
 
   test('pms quotas import sends nothing when a late line of the file is invalid', async () => {

@@ -22,6 +22,7 @@ function startListening(key: string, ...args: string[]) {
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const listening = {
+    child,
     out: '',
     err: '',
     /** Sends a signal to the process (by default the signal of Ctrl-C), and returns the exit code. */
@@ -108,6 +109,34 @@ describe('the command pms listen', () => {
     expect(await listening.end('SIGTERM')).toBe(0);
     expect(await webhooksOf(companyId)).toEqual([]);
   });
+
+  test('when the program that reads its output ends, pms listen deletes its webhook and exits with code 0', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const receiver = await startReceiver();
+    const listening = startListening(key, 'listen', '--forward-to', receiver.url);
+    await expect.poll(() => listening.err).toContain('whsec_');
+    listening.child.stdout!.destroy();
+    await addEntry(key, locationId);
+    await expect.poll(() => listening.child.exitCode).toBe(0);
+    expect(receiver.messages).toHaveLength(1);
+    expect(await webhooksOf(companyId)).toEqual([]);
+  });
+
+  test.each(['stdout', 'stderr'] as const)(
+    'when Ctrl-C also ends the program that reads %s, pms listen deletes its webhook',
+    async (stream) => {
+      const { key, companyId, locationId } = await gateway.newTenant();
+      const receiver = await startReceiver();
+      receiver.answer = 'nothing';
+      const listening = startListening(key, 'listen', '--forward-to', receiver.url);
+      await expect.poll(() => listening.err).toContain('whsec_');
+      await addEntry(key, locationId);
+      await expect.poll(() => receiver.messages.length).toBe(1);
+      listening.child[stream]!.destroy();
+      expect(await listening.end()).toBe(0);
+      expect(await webhooksOf(companyId)).toEqual([]);
+    },
+  );
 
   test("pms listen creates no webhook if the API key may not receive messages, or if the receiver's address is invalid", async () => {
     const { companyId, key } = await gateway.newTenant();

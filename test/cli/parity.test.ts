@@ -5,6 +5,7 @@ import { routes } from '../../rest/routes.ts';
 import { newId } from '../../src/ids.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
+import { startHttpServer } from '../support/http-server.ts';
 
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
@@ -54,6 +55,54 @@ async function distorted(
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void proxy.close().closeAllConnections());
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+/** A response that a test proxy sends in place of the response of the gateway. */
+interface Replacement {
+  status: number;
+  body: string;
+}
+
+/**
+ * Starts a proxy that replaces some responses of the gateway. The proxy never asks pms to wait before it repeats a
+ * request.
+ *
+ * @param replace a function that returns the replacement for a response, or undefined to forward the response. The
+ *   parameter `kind` says whether pms reads REST, asks for the equivalent GraphQL request (`twin`), or reads GraphQL
+ * @returns the URL of the proxy
+ */
+async function failing(
+  replace: (kind: 'rest' | 'twin' | 'graph', path: string) => Replacement | 'reset' | undefined,
+): Promise<string> {
+  return startHttpServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    const { accept = '*/*', 'x-api-key': key, 'content-type': type = 'application/json' } = request.headers;
+    const isTwin = accept === 'application/graphql-request+json';
+    const isTwinRead = body.includes('"operationName":"ListWhitelist"');
+    const isHealth = request.url === '/api/health'; // with this request, pms checks whether the gateway knows twins
+    const kind = isHealth
+      ? undefined
+      : isTwin
+        ? 'twin'
+        : request.method === 'GET'
+          ? 'rest'
+          : isTwinRead
+            ? 'graph'
+            : undefined;
+    const replacement = kind && replace(kind, request.url!);
+    if (replacement === 'reset') return void request.socket.destroy();
+    if (replacement) {
+      response.writeHead(replacement.status, { 'Retry-After': '0', 'Content-Type': 'application/json' });
+      return void response.end(replacement.body);
+    }
+    const answer = await fetch(`${url}${request.url}`, {
+      method: request.method!,
+      headers: { 'X-API-Key': String(key), accept, 'content-type': type },
+      ...(body.length > 0 && { body }),
+    });
+    response.writeHead(answer.status, { 'Content-Type': answer.headers.get('Content-Type')! });
+    response.end(await answer.text());
+  });
 }
 
 describe('the command pms parity', () => {
@@ -162,6 +211,87 @@ describe('the command pms parity', () => {
     const { code, out } = await pms(key, '--url', address, '--json', 'parity');
     expect({ code, rows: JSON.parse(out) }).toMatchObject({ code: 0, rows: [{ items: 4, differences: [] }] });
     expect(changes).toBe(4);
+  });
+
+  const internalError = { code: 'INTERNAL_ERROR', message: 'Internal error', requestId: '1' };
+  const restFailure = { status: 500, body: JSON.stringify({ success: false, error: internalError }) };
+  const graphFailure = {
+    status: 200,
+    body: JSON.stringify({ data: null, errors: [{ message: 'x', extensions: internalError }] }),
+  };
+  const page = { status: 502, body: '<html>' };
+
+  test.each<[string, 'rest' | 'twin' | 'graph', Replacement | 'reset']>([
+    ['REST with status 500', 'rest', restFailure],
+    ['REST with a page of a load balancer', 'rest', page],
+    ['REST with a closed connection', 'rest', 'reset'],
+    ['the translation with status 500', 'twin', restFailure],
+    ['the translation with a page of a load balancer', 'twin', page],
+    ['GraphQL with an internal error', 'graph', graphFailure],
+    ['GraphQL with status 503', 'graph', { status: 503, body: '{}' }],
+    ['GraphQL with a closed connection', 'graph', 'reset'],
+  ])('pms parity repeats a read when the gateway once answers %s', async (_, failed, replacement) => {
+    const { key, locationId } = await newWhitelist(3);
+    await use(key, `/locations/${locationId}/whitelist`);
+    let failures = 0;
+    const address = await failing((kind) => (kind === failed && ++failures === 1 ? replacement : undefined));
+    const { code, out, err } = await pms(key, '--url', address, '--json', 'parity');
+    expect({ code, rows: JSON.parse(out) }).toMatchObject({
+      code: 0,
+      rows: [{ items: 3, differences: [], obstacle: null }],
+    });
+    expect(failures).toBe(2);
+    expect(err).toContain('; retrying in ');
+  });
+
+  test.each<[string, 'rest' | 'twin' | 'graph', Replacement]>([
+    ['REST', 'rest', restFailure],
+    ['REST through a load balancer', 'rest', page],
+    ['the translation', 'twin', { status: 503, body: '{}' }],
+    ['GraphQL', 'graph', graphFailure],
+  ])(
+    'when %s keeps failing, pms parity reports that it could not compare this read, and compares the other reads',
+    async (_, failed, replacement) => {
+      const { key, locationId } = await newWhitelist(3);
+      const path = `/locations/${locationId}/whitelist`;
+      await use(key, path, path, '/companies');
+      const address = await failing((kind, url) =>
+        kind === failed && url !== '/api/companies' ? replacement : undefined,
+      );
+      const { code, out, err } = await pms(key, '--url', address, '--json', 'parity');
+      expect({ code, rows: JSON.parse(out) }).toMatchObject({
+        code: 3,
+        rows: [
+          {
+            path: `/api${path}`,
+            items: 0,
+            differences: [],
+            obstacle: expect.stringMatching(/^the gateway failed: .+/),
+          },
+          { path: '/api/companies', items: 1, differences: [], obstacle: null },
+        ],
+      });
+      expect(err).not.toContain('graph: ');
+    },
+  );
+
+  test('pms parity compares a read again when the status of the REST response changes during the comparison', async () => {
+    const { key, locationId } = await newWhitelist(3);
+    await use(key, `/locations/${locationId}/whitelist`);
+    const error = { code: 'NOT_FOUND', message: 'Location not found or not accessible', requestId: '1' };
+    const missing = { status: 404, body: JSON.stringify({ success: false, error }) };
+    for (const [isMissing, code, obstacle] of [
+      [(read: number) => read === 1, 0, null],
+      [(read: number) => read % 2 === 1, 3, 'the data kept changing'],
+    ] as const) {
+      let reads = 0;
+      const address = await failing((kind) => (kind === 'rest' && isMissing(++reads) ? missing : undefined));
+      const parity = await pms(key, '--url', address, '--json', 'parity');
+      expect({ code: parity.code, rows: JSON.parse(parity.out) }).toMatchObject({
+        code,
+        rows: [{ differences: [], obstacle }],
+      });
+    }
   });
 
   test('pms parity prints a message when the API key has sent no request that pms can compare', async () => {

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { reasonOf } from '../../cli/gateway-fetch.ts';
+import { reasonOf, retryAfterSeconds } from '../../cli/gateway-fetch.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { projectFolder } from '../support/documentation.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
@@ -191,6 +191,24 @@ test('when the first request of a pms command succeeds and the second request ge
   expect(requests).toBe(3);
 });
 
+test('pms stops when every response to a request has status 429', async () => {
+  let requests = 0;
+  const limiting = await listen((_, response) => {
+    requests += 1;
+    response.writeHead(429, { 'Retry-After': '0' }).end('{}');
+  });
+  const { code, out, err } = await pms('key', '--url', limiting, 'whoami');
+  expect({ code, out, requests }).toEqual({ code: 1, out: '', requests: 101 });
+  expect(err).toMatch(/The rate limit of the key is reached, also after 100 retries\. Try again later\.\n$/);
+});
+
+test('pms never waits longer than an hour for a rate limit', () => {
+  const wait = (value: string) =>
+    retryAfterSeconds(new Response(null, { headers: { 'Retry-After': value } }));
+  expect(wait('3600')).toBe(3600);
+  expect(wait('999999999')).toBe(3600);
+});
+
 describe('names that pms accepts in place of ids', () => {
   test('pms finds a location by the slug or name that the user gives in place of an id', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
@@ -298,11 +316,40 @@ describe('secret values that pms must not print', () => {
     expect(only).toMatchObject({ code: 2, err: expect.not.stringContaining(secret) });
   });
 
+  test.each(["'", '"', "$'"])(
+    'pms translate does not print the text after a quote %s that is not closed',
+    async (quote) => {
+      const line = `curl -s ${url}/api/locations \\\n -H ${quote}X-API-Key: ${secret}`;
+      const { code, err } = await pms('key', 'translate', line);
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: expect.stringMatching(/^Line 2: a .+ is not closed\n$/),
+      });
+    },
+  );
+
+  test('pms translate does not print a password in the address of a curl line', async () => {
+    for (const [address, shown] of [
+      [`https://user:${secret}@host/health?key=${secret}`, ': https://host/health'],
+      [`user:${secret}@host/health`, '; an address contains /api/'],
+      [`https://user:${secret}@ho st/health`, '; an address contains /api/'],
+    ]) {
+      const { code, err } = await pms('key', 'translate', `curl '${address}'`);
+      expect({ code, err }).toEqual({ code: 2, err: `Not the address of a REST endpoint${shown}\n` });
+    }
+  });
+
   test('pms does not print a password in the address of the gateway', async () => {
     const address = url.replace('://', `://operator:${secret}@`);
     const { code, err } = await pms('key', '--url', address, 'whoami');
     expect(code).toBe(2);
     expect(err).toBe(`Cannot send the request to ${url}: its address or a header is invalid\n`);
+    for (const scheme of ['', 'ftp://']) {
+      expect(await pms('key', '--url', `${scheme}operator:${secret}@host`, 'whoami')).toMatchObject({
+        code: 2,
+        err: 'Not the URL of a gateway: …@host\n',
+      });
+    }
   });
 });
 

@@ -104,6 +104,27 @@ function start(args: string[], env: Record<string, string>) {
   return started;
 }
 
+test('pms sync --watch exits with code 1 when its API key is revoked', async () => {
+  const { key, companyId, file, sync } = await newWhitelist('revoked');
+  const create = [
+    'keys',
+    'create',
+    '--name',
+    'gate',
+    '--permission',
+    'READ_WHITELIST',
+    '--company',
+    companyId,
+  ];
+  const gate = await json(key, ...create);
+  const watching = start(['dist/pms.js', ...sync, '--watch'], { PMS_URL: url, PMS_API_KEY: gate.secret });
+  await expect.poll(() => watching.out).toContain('2 entries');
+  await json(key, 'keys', 'revoke', gate.id);
+  await expect.poll(() => watching.child.exitCode).toBe(1);
+  expect(watching.err).toMatch(/UNAUTHORIZED: .+\n {2}request: \S+\n$/);
+  expect(numbersIn(file)).toEqual(['1', '2']);
+});
+
 test('pms sync --watch polls for whitelist changes when the gateway refuses an event stream', async () => {
   const { key, at, file, sync } = await newWhitelist('polling');
   const proxy = createHttpServer(async (request, response) => {

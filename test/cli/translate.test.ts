@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openCommandLine } from '../support/command-line.ts';
+import { projectFolder } from '../support/documentation.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
@@ -78,6 +81,23 @@ describe('the command pms translate', () => {
   const bodyFile = join(folder, 'body.json');
   writeFileSync(bodyFile, JSON.stringify(body));
 
+  test('pms translate accepts every kind of white space between the words of a curl command', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const address = `${url}/api/locations/${locationId}/whitelist`;
+    const lines = ['\u00a0', '\ufeff', '\u3000', '\u2028', '\f', '\v', '\r'].map(
+      (space, index) =>
+        `curl${space}-s ${space}${address}?limit=${index}${space} | jq .${space}curl x\n# a list${space}curl x`,
+    );
+    // The command runs in its own process, because an endless loop would also stop the timeouts of this process.
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--max-old-space-size=200', 'dist/pms.js', '--json', 'translate', lines.join('\n')],
+      { cwd: projectFolder, env: { ...process.env, PMS_URL: url, PMS_API_KEY: key }, timeout: 60_000 },
+    );
+    const twins = stdout.trim().split('\n');
+    expect(twins.map((twin) => JSON.parse(twin).variables.first)).toEqual(lines.map((_, index) => index));
+  });
+
   test('pms translate keeps the query parameters and the If-Match header of a REST request', async () => {
     const { key, locationId } = await gateway.newTenant();
     const list = `${url}/api/locations/${locationId}/whitelist`;
@@ -151,7 +171,10 @@ describe('the command pms translate', () => {
   });
 
   test.each([
-    ['a quote that is never closed', `curl 'http://x/api/health`, 'A quote is not closed'],
+    ['a quote that is never closed', `curl 'http://x/api/health`, 'Line 1: a single quote is not closed'],
+    ['a double quote', `curl -s \\\n  "http://x/api/health\n\n`, 'Line 2: a double quote is not closed'],
+    ['an ANSI-C quote', `\ncurl -d $'x http://x/api/health`, 'Line 2: a single quote is not closed'],
+    ['a last backslash', 'curl http://x/api/health\\', 'Line 1: nothing follows the backslash'],
     ['an option that curl does not have', 'curl --nothing http://x/api/health', "Unknown option '--nothing'"],
     [
       'two addresses',
