@@ -1,4 +1,5 @@
 import { namedStatement } from '../database/named-statement.ts';
+import { lastCountOf } from './occupancy-columns.ts';
 import { endOf, startOf } from './session-columns.ts';
 
 /**
@@ -24,6 +25,9 @@ const firstFrom = (time: string, instants: string) =>
  * The statement reads each parking session only once. For each session, it adds 1 at the first instant at or after the
  * start, and subtracts 1 at the first instant at or after the end. The sum of the values 1 and -1 up to an instant is
  * the number of sessions that were open at the instant.
+ *
+ * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
+ * time of the count, as the status of the location does. Retention may already have removed some of these sessions.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',
@@ -32,9 +36,11 @@ export const occupancyHistory = namedStatement(
     SELECT n, "locationId", at, row_number() OVER (PARTITION BY n ORDER BY at)::int AS place
     FROM unnest($n::int[], $locationId::text[], $at::timestamptz[]) AS b(n, "locationId", at)
   ), point AS MATERIALIZED (
-    SELECT b.*, k."countedAt", k.counted
+    SELECT b.*, k."countedAt", k.counted, k."storedSessions"
     FROM bound b LEFT JOIN LATERAL (
-      SELECT c."countedAt", c.occupied AS counted, c.kind FROM "OccupancyCount" c
+      SELECT c."countedAt", c.occupied AS counted, c.kind,
+        CASE WHEN c.id = (SELECT last.id FROM (${lastCountOf('c."locationId"')}) last) THEN c."openSessions" END AS "storedSessions"
+      FROM "OccupancyCount" c
       WHERE c."locationId" = b."locationId" AND c."countedAt" <= b.at ORDER BY c."countedAt" DESC, c.kind DESC LIMIT 1
     ) k ON k.kind = 'NUMBER'
   ), question AS MATERIALIZED (
@@ -86,7 +92,8 @@ export const occupancyHistory = namedStatement(
       WHERE s.exit > p."countedAt"
     ) f GROUP BY n, place
   ), state AS (
-    SELECT p.n, p."locationId", p.place, p.at, p."countedAt", p.counted - k.opened AS difference, k.opened AS "openWhenCounted",
+    SELECT p.n, p."locationId", p.place, p.at, p."countedAt", k.opened AS "openWhenCounted",
+      p.counted - coalesce(p."storedSessions", k.opened) AS difference,
       sum(coalesce(c.opened, 0)) OVER (PARTITION BY p.n ORDER BY p.place) AS opened,
       coalesce(c.entries, 0)::int AS entries, coalesce(c.exits, 0)::int AS exits,
       sum(coalesce(f.closed, 0)) OVER since AS closed,

@@ -5,7 +5,7 @@ import { newId } from '../../src/ids.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Sql, Statement } from '../../src/database/types.ts';
 import { createRetention } from '../../src/retention/retention.ts';
-import { openActivity } from '../support/activity.ts';
+import { openActivity, type Seen } from '../support/activity.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
@@ -158,6 +158,28 @@ describe('removal of expired database records', () => {
     await retention.close();
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
     expect(await eventsLeft()).toBe(1);
+  });
+
+  test('the occupancy history equals the status when the sessions that were open at the last occupancy count have expired', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { adjust, see, status, ask } = openActivity(gateway, key);
+    const plates = ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
+    await see(locationId, ...plates.map((plate): Seen => ({ kind: 'ENTRY', plate, at: daysAgo(70) })));
+    await adjust(locationId, 3, daysAgo(60));
+    await see(locationId, ...plates.map((plate): Seen => ({ kind: 'EXIT', plate, at: daysAgo(50) })));
+    const retention = open();
+    await retention.removeExpired();
+    await retention.close();
+    expect(await status(locationId)).toMatchObject({ occupied: 0 });
+    const { occupancyHistory } = await ask(
+      `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
+        location(id: $id) { occupancyHistory(from: $from, to: $to) { occupied } } }`,
+      { id: locationId, from: daysAgo(1 / 12), to: daysAgo(0) },
+    );
+    expect(occupancyHistory.length).toBeGreaterThan(1);
+    expect(new Set(occupancyHistory.map(({ occupied }: { occupied: number }) => occupied))).toEqual(
+      new Set([0]),
+    );
   });
 
   test('the gateway removes whitelist changes one day after the end of their retention period, even when one whitelist entry has 1,500 changes', async () => {
