@@ -182,6 +182,62 @@ describe('removal of expired database records', () => {
     );
   });
 
+  const countedAt = daysAgo(60);
+  test.each<[string, (activity: ReturnType<typeof openActivity>, locationId: string) => Promise<unknown>]>([
+    [
+      'parking events from before the occupancy count arrive',
+      ({ see }, locationId) =>
+        see(
+          locationId,
+          { kind: 'ENTRY', plate: 'DXB/B/9', at: daysAgo(65) },
+          { kind: 'EXIT', plate: 'DXB/B/9', at: daysAgo(64) },
+        ),
+    ],
+    [
+      'a camera with a wrong clock sends an entry event of the year 2020',
+      ({ see }, locationId) =>
+        see(locationId, { kind: 'ENTRY', plate: 'DXB/B/9', at: new Date('2020-01-01T00:00:00Z') }),
+    ],
+    [
+      'an operator removes the maximum stay, which a vehicle has exceeded since before the occupancy count',
+      async ({ change, see }, locationId) => {
+        await change(locationId, { longestStayHours: 24 });
+        await see(
+          locationId,
+          { kind: 'ENTRY', plate: 'DXB/B/9', at: daysAgo(65) },
+          { kind: 'EXIT', plate: 'DXB/B/9', at: daysAgo(10) },
+        );
+        await change(locationId, { longestStayHours: null });
+      },
+    ],
+    [
+      'an operator corrects the number of the occupancy count, and then restores it',
+      async ({ adjust }, locationId) => {
+        await adjust(locationId, 2, countedAt);
+        await adjust(locationId, 3, countedAt);
+      },
+    ],
+  ])(
+    'the number of vehicles inside stays 0 when the sessions of the last occupancy count have expired, and %s',
+    async (_, happen) => {
+      const { key, locationId } = await gateway.newTenant();
+      const activity = openActivity(gateway, key);
+      const { adjust, see, status } = activity;
+      const plates = ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
+      await see(locationId, ...plates.map((plate): Seen => ({ kind: 'ENTRY', plate, at: daysAgo(70) })));
+      await adjust(locationId, 3, countedAt);
+      await see(locationId, ...plates.map((plate): Seen => ({ kind: 'EXIT', plate, at: daysAgo(50) })));
+      const retention = open();
+      await retention.removeExpired();
+      expect(await status(locationId)).toMatchObject({ occupied: 0 });
+      await happen(activity, locationId);
+      expect(await status(locationId)).toMatchObject({ occupied: 0 });
+      await retention.removeExpired();
+      await retention.close();
+      expect(await status(locationId)).toMatchObject({ occupied: 0 });
+    },
+  );
+
   test('the gateway removes whitelist changes one day after the end of their retention period, even when one whitelist entry has 1,500 changes', async () => {
     const { locationId } = await gateway.newTenant();
     const times = [...Array.from({ length: 1500 }, () => 6.1), 5.9].map(daysAgo);
