@@ -67,7 +67,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When the maximum stay of the vehicle is over, and the vehicle no longer counts as inside. Null when the location has no maximum stay.',
+        'When the maximum stay of the vehicle is over, and the vehicle no longer counts as inside. Null when the location has no maximum stay. A session that ended before its maximum stay was over may keep the time of an earlier maximum stay of the location.',
     }),
     listed: t.exposeBoolean('listed', {
       description:

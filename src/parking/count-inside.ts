@@ -6,13 +6,13 @@ import { databaseNow } from '../database/clock.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
 import { lockLocation } from '../location-access/lock.ts';
-import { announceState, recountSessions } from './occupancy.ts';
+import { announceState } from './occupancy.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import { sessionState } from './derive-sessions.ts';
 import { plateKey } from './vehicle-identity.ts';
 import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { matchEntries, matchOf, type Reading } from './match-entries.ts';
-import { insideAt, writePlates } from './occupancy-statements.ts';
+import { countOpenSessions, insideAt, writePlates } from './occupancy-statements.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
 
 /**
@@ -129,7 +129,8 @@ export function createInsideCounts({
             longestStayHours === null ? null : new Date(countedAt.getTime() + longestStayHours * msPerHour),
         });
         if (count.before?.occupied === occupied) return;
-        await recountSessions(transaction, locationId, [countedAt]);
+        // The gateway keeps the number of a stored count up to date. Retention may have removed some of its sessions.
+        if (!count.before) await queryInTransaction(transaction, countOpenSessions, { countId: count.id });
         await recordChange(transaction, author, {
           action: 'parking.occupancy_adjusted',
           targetId: count.id,

@@ -1,5 +1,6 @@
 import { namedStatement } from '../database/named-statement.ts';
-import { endOf, startOf } from './session-columns.ts';
+import { lastCountOf } from './occupancy-columns.ts';
+import { endOf, isUncertain, startOf } from './session-columns.ts';
 
 /**
  * SQL for the time at which a vehicle stops counting as inside: the end of its session or of its maximum stay,
@@ -17,6 +18,28 @@ const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
 
 /**
+ * SQL for the sessions that the occupancy history of a question `q` depends on:
+ *
+ * - The sessions of the range from `q.from` to `q.to`.
+ * - Sessions between the occupancy count that applied at `q.from` (`q."countedAt"`) and `q.from`, if they are uncertain.
+ *   They reduce the occupancy adjustment. A certain session of that time adds a vehicle and removes it again.
+ * - If the history must compute how many sessions were open at that count (`q."derivedAt"`): the other sessions that
+ *   were open at its time.
+ *
+ * For each part, PostgreSQL reads only the matching rows of an index.
+ */
+const sessionsOf = (columns: string) => `
+  SELECT ${columns} FROM "ParkingSession" s
+  WHERE s."locationId" = q."locationId" AND ${endOf('s')} >= q."from" AND ${startOf('s')} <= q."to"
+  UNION ALL
+  SELECT ${columns} FROM "ParkingSession" s
+  WHERE s."locationId" = q."locationId" AND ${endOf('s')} > q."countedAt" AND ${endOf('s')} < q."from" AND ${isUncertain('s')}
+  UNION ALL
+  SELECT ${columns} FROM "ParkingSession" s
+  WHERE s."locationId" = q."locationId" AND ${endOf('s')} > q."derivedAt" AND ${endOf('s')} < q."from"
+    AND ${startOf('s')} <= q."derivedAt" AND ${isUncertain('s')} IS NOT TRUE`;
+
+/**
  * Computes how many vehicles were inside locations at given instants. The parameters are three arrays, with one item
  * for each instant of each history query: the number of the query (`$n`), its location (`$locationId`) and the instant
  * (`$at`). The statement returns no row for the last instant of a query, which is only the end of the last interval.
@@ -24,6 +47,10 @@ const firstFrom = (time: string, instants: string) =>
  * The statement reads each parking session only once. For each session, it adds 1 at the first instant at or after the
  * start, and subtracts 1 at the first instant at or after the end. The sum of the values 1 and -1 up to an instant is
  * the number of sessions that were open at the instant.
+ *
+ * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
+ * time of the count, as the status of the location does. Retention may already have removed some of these sessions. The
+ * statement ignores the last count if this number equals the counted number, because then there is no adjustment.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',
@@ -32,15 +59,18 @@ export const occupancyHistory = namedStatement(
     SELECT n, "locationId", at, row_number() OVER (PARTITION BY n ORDER BY at)::int AS place
     FROM unnest($n::int[], $locationId::text[], $at::timestamptz[]) AS b(n, "locationId", at)
   ), point AS MATERIALIZED (
-    SELECT b.*, k."countedAt", k.counted
+    SELECT b.*, k."countedAt", k.counted, k."storedSessions"
     FROM bound b LEFT JOIN LATERAL (
-      SELECT c."countedAt", c.occupied AS counted, c.kind FROM "OccupancyCount" c
+      SELECT c."countedAt", c.occupied AS counted, c.kind,
+        CASE WHEN c.id = (SELECT last.id FROM (${lastCountOf('c."locationId"')}) last) THEN c."openSessions" END AS "storedSessions"
+      FROM "OccupancyCount" c
       WHERE c."locationId" = b."locationId" AND c."countedAt" <= b.at ORDER BY c."countedAt" DESC, c.kind DESC LIMIT 1
-    ) k ON k.kind = 'NUMBER'
+    ) k ON k.kind = 'NUMBER' AND k.counted IS DISTINCT FROM k."storedSessions"
   ), question AS MATERIALIZED (
     SELECT n, "locationId", array_agg(at ORDER BY at) AS bounds,
       array(SELECT DISTINCT k."countedAt" FROM point k WHERE k.n = p.n AND k."countedAt" IS NOT NULL ORDER BY 1) AS counts,
-      least(min(at), min("countedAt")) AS "from", max(at) AS "to"
+      min(at) AS "from", max(at) AS "to", min("countedAt") AS "countedAt",
+      min("countedAt") FILTER (WHERE "storedSessions" IS NULL) AS "derivedAt"
     FROM point p GROUP BY n, "locationId"
   ), session AS MATERIALIZED (
     SELECT q.n, ${startOf('s')} AS "start", ${leftOf('s')} AS "left", s."exitedAt" AS exit, s."staysUntil",
@@ -52,8 +82,8 @@ export const occupancyHistory = namedStatement(
       width_bucket(s."exitedAt", q.bounds) AS "exitInterval",
       ${firstFrom(startOf('s'), 'q.counts')} AS "startCount",
       ${firstFrom(leftOf('s'), 'q.counts')} AS "leftCount"
-    FROM question q JOIN "ParkingSession" s
-      ON s."locationId" = q."locationId" AND ${endOf('s')} >= q."from" AND ${startOf('s')} <= q."to"
+    FROM question q CROSS JOIN LATERAL (${sessionsOf('s."enteredAt", s."countedAt", s."exitedAt", s."endedAt", s."staysUntil"')}
+    ) s
   ), change AS (
     SELECT n, place, sum(opened) AS opened, sum(entries) AS entries, sum(exits) AS exits
     FROM (
@@ -86,7 +116,8 @@ export const occupancyHistory = namedStatement(
       WHERE s.exit > p."countedAt"
     ) f GROUP BY n, place
   ), state AS (
-    SELECT p.n, p."locationId", p.place, p.at, p."countedAt", p.counted - k.opened AS difference, k.opened AS "openWhenCounted",
+    SELECT p.n, p."locationId", p.place, p.at, p."countedAt", k.opened AS "openWhenCounted",
+      p.counted - coalesce(p."storedSessions", k.opened) AS difference,
       sum(coalesce(c.opened, 0)) OVER (PARTITION BY p.n ORDER BY p.place) AS opened,
       coalesce(c.entries, 0)::int AS entries, coalesce(c.exits, 0)::int AS exits,
       sum(coalesce(f.closed, 0)) OVER since AS closed,

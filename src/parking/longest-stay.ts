@@ -32,11 +32,12 @@ export async function applyLongestStay(
   now: Date,
 ): Promise<void> {
   const { id: locationId, longestStayHours } = after;
-  await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
   await queryInTransaction(transaction, setFades, { locationId, hours: longestStayHours });
   const hours = Math.min(before.longestStayHours ?? Infinity, longestStayHours ?? Infinity);
   const families = await queryInTransaction<LongFamily>(transaction, longFamilies, { locationId, hours });
   for (const part of partsWithin(sessionsPerRefresh, families, ({ sessions }) => sessions)) {
     await refreshSessions(transaction, author, after, part, now);
   }
+  // The remaining sessions are open at the time of the last occupancy count under both maximum stays, or under neither.
+  await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

@@ -11,12 +11,18 @@ export const lastCountOf = (locationId: string) => `
   SELECT * FROM "OccupancyCount" WHERE "locationId" = ${locationId} ORDER BY "countedAt" DESC, kind DESC LIMIT 1`;
 
 /**
- * SQL for the time of the last occupancy count. The time is null if the person who counted named each vehicle inside,
- * or if the count equals the number of open sessions. Retention must keep the sessions that ended after such a count,
- * because the occupancy adjustment (`adjustmentOf`) depends on these sessions.
+ * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`): a vehicle left that had
+ * no open session at the time of the count. The session must have ended after the count.
  */
-export const differenceSince = (locationId: string) => `(
-  SELECT k."countedAt" FROM (${lastCountOf(locationId)}) k WHERE k.kind = 'NUMBER' AND k.occupied <> k."openSessions")`;
+const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
+  AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
+
+/**
+ * The SQL condition for sessions that reduce a negative occupancy adjustment (`adjustmentOf`): a session that was open
+ * at the time of the count ended without a recorded exit. The session must have ended after the count.
+ */
+const isUnseenEnd = (session: string, countedAt: string) =>
+  `(${session}."exitedAt" IS NULL AND NOT ${isInside(session)} AND ${wasOpenAt(session, countedAt)})`;
 
 /**
  * SQL for the current occupancy adjustment of a location. The adjustment is 0 unless the last occupancy count reported
@@ -43,15 +49,36 @@ const adjustmentOf = (locationId: string) => `coalesce((
   JOIN "Location" l ON l.id = k."locationId"
   CROSS JOIN LATERAL (
     SELECT
-      count(*) FILTER (WHERE s."exitedAt" IS NOT NULL
-        AND (s."enteredAt" IS NULL AND s."countedAt" IS NULL OR s."staysUntil" <= k."countedAt")) AS "unknownExits",
-      count(*) FILTER (WHERE s."exitedAt" IS NULL AND NOT ${isInside('s')} AND ${wasOpenAt('s', 'k."countedAt"')}) AS "unseenEnds",
+      count(*) FILTER (WHERE ${isUnknownExit('s', 'k."countedAt"')}) AS "unknownExits",
+      count(*) FILTER (WHERE ${isUnseenEnd('s', 'k."countedAt"')}) AS "unseenEnds",
       count(*) FILTER (WHERE ${isInside('s')} AND ${wasOpenAt('s', 'k."countedAt"')}) AS "stillOpen"
     FROM "ParkingSession" s
     WHERE s."locationId" = k."locationId" AND ${endOf('s')} > k."countedAt" AND ${isUncertain('s')}
   ) since
   WHERE k.kind = 'NUMBER' AND k.occupied <> k."openSessions"
 ), 0)::int`;
+
+/**
+ * SQL that changes occupancy counts so that no occupancy adjustment (`adjustmentOf`) changes when ended sessions are
+ * deleted. An adjustment depends on the counted number minus `openSessions`, and on the ended sessions that reduce this
+ * difference. The SQL reduces the difference by the deleted sessions, but not below 0.
+ *
+ * @param deleted an SQL query that returns the ids of the deleted sessions, which the statement has not yet deleted
+ */
+export const keepAdjustments = (deleted: string) => `
+  UPDATE "OccupancyCount" k SET "openSessions" = CASE
+    WHEN k.occupied < k."openSessions" THEN greatest(k."openSessions" - d."unseenEnds", k.occupied)
+    ELSE least(k."openSessions" + d."unknownExits", k.occupied)
+  END
+  FROM (
+    SELECT last.id,
+      count(*) FILTER (WHERE ${isUnknownExit('s', 'last."countedAt"')}) AS "unknownExits",
+      count(*) FILTER (WHERE ${isUnseenEnd('s', 'last."countedAt"')}) AS "unseenEnds"
+    FROM "ParkingSession" s CROSS JOIN LATERAL (${lastCountOf('s."locationId"')}) last
+    WHERE s.id IN (${deleted}) AND ${endOf('s')} > last."countedAt"
+    GROUP BY last.id
+  ) d
+  WHERE k.id = d.id AND k.kind = 'NUMBER' AND k.occupied <> k."openSessions"`;
 
 /**
  * SQL for the two columns from which `occupiedOf` computes the current occupancy of a location. The SQL reads the

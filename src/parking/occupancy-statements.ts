@@ -1,26 +1,40 @@
 import { namedStatement } from '../database/named-statement.ts';
 import { lastCountOf, occupancyColumns } from './occupancy-columns.ts';
-import { endOf, startOf, wasOpenAt } from './session-columns.ts';
+import { endOf, isOpenAt, startOf } from './session-columns.ts';
 
 // The SQL statements that read the occupancy of a location, and that store counts of the vehicles inside.
 
 /** Reads the two numbers from which `occupiedOf` computes the current occupancy of a location. */
 export const occupancy = namedStatement('location-occupancy', `SELECT ${occupancyColumns('$locationId')}`);
 
-/**
- * If the last occupancy count contains no plates, counts again how many sessions were open at its time. The stored
- * number of open sessions becomes wrong when the gateway later records or corrects an event from before the occupancy
- * count.
- */
-export const recount = namedStatement(
+/** Stores how many sessions were open at the time of a new occupancy count without plates. */
+export const countOpenSessions = namedStatement(
   'occupancy-count-sessions',
   `
   UPDATE "OccupancyCount" k SET "openSessions" = (
     SELECT count(*) FROM "ParkingSession" s
-    WHERE s."locationId" = k."locationId" AND ${endOf('s')} > k."countedAt" AND ${wasOpenAt('s', 'k."countedAt"')}
+    WHERE s."locationId" = k."locationId" AND ${isOpenAt('s', 'k."countedAt"')}
   )
-  WHERE k.id = (SELECT last.id FROM (${lastCountOf('$locationId')}) last) AND k.kind = 'NUMBER'
-    AND k."countedAt" >= (SELECT min(changed) FROM unnest($changedAt::timestamptz[]) changed)`,
+  WHERE k.id = $countId`,
+);
+
+/**
+ * If the last occupancy count contains no plates, adjusts its stored number of open sessions to a change of sessions.
+ * The statement must run before the sessions are written, because it compares the new sessions with the stored ones.
+ * It does not count all sessions again: retention may have removed sessions that were open at the time of the count.
+ */
+export const updateOpenSessions = namedStatement(
+  'occupancy-count-sessions-change',
+  `
+  UPDATE "OccupancyCount" k SET "openSessions" = k."openSessions" + (
+    SELECT count(*) FROM unnest($enteredAt::timestamptz[], $countedAt::timestamptz[], $exitedAt::timestamptz[],
+      $endedAt::timestamptz[], $staysUntil::timestamptz[]) AS s("enteredAt", "countedAt", "exitedAt", "endedAt", "staysUntil")
+    WHERE ${isOpenAt('s', 'k."countedAt"')}
+  ) - (
+    SELECT count(*) FROM "ParkingSession" s
+    WHERE s.id = ANY($id::text[] || $removed::text[]) AND ${isOpenAt('s', 'k."countedAt"')}
+  )
+  WHERE k.id = (SELECT last.id FROM (${lastCountOf('$locationId')}) last) AND k.kind = 'NUMBER'`,
 );
 
 /**

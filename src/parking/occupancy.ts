@@ -3,7 +3,7 @@ import { type ChangeAuthor, recordChange } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
 import type { OccupancyParts } from './occupancy-columns.ts';
-import { occupancy, recount } from './occupancy-statements.ts';
+import { occupancy } from './occupancy-statements.ts';
 
 /** The capacity of a location and the number of vehicles inside. The capacity is null when it is unknown. */
 export interface CapacityUse {
@@ -34,20 +34,6 @@ export function locationState(capacityUse: CapacityUse): LocationState {
 
 /** Returns the number of vehicles inside a location. */
 export const occupiedOf = ({ openSessions, adjustment }: OccupancyParts) => openSessions + adjustment;
-
-/**
- * Updates the stored number of open sessions of the last occupancy count, if the person who counted sent only the
- * number of vehicles inside. The caller must first lock the location in its transaction.
- *
- * @param changedAt the times of the changed parking events and occupancy counts
- */
-export async function recountSessions(
-  transaction: Transaction,
-  locationId: string,
-  changedAt: readonly Date[],
-): Promise<void> {
-  await queryInTransaction(transaction, recount, { locationId, changedAt });
-}
 
 /**
  * Writes an audit record when a location has become full or has free places again. If the last announcement already

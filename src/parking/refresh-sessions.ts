@@ -4,7 +4,7 @@ import { type ChangeAuthor, recordChanges } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
 import { groupBy } from '../database/group-by.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
-import { recountSessions } from './occupancy.ts';
+import { updateOpenSessions } from './occupancy-statements.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import {
   deriveSessions,
@@ -121,10 +121,11 @@ export async function refreshSessions(
   const removed = [...before.keys()].filter((id) => !kept.has(id));
   if (changes.length + removed.length > 0) {
     const values = writtenColumns.map((column) => [column, changes.map(({ after }) => after[column])]);
-    await queryInTransaction(transaction, writeSessions, { removed, ...Object.fromEntries(values) });
-  }
-  if (rows.some(({ kind }) => kind === 'NUMBER')) {
-    await recountSessions(transaction, locationId, parameters.occurredAt);
+    const written = { ...Object.fromEntries(values), removed };
+    // A count before the first change is not affected, because the same sessions were open at its time.
+    if (rows.some(({ kind }) => kind === 'NUMBER'))
+      await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
+    await queryInTransaction(transaction, writeSessions, written);
   }
   await recordUnseenExits(transaction, author, location, changes);
   return changes;

@@ -39,6 +39,10 @@ export const isUncertain = (session: string) =>
 export const wasOpenAt = (session: string, at: string) =>
   `(${startOf(session)} <= ${at} AND (${session}."staysUntil" IS NULL OR ${session}."staysUntil" > ${at}))`;
 
+/** The SQL condition for sessions that had begun, had not ended and were within their maximum stay at a given time. */
+export const isOpenAt = (session: string, at: string) =>
+  `(${endOf(session)} > ${at} AND ${wasOpenAt(session, at)})`;
+
 /**
  * SQL for the family of a plate: a text that is equal for all plates that cameras may confuse with each other. A family
  * contains the plates that end with the same two characters. Characters that cameras confuse count as the same

@@ -56,7 +56,8 @@ export const setFades = namedStatement(
 /**
  * Finds the families of plates with sessions that were open for at least `$hours` hours. When a location gets a maximum
  * stay of `$hours` hours, only sessions of these families can change. The result has one row for each family
- * (`familyOf`), so that the gateway reads the parking events of a family only once.
+ * (`familyOf`), so that the gateway reads the parking events of a family only once. The statement also finds sessions
+ * that will be open for `$hours` hours within a day, because an occupancy count may be up to a day in the future.
  */
 export const longFamilies = namedStatement(
   'parking-families-long',
@@ -65,6 +66,6 @@ export const longFamilies = namedStatement(
     true AS "wholeFamily", count(*) OVER (PARTITION BY ${familyOf('s')})::int AS sessions
   FROM "ParkingSession" s
   WHERE s."locationId" = $locationId
-    AND least(${endOf('s')}, now()) >= ${startOf('s')} + make_interval(hours => $hours::int)
+    AND least(${endOf('s')}, now() + interval '1 day') >= ${startOf('s')} + make_interval(hours => $hours::int)
   ORDER BY ${familyOf('s')}, 4`,
 );

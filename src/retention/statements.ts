@@ -1,7 +1,6 @@
 import { advisoryLocks } from '../database/advisory-locks.ts';
 import { namedStatement } from '../database/named-statement.ts';
-import { differenceSince } from '../parking/occupancy-columns.ts';
-import { endOf, isUncertain } from '../parking/session-columns.ts';
+import { keepAdjustments } from '../parking/occupancy-columns.ts';
 
 // The SQL statements that remove expired records. Each of these SQL statements removes one batch of rows.
 
@@ -21,8 +20,10 @@ const endOfAge = 'now() - make_interval(days => $days::int)';
  *
  * @param key the columns of the primary key
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
+ * @param deletedSessions an SQL query that returns the ids of the sessions that the database deletes together with the
+ *   rows. The query reads the primary keys of the removed rows from `removed`
  */
-const removal = (table: string, key: string, expired: string) =>
+const removal = (table: string, key: string, expired: string, deletedSessions?: string) =>
   namedStatement(
     `retention ${table}`,
     `
@@ -32,23 +33,19 @@ const removal = (table: string, key: string, expired: string) =>
     removed AS (
       DELETE FROM "${table}"
       WHERE (SELECT mine FROM turn) AND (${key}) IN (${expired} LIMIT ${maxBatchRows} FOR UPDATE SKIP LOCKED)
-      RETURNING 1
-    )
+      RETURNING ${key}
+    )${deletedSessions ? `, kept AS (${keepAdjustments(deletedSessions)})` : ''}
     SELECT count(*)::int AS count FROM removed`,
   );
 
 /**
- * The SQL condition that the retention job must keep the parking session with the id `id`. A parking session must be
- * kept when at least one of these conditions is true:
- *
- * - The parking session is open.
- * - The parking session ended, or reached its maximum stay, within the last `$days` days.
- * - The current occupancy adjustment of the location depends on the parking session.
+ * The SQL condition that the retention job must keep the parking session with the id `id`: the parking session is open,
+ * or it ended or reached its maximum stay within the last `$days` days. The event or count that ended a kept session has
+ * therefore not expired, and the session does not open again when the gateway computes it again.
  */
-const isStillNeeded = (id: string, locationId: string) => `EXISTS (
-  SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND (
-    coalesce(s."endedAt", s."exitedAt", s."staysUntil", 'infinity') >= ${endOfAge}
-    OR ${isUncertain('s')} AND ${endOf('s')} > ${differenceSince(locationId)}))`;
+const isStillNeeded = (id: string) => `EXISTS (
+  SELECT FROM "ParkingSession" s WHERE s.id = ${id}
+    AND coalesce(s."endedAt", s."exitedAt", s."staysUntil", 'infinity') >= ${endOfAge})`;
 
 /**
  * Removes expired occupancy counts. Occupancy counts are kept for as many days as parking events. The statement never
@@ -61,8 +58,9 @@ export const countRemoval = removal(
      WHERE k."countedAt" < ${endOfAge}
        AND EXISTS (SELECT FROM "OccupancyCount" later WHERE later."locationId" = k."locationId"
          AND (later."countedAt", later.kind) > (k."countedAt", k.kind))
-       AND NOT EXISTS (SELECT FROM "CountedPlate" p WHERE p."countId" = k.id AND ${isStillNeeded('p.id', 'k."locationId"')})
+       AND NOT EXISTS (SELECT FROM "CountedPlate" p WHERE p."countId" = k.id AND ${isStillNeeded('p.id')})
      ORDER BY k."countedAt", k.id`,
+  'SELECT p.id FROM removed r JOIN "CountedPlate" p ON p."countId" = r.id',
 );
 
 const totalKey = '"apiKeyId", hour, operation, surface, status, "errorCode"';
@@ -95,8 +93,9 @@ export const removals = {
     'ParkingEvent',
     'id',
     `SELECT e.id FROM "ParkingEvent" e
-     WHERE e."occurredAt" < ${endOfAge} AND NOT ${isStillNeeded('e.id', 'e."locationId"')}
+     WHERE e."occurredAt" < ${endOfAge} AND NOT ${isStillNeeded('e.id')}
      ORDER BY e."occurredAt", e.id`,
+    'SELECT id FROM removed',
   ),
   deliveries: removal(
     'WebhookDelivery',

@@ -215,11 +215,13 @@ test('each point of the occupancy history agrees with the stored parking session
         ['HOUR', -3, 20],
         ['DAY', 0, 72],
       ),
-      async (items, longestStayHours, [interval, from, to]) => {
+      fc.record({ longestStayHours: fc.constantFrom(null, 2, 6), before: fc.nat(13) }),
+      async (items, earlier, [interval, from, to], { longestStayHours, before }) => {
         const { see, setInside, adjust, change, status, ask } = openActivity(gateway, key);
         const locationId = await gateway.newLocation(companyId);
-        await change(locationId, { longestStayHours });
-        for (const item of items) {
+        await change(locationId, { longestStayHours: earlier });
+        for (const [index, item] of items.entries()) {
+          if (index === Math.min(before, items.length - 1)) await change(locationId, { longestStayHours });
           const at = hour(item.hours);
           if ('inside' in item) await setInside(locationId, item.inside, at);
           else if ('occupied' in item) await adjust(locationId, item.occupied, at);
@@ -252,8 +254,8 @@ test('each point of the occupancy history agrees with the stored parking session
   );
 });
 
-test('a query for the occupancy history of an old period does not read later sessions', async () => {
-  const { locationId } = await newActivity();
+/** Inserts 2,000 sessions at a location: one each hour, which lasts half an hour and is completed. */
+async function addSessions(locationId: string) {
   const rows = Array.from({ length: 2_000 }, (_, index) => {
     const [enteredAt, exitedAt] = [hour(index), hour(index + 0.5)];
     const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: String(index) };
@@ -270,6 +272,11 @@ test('a query for the occupancy history of an old period does not read later ses
   });
   await prisma.parkingSession.createMany({ data: rows });
   await sql.query({ name: 'analyze-sessions', text: 'ANALYZE "ParkingSession"' }, []);
+}
+
+test('a query for the occupancy history of an old period does not read later sessions', async () => {
+  const { locationId } = await newActivity();
+  await addSessions(locationId);
   const plan = await prisma.$transaction(async (transaction) => {
     await transaction.$executeRawUnsafe('SET LOCAL enable_seqscan = off');
     return transaction.$queryRawUnsafe(
@@ -280,4 +287,53 @@ test('a query for the occupancy history of an old period does not read later ses
   });
   expect(JSON.stringify(plan)).toContain('parking_session_history');
   expect(JSON.stringify(plan)).not.toContain('Rows Removed by Filter');
+});
+
+describe('the number of sessions that a query for the occupancy history reads', () => {
+  interface Plan {
+    'Subplan Name'?: string;
+    'Index Name'?: string;
+    'Actual Rows': number;
+    'Actual Loops': number;
+    'Rows Removed by Filter'?: number;
+    Plans?: Plan[];
+  }
+  const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+  test.each<[string, number[], number[]]>([
+    ['the last occupancy count, which has an adjustment', [-0.5], [7]],
+    ['the last occupancy count, which equals the number of open sessions', [-0.5], [1]],
+    ['an earlier occupancy count', [-0.5, 1990], [7, 1]],
+  ])(
+    'the occupancy history reads no completed sessions between its time range and %s',
+    async (_, counted, numbers) => {
+      const { locationId, see, adjust, history } = await newActivity();
+      await see(locationId, { kind: 'ENTRY', plate: 'DXB/B/7', at: hour(-1) });
+      await addSessions(locationId);
+      for (const [index, hours] of counted.entries()) await adjust(locationId, numbers[index]!, hour(hours));
+      const [from, to] = [hour(1950), hour(1960)];
+      const statements = await statementsOfRequest(async () => {
+        expect(new Set((await history(locationId, from, to)).map(({ occupied }) => occupied))).toEqual(
+          new Set([numbers[0]! + 1]),
+        );
+      });
+      const [{ 'QUERY PLAN': plans }] = await prisma.$transaction(async (transaction) => {
+        await transaction.$executeRawUnsafe('SET LOCAL enable_seqscan = off');
+        const bounds = Array.from({ length: 11 }, (_each, index) => hour(1950 + index).toISOString());
+        return transaction.$queryRawUnsafe<[{ 'QUERY PLAN': [{ Plan: Plan }] }]>(
+          `EXPLAIN (ANALYZE, FORMAT JSON) ${statements.find((text) => text.includes('width_bucket'))}`,
+          bounds.map(() => 1),
+          bounds.map(() => locationId),
+          bounds,
+        );
+      });
+      const nodes = nodesOf(plans[0].Plan);
+      const sessions = nodes.find((node) => node['Subplan Name'] === 'CTE session')!;
+      expect(sessions['Actual Rows']).toBeGreaterThan(0);
+      expect(sessions['Actual Rows']).toBeLessThan(50);
+      const scans = nodesOf(sessions).filter((node) => node['Index Name']?.startsWith('parking_session'));
+      expect(scans.length).toBeGreaterThan(0);
+      for (const scan of scans) expect(scan['Rows Removed by Filter'] ?? 0).toBeLessThan(50);
+    },
+  );
 });

@@ -299,6 +299,34 @@ describe('the maximum stay of a location', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
+  test('a new maximum stay changes `staysUntil` of open sessions and of sessions that exceeded it, but not of shorter sessions', async () => {
+    const { locationId, see, change, ask } = await newActivity();
+    const [longAgo, recently] = [hour(1), hoursAgo(1)];
+    await change(locationId, { longestStayHours: 24 });
+    await see(
+      locationId,
+      entry('DXB/A/11', 1),
+      exit('DXB/A/11', 2),
+      entry('DXB/A/22', 1),
+      exit('DXB/A/22', 23),
+      { kind: 'ENTRY', plate: 'DXB/A/33', at: recently },
+    );
+    await change(locationId, { longestStayHours: 20 });
+    const { sessions } = await ask(
+      'query ($id: ID!) { location(id: $id) { sessions { nodes { plateNumber staysUntil } } } }',
+      { id: locationId },
+    );
+    const after = (start: Date, hours: number) => new Date(start.getTime() + hours * 3_600_000).toISOString();
+    expect(sessions.nodes).toHaveLength(3);
+    expect(sessions.nodes).toEqual(
+      expect.arrayContaining([
+        { plateNumber: '11', staysUntil: after(longAgo, 24) },
+        { plateNumber: '22', staysUntil: after(longAgo, 20) },
+        { plateNumber: '33', staysUntil: after(recently, 20) },
+      ]),
+    );
+  });
+
   test.each([0, -1, 1.5, 87_601])('a maximum stay of %d hours is refused', async (longestStayHours) => {
     const { locationId, change } = await newActivity();
     expect(await change(locationId, { longestStayHours })).toMatchObject({

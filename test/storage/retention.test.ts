@@ -5,7 +5,7 @@ import { newId } from '../../src/ids.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Sql, Statement } from '../../src/database/types.ts';
 import { createRetention } from '../../src/retention/retention.ts';
-import { openActivity } from '../support/activity.ts';
+import { openActivity, type Seen } from '../support/activity.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
@@ -64,6 +64,9 @@ async function drive(...events: [string, 'ENTRY' | 'EXIT', number][]) {
   }
   return { key, locationId };
 }
+
+const entry = (plate: string, days: number): Seen => ({ kind: 'ENTRY', plate, at: daysAgo(days) });
+const exit = (plate: string, days: number): Seen => ({ kind: 'EXIT', plate, at: daysAgo(days) });
 
 describe('removal of expired database records', () => {
   test('the gateway removes all usage records that are older than the configured number of days', async () => {
@@ -137,27 +140,178 @@ describe('removal of expired database records', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 5 });
   });
 
-  test('an expired parking event is kept while the current occupancy adjustment depends on it', async () => {
+  test.each<
+    [
+      string,
+      {
+        inside: string[];
+        counted: number;
+        expired: Seen[];
+        occupied: number;
+        recent: Seen;
+        thenOccupied: number;
+      },
+    ]
+  >([
+    [
+      'more vehicles than open sessions were counted, and one of them has left',
+      {
+        inside: ['DXB/A/1'],
+        counted: 4,
+        expired: [
+          exit('DXB/A/8', 50),
+          exit('DXB/A/9', 49),
+          entry('DXB/A/9', 50),
+          entry('DXB/A/7', 65),
+          exit('DXB/A/7', 48),
+        ],
+        occupied: 2,
+        recent: exit('DXB/A/5', 1),
+        thenOccupied: 1,
+      },
+    ],
+    [
+      'more vehicles than open sessions were counted, and more of them have left than were counted',
+      {
+        inside: ['DXB/A/1'],
+        counted: 2,
+        expired: [exit('DXB/A/7', 50), exit('DXB/A/8', 50), exit('DXB/A/9', 50)],
+        occupied: 1,
+        recent: exit('DXB/A/5', 1),
+        thenOccupied: 1,
+      },
+    ],
+    [
+      'fewer vehicles than open sessions were counted, and the exit of one vehicle was missed',
+      {
+        inside: ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'],
+        counted: 1,
+        expired: [entry('DXB/A/2', 50), exit('DXB/A/2', 49)],
+        occupied: 1,
+        recent: entry('DXB/A/3', 1),
+        thenOccupied: 2,
+      },
+    ],
+    [
+      'fewer vehicles than open sessions were counted, and the exits of more vehicles were missed',
+      {
+        inside: ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'],
+        counted: 2,
+        expired: [
+          ...[entry('DXB/A/2', 50), exit('DXB/A/2', 49)],
+          ...[entry('DXB/A/3', 50), exit('DXB/A/3', 49)],
+        ],
+        occupied: 1,
+        recent: entry('DXB/A/1', 1),
+        thenOccupied: 1,
+      },
+    ],
+  ])(
+    'expired sessions are removed, and the occupancy adjustment stays the same, when %s',
+    async (_, { inside, counted, expired, occupied, recent, thenOccupied }) => {
+      for (const begin of ['events', 'counts'] as const) {
+        const { key, locationId } = await gateway.newTenant();
+        const { adjust, see, setInside, status } = openActivity(gateway, key);
+        if (begin === 'events') await see(locationId, ...inside.map((plate) => entry(plate, 70)));
+        // The vehicles get their sessions from several counts, so that each of these counts can expire on its own.
+        else
+          for (const index of inside.keys())
+            await setInside(locationId, inside.toReversed().slice(0, index + 1), daysAgo(70 - index));
+        await adjust(locationId, counted, daysAgo(60));
+        await see(locationId, ...expired);
+        expect(await status(locationId)).toMatchObject({ occupied });
+        const retention = open();
+        await retention.removeExpired();
+        await retention.close();
+        expect(await status(locationId)).toMatchObject({ occupied });
+        expect(await prisma.parkingSession.count({ where: { locationId, open: false } })).toBe(0);
+        await see(locationId, recent);
+        expect(await status(locationId)).toMatchObject({ occupied: thenOccupied });
+      }
+    },
+  );
+
+  test('the occupancy history equals the status when the sessions that were open at the last occupancy count have expired', async () => {
     const { key, locationId } = await gateway.newTenant();
-    const { adjust, see, status } = openActivity(gateway, key);
-    await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/1', at: daysAgo(70) });
+    const { adjust, see, status, ask } = openActivity(gateway, key);
+    const plates = ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
+    await see(locationId, ...plates.map((plate) => entry(plate, 70)));
     await adjust(locationId, 3, daysAgo(60));
-    await see(
-      locationId,
-      { kind: 'EXIT', plate: 'DXB/A/8', at: daysAgo(50) },
-      { kind: 'ENTRY', plate: 'DXB/A/9', at: daysAgo(50) },
-      { kind: 'EXIT', plate: 'DXB/A/9', at: daysAgo(49) },
-    );
+    await see(locationId, ...plates.map((plate) => exit(plate, 50)));
     const retention = open();
-    const eventsLeft = () => prisma.parkingEvent.count({ where: { locationId } });
-    await retention.removeExpired();
-    expect(await status(locationId)).toMatchObject({ occupied: 2 });
-    expect(await eventsLeft()).toBe(2);
-    await adjust(locationId, 1, daysAgo(1));
     await retention.removeExpired();
     await retention.close();
-    expect(await status(locationId)).toMatchObject({ occupied: 1 });
-    expect(await eventsLeft()).toBe(1);
+    expect(await status(locationId)).toMatchObject({ occupied: 0 });
+    const { occupancyHistory } = await ask(
+      `query ($id: ID!, $from: DateTime!, $to: DateTime!) {
+        location(id: $id) { occupancyHistory(from: $from, to: $to) { occupied } } }`,
+      { id: locationId, from: daysAgo(1 / 12), to: daysAgo(0) },
+    );
+    expect(occupancyHistory.length).toBeGreaterThan(1);
+    expect(new Set(occupancyHistory.map(({ occupied }: { occupied: number }) => occupied))).toEqual(
+      new Set([0]),
+    );
+  });
+
+  const countedAt = daysAgo(60);
+  test.each<[string, (activity: ReturnType<typeof openActivity>, locationId: string) => Promise<unknown>]>([
+    [
+      'parking events from before the occupancy count arrive',
+      ({ see }, locationId) => see(locationId, entry('DXB/B/9', 65), exit('DXB/B/9', 64)),
+    ],
+    [
+      'a camera with a wrong clock sends an entry event of the year 2020',
+      ({ see }, locationId) =>
+        see(locationId, { kind: 'ENTRY', plate: 'DXB/B/9', at: new Date('2020-01-01T00:00:00Z') }),
+    ],
+    [
+      'an operator removes the maximum stay, which a vehicle has exceeded since before the occupancy count',
+      async ({ change, see }, locationId) => {
+        await change(locationId, { longestStayHours: 24 });
+        await see(locationId, entry('DXB/B/9', 65), exit('DXB/B/9', 10));
+        await change(locationId, { longestStayHours: null });
+      },
+    ],
+    [
+      'an operator corrects the number of the occupancy count, and then restores it',
+      async ({ adjust }, locationId) => {
+        await adjust(locationId, 2, countedAt);
+        await adjust(locationId, 3, countedAt);
+      },
+    ],
+  ])(
+    'the number of vehicles inside stays 0 when the sessions of the last occupancy count have expired, and %s',
+    async (_, happen) => {
+      const { key, locationId } = await gateway.newTenant();
+      const activity = openActivity(gateway, key);
+      const { adjust, see, status } = activity;
+      const plates = ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
+      await see(locationId, ...plates.map((plate) => entry(plate, 70)));
+      await adjust(locationId, 3, countedAt);
+      await see(locationId, ...plates.map((plate) => exit(plate, 50)));
+      const retention = open();
+      await retention.removeExpired();
+      expect(await status(locationId)).toMatchObject({ occupied: 0 });
+      await happen(activity, locationId);
+      expect(await status(locationId)).toMatchObject({ occupied: 0 });
+      await retention.removeExpired();
+      await retention.close();
+      expect(await status(locationId)).toMatchObject({ occupied: 0 });
+    },
+  );
+
+  test('a vehicle whose exit has expired does not count as inside again when the maximum stay is removed', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { adjust, change, see, sessions, status } = openActivity(gateway, key);
+    await change(locationId, { longestStayHours: 24 });
+    await adjust(locationId, 3, daysAgo(60));
+    await see(locationId, entry('DXB/A/1', 58), exit('DXB/A/1', 55));
+    const retention = open();
+    await retention.removeExpired();
+    await retention.close();
+    await change(locationId, { longestStayHours: null });
+    expect(await sessions(locationId, true)).toEqual([]);
+    expect(await status(locationId)).toMatchObject({ occupied: 3 });
   });
 
   test('the gateway removes whitelist changes one day after the end of their retention period, even when one whitelist entry has 1,500 changes', async () => {

@@ -826,7 +826,8 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
     /**
      * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. A
      * late parking event can change the number of sessions that were open at that time. The gateway then updates
-     * `openSessions`.
+     * `openSessions` of the last count. When retention removes sessions on which the occupancy adjustment depends, it
+     * changes `openSessions` so that the adjustment stays the same.
      */
     openSessions: number
     /**

@@ -812,7 +812,8 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
     endedAt: Date | null
     /**
      * The time at which the vehicle reaches its maximum stay. `staysUntil` is null if the location does not limit the
-     * stay.
+     * stay. A session that ended before its maximum stay was over may keep the time of an earlier maximum stay of the
+     * location.
      */
     staysUntil: Date | null
     /**
