@@ -30,14 +30,14 @@ import { createRateLimiter } from './rate-limit/rate-limiter.ts';
 import { createLocationFinder } from './location-access/find-location.ts';
 import { createLocationSlots } from './location-access/location-slots.ts';
 import { createLocationReads } from './locations/reads.ts';
-import { waitForRequests } from './scheduling/yield.ts';
+import { waitForLastRequests } from './scheduling/yield.ts';
 import { createLocationWrites } from './locations/writes.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { applyMigrations } from './database/migrations.ts';
 import { applyOperatorKey } from './auth/operator-key.ts';
 import { createLocalPubSub, createRedisPubSub } from './redis/pub-sub.ts';
 import { keySubject } from './http/guard/charge.ts';
-import { structureFault } from './http/bodies/json.ts';
+import { isBoundedJson } from './http/bodies/json.ts';
 import type { RefuseKnown } from './http/guard/known-refusals.ts';
 import { askAtMostEvery } from './scheduling/ask-at-most-every.ts';
 import { checkSettings } from './redis/check-settings.ts';
@@ -72,20 +72,6 @@ const backlogIntervalMs = 15_000;
 /** How long the state of the database is cached for health probes, in milliseconds. */
 const readinessIntervalMs = 1_000;
 
-/**
- * How long a closing gateway waits for requests whose handlers are still running, in milliseconds. A handler can run
- * longer than the connection of its client, for example while it waits for a locked location. After the HTTP listener
- * has stopped, a stopping process has 3.5 s. `lastRequestsMs` leaves 1.5 s of them for writing the last records and
- * closing the database.
- */
-const lastRequestsMs = 2_000;
-
-/**
- * Whether a stored JSON text is within the limits for the structure of JSON from clients (`structureFault`). The process
- * can parse JSON text within these limits quickly.
- */
-const isBoundedJson = (text: string) => structureFault(text) === undefined;
-
 /** A started gateway, with its HTTP app, its database and its metrics. */
 export interface Gateway {
   app: Hono<GatewayEnv>;
@@ -96,7 +82,7 @@ export interface Gateway {
   /** Ends all subscriptions. While a subscription is open, the HTTP listener cannot close. */
   endStreams(): void;
   /**
-   * Waits for the requests in progress, but at most `lastRequestsMs`. Then `close` writes all records that still wait in
+   * Waits for the requests in progress (`waitForLastRequests`). Then `close` writes all records that still wait in
    * memory, and closes all connections.
    */
   close(): Promise<void>;
@@ -168,12 +154,8 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     operatorSecret: operatorApiKey,
   });
   if (operatorApiKey) {
-    const state = await applyOperatorKey(prisma, { secret: operatorApiKey, environment, pepper });
-    if (state === 'changed') await authenticator.keysChanged();
-    if (state === 'ended')
-      log.warn(
-        'OPERATOR_API_KEY has the secret of a key that was revoked or replaced, so it is invalid; set a new secret',
-      );
+    const operator = { secret: operatorApiKey, environment, pepper };
+    if (await applyOperatorKey(prisma, operator, log)) await authenticator.keysChanged();
   }
 
   const statusNotices = createLocationNotices(pubSub, 'location-status');
@@ -276,7 +258,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     endStreams: () => stopping.abort(),
     async close() {
       // The usage recorder is closed after the last requests, because each request ends with its usage record.
-      const lastRequests = waitForRequests(lastRequestsMs).then((requests) => {
+      const lastRequests = waitForLastRequests().then((requests) => {
         if (requests > 0) {
           log.error(
             { requests },

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { Permission, type Environment } from '../../prisma/generated/client/enums.ts';
 import { recordChange } from '../audit/record.ts';
@@ -21,24 +22,19 @@ type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
 
 /**
- * What `applyOperatorKey` did with the operator's key. `ended` means that the secret in OPERATOR_API_KEY is no longer
- * valid, because its key was revoked, rotated or replaced.
- */
-export type OperatorKeyState = 'unchanged' | 'changed' | 'ended';
-
-/**
  * Makes the secret in OPERATOR_API_KEY valid (docs/contract.md#keys). If the operator's key does not exist, the
  * function creates it. The operator's key gets all permissions that exist in this version of the gateway. The function
  * revokes every operator's key whose secret was an earlier value of OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY
- * was already revoked or rotated, the function changes no API key. So a process with an outdated OPERATOR_API_KEY
- * cannot revoke the current operator's key.
+ * was already revoked or rotated, the function logs a warning and changes no API key. So a process with an outdated
+ * OPERATOR_API_KEY cannot revoke the current operator's key.
  *
- * @returns `changed` when all processes must empty their caches of API keys
+ * @returns whether all processes must empty their caches of API keys
  */
 export async function applyOperatorKey(
   prisma: PrismaClient,
   operator: OperatorSecret,
-): Promise<OperatorKeyState> {
+  log: Logger,
+): Promise<boolean> {
   const { environment } = operator;
   return prisma.$transaction(async (transaction) => {
     await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.operatorKey}::bigint)`;
@@ -50,7 +46,12 @@ export async function applyOperatorKey(
     if (named) {
       const { apiKey, expiresAt } = named;
       const rotated = expiresAt !== null && expiresAt <= now;
-      if (rotated || apiKey.revokedAt || apiKey.environment !== environment) return 'ended';
+      if (rotated || apiKey.revokedAt || apiKey.environment !== environment) {
+        log.warn(
+          'OPERATOR_API_KEY has the secret of a key that was revoked or replaced, so it is invalid; set a new secret',
+        );
+        return false;
+      }
     }
     const id = named?.apiKey.id ?? (await insertOperatorKey(transaction, operator, 'OPERATOR_API_KEY'));
     const adopted = await transaction.apiKey.updateMany({
@@ -62,7 +63,7 @@ export async function applyOperatorKey(
       data: { fromConfiguration: true, permissions: Object.values(Permission), updatedAt: now },
     });
     const ended = await endFormerKeys(transaction, environment, { exceptId: id, now });
-    return adopted.count + ended > 0 ? 'changed' : 'unchanged';
+    return adopted.count + ended > 0;
   });
 }
 

@@ -42,12 +42,20 @@ export function beginRequest(): () => void {
 }
 
 /**
- * Waits until no request is in progress, but at most `maxMs`.
+ * How long a closing gateway waits for requests whose handlers are still running, in milliseconds. A handler can run
+ * longer than the connection of its client, for example while it waits for a locked location. After the HTTP listener
+ * has stopped, a stopping process has 3.5 s. `lastRequestsMs` leaves 1.5 s of them for writing the last records and
+ * closing the database.
+ */
+const lastRequestsMs = 2_000;
+
+/**
+ * Waits until no request is in progress, but at most `lastRequestsMs`.
  *
  * @returns the number of requests that are still in progress
  */
-export async function waitForRequests(maxMs: number): Promise<number> {
-  const endsAt = performance.now() + maxMs;
+export async function waitForLastRequests(): Promise<number> {
+  const endsAt = performance.now() + lastRequestsMs;
   while (requestsInProgress > 0 && performance.now() < endsAt) await sleep(checkIntervalMs);
   return requestsInProgress;
 }

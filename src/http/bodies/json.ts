@@ -109,10 +109,10 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 }
 
 /**
- * Checks the structure of a JSON text. Returns a description of the exceeded limit, or undefined when the text is
- * within all limits.
+ * Whether a stored JSON text is within the limits for the structure of JSON from clients. The process can parse JSON text
+ * within these limits quickly.
  */
-export const structureFault = (text: string): string | undefined => createStructureCheck()(text);
+export const isBoundedJson = (text: string): boolean => createStructureCheck()(text) === undefined;
 
 /**
  * Creates a structure check for one JSON text. The structure check counts values, nesting levels and characters,
