@@ -8,7 +8,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   if (!stopCommand()) process.exit();
 });
-// Nobody can read the messages any more, but the command still has to do its work and clean up.
+// No program reads the messages any more, but the command must still do its work and clean up.
 process.stderr.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

@@ -32,8 +32,8 @@ export interface KeyRequest {
 }
 
 /**
- * The new values of the fields of an API key. If a field is omitted or null, its value stays unchanged. Only `expiresAt` can be
- * changed to null.
+ * The new values of the fields of an API key. If a field is omitted or null, its value stays unchanged. Only
+ * `expiresAt` can be changed to null.
  */
 export interface KeyChange {
   name?: string | null | undefined;

@@ -54,8 +54,8 @@ const maxGroupsOfFamily = 4;
  * - More than `maxGroupsOfFamily` plate groups of the family have changed.
  * - The code and the number of at least one plate of the family have together fewer than three characters.
  * - The camera text and the plate of at least one event of the family belong to different plate groups (`isReadApart`).
- *   If the event is before the first change, this case applies only if the session of the event had not ended at the time of
- *   the first change.
+ *   If the event is before the first change, this case applies only if the session of the event had not ended at the time
+ *   of the first change.
  * - The caller of the SQL statement has set `wholeFamily` for a plate of the family.
  */
 const changedGroups = `

@@ -166,8 +166,8 @@ export function createWhitelistImport(services: {
      * @param readRow converts a row to the values of a whitelist entry. For an invalid row, `readRow` throws a
      *   `ServiceError` that describes the fault
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many imports of the API key, or changes of the location, are waiting or take too long, `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the
-     *   import waited
+     *   many imports of the API key, or changes of the location, are waiting or take too long, `UNAUTHORIZED` or
+     *   `FORBIDDEN` when the API key lost its access while the import waited
      */
     async importRows(
       author: WaitingAuthor,
