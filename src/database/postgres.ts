@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import { columnTypes } from './column-types.ts';
+import { PoolerAdapters } from './pooler-adapters.ts';
 import type { Connections, Database, DatabaseOptions, PoolState, Statement } from './types.ts';
 import { DatabaseStartError } from './start-error.ts';
 import { createStatementNamer } from './statement-namer.ts';
@@ -247,28 +248,6 @@ async function waitForServer(ask: () => Promise<unknown>, waitSeconds: number, l
  */
 function isRefusal(error: unknown): boolean {
   return /^(28|3D|08P01)/.test(String(property(error, 'code')));
-}
-
-/**
- * Prisma's connections through a pooler in transaction mode. In this mode of a pooler, a setting of a connection is
- * valid only within one transaction. So each transaction first sets the time limits of `LOCK_LIMITS_MS` and the
- * statement timeout.
- */
-class PoolerAdapters extends PrismaPg {
-  override async connect(): ReturnType<PrismaPg['connect']> {
-    const adapter = await super.connect();
-    const startTransaction = adapter.startTransaction.bind(adapter);
-    adapter.startTransaction = async (isolationLevel) => {
-      const transaction = await startTransaction(isolationLevel);
-      const limits = { ...LOCK_LIMITS_MS, statement_timeout: STATEMENT_TIMEOUT_MS };
-      const settings = Object.entries(limits).map(
-        ([name, limitMs]) => `set_config('${name}', '${limitMs}', true)`,
-      );
-      await transaction.queryRaw({ sql: `SELECT ${settings.join(', ')}`, args: [], argTypes: [] });
-      return transaction;
-    };
-    return adapter;
-  }
 }
 
 /**
