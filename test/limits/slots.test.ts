@@ -109,6 +109,13 @@ function deferred() {
   return { promise, resolve };
 }
 
+/** Creates slots in which a task waits at most 8 s, and replaces the timers of the test with timers that the test controls. */
+function slotsWithShortWaits(perOwner: number) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return createSlots({ ...ownerLimits, waiting: { perOwner, maxMs: 8_000, refusal: 'Too long' } });
+}
+
 describe('tasks with a concurrency limit for each owner (such as an API key), and without a limit for all owners together', () => {
   test('tasks of one owner (such as an API key) run one after the other, and tasks of other owners run at the same time', async () => {
     const slots = createSlots({ ...ownerLimits, waiting: { perOwner: 10, refusal: 'Too many' } });
@@ -145,12 +152,7 @@ describe('tasks with a concurrency limit for each owner (such as an API key), an
   });
 
   test('a task that has waited too long is refused and never starts, unless it must not be refused', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const slots = createSlots({
-      ...ownerLimits,
-      waiting: { perOwner: 10, maxMs: 8_000, refusal: 'Too long' },
-    });
+    const slots = slotsWithShortWaits(10);
     const started: string[] = [];
     const end = deferred();
     const first = slots.run('a', () => (started.push('first'), end.promise));
@@ -166,12 +168,7 @@ describe('tasks with a concurrency limit for each owner (such as an API key), an
   });
 
   test('a new task starts at once after the only waiting task of its owner (such as an API key) was refused', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const slots = createSlots({
-      ...ownerLimits,
-      waiting: { perOwner: 1, maxMs: 8_000, refusal: 'Too long' },
-    });
+    const slots = slotsWithShortWaits(1);
     const end = deferred();
     const first = slots.run('a', () => end.promise);
     const refused = slots.run('a', async () => undefined).catch((error: unknown) => error);

@@ -145,7 +145,7 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     expect(await gateway.database.prisma.parkingEvent.count({ where: { locationId } })).toBe(1);
   });
 
-  test('an import that has already written rows continues, however long its next batch waits for the location', async () => {
+  test('an import that has already written rows continues after its next batch has waited for the location longer than the limit', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: rowsPerStatement.postgresql + 1 }, (_, index) =>
       newEntry({ plateNumber: String(index) }),
