@@ -1,4 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import type { PoolClient } from 'pg';
 import { LOCK_LIMITS_MS, STATEMENT_TIMEOUT_MS } from './session.ts';
 
 /**
@@ -16,7 +17,15 @@ export class PoolerAdapters extends PrismaPg {
       const settings = Object.entries(limits).map(
         ([name, limitMs]) => `set_config('${name}', '${limitMs}', true)`,
       );
-      await transaction.queryRaw({ sql: `SELECT ${settings.join(', ')}`, args: [], argTypes: [] });
+      try {
+        await transaction.queryRaw({ sql: `SELECT ${settings.join(', ')}`, args: [], argTypes: [] });
+      } catch (error) {
+        // Prisma does not know a transaction that failed to start, so Prisma never returns its connection to the pool.
+        // The pool closes the connection, because a ROLLBACK after a timeout would wait behind the slow statement, and
+        // later statements on the connection would run in the open transaction.
+        (transaction as unknown as { client: PoolClient }).client.release(true);
+        throw error;
+      }
       return transaction;
     };
     return adapter;
