@@ -70,8 +70,19 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
     await admin.end();
   });
 
-  test('when a PostgreSQL primary is lost under load, the promoted standby has every acknowledged change', async () => {
+  test('when a PostgreSQL primary is lost under load, the promoted standby has every acknowledged change, and a whitelist copy starts again', async () => {
     const tenant = await newTenant(fleet.urls[0]!, operatorKey, 'standby-promoted');
+    const changes = (after?: string) =>
+      askGraph<{ cursor: string; reset: boolean }>(
+        fleet.urls[0]!,
+        tenant.key,
+        `query ($locationId: ID!, $after: String) {
+          whitelistChanges(locationId: $locationId, after: $after) { cursor reset }
+        }`,
+        { locationId: tenant.locationId, after },
+      );
+    const { cursor } = await changes();
+    expect(await changes(cursor)).toMatchObject({ reset: false });
     const load = startLoad(fleet.urls, tenant);
     try {
       await progress(load);
@@ -79,6 +90,8 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
       await standby.promote();
       proxy.turnTo(standby.url);
       await expect.poll(() => fleet.readiness('database')).toEqual(['ok', 'ok']);
+      // Before its next checkpoint, the promoted server still reports the timeline of the lost primary.
+      expect(await changes(cursor)).toMatchObject({ reset: true });
       await progress(load);
     } finally {
       await load.stop();

@@ -32,7 +32,7 @@ const id = z.string().refine(isId);
 
 /**
  * The sequence number of a whitelist change. In earlier releases of the gateway, whitelist changes had no sequence
- * number. If a cursor of an earlier release contains anything but a number here, the sequence number is 0.
+ * number. If a cursor of an earlier release contains no number in this field, the sequence number is 0.
  */
 const changeId = z
   .string()
@@ -40,8 +40,8 @@ const changeId = z
   .catch('0');
 
 /**
- * How far a client has read the feed of a whitelist, as a state of the database. Clients send this position in a
- * cursor, so the gateway validates all values before an SQL statement uses them.
+ * How far a client has read the feed of a whitelist. Clients send this position in a cursor, so the gateway validates
+ * each value of the position before an SQL statement uses the value.
  */
 const position = z.object({
   /**
@@ -53,7 +53,7 @@ const position = z.object({
   snapshot,
   /**
    * The id of the newest audit record of the location when the snapshot was taken. If the database no longer has this
-   * record, it was restored from an older backup.
+   * audit record, an operator has restored the database from an older backup.
    */
   newestRecordId: id.nullable(),
   /** The time at which the gateway took the snapshot of the database. */
@@ -64,7 +64,7 @@ const cursor = z.object({
   locationId: id,
   /** The position from which the client continues after the last page of the current list or of the current changes. */
   next: position,
-  /** The place in the list or in the changes at which the next page starts; null if the next page is the first page. */
+  /** Where the next page starts in the list or in the changes; null if the next page is the first page. */
   round: z
     .union([
       /** The client is reading the whole list. The next page starts after the whitelist entry `entryId`. */
@@ -85,8 +85,8 @@ export type FeedPosition = z.output<typeof position>;
 export type FeedCursor = z.output<typeof cursor>;
 
 /**
- * A cursor without a signature. An unsigned cursor comes from a release before 1.6.0, or was made up by a client. The
- * gateway uses only the location of an unsigned cursor, and ignores its other content.
+ * A cursor without a signature. An unsigned cursor comes from a release before 1.6.0, or a client has forged the
+ * cursor. The gateway uses only the location of an unsigned cursor, and ignores its other content.
  */
 type UnsignedCursor = Pick<FeedCursor, 'locationId'> & { next?: undefined };
 
@@ -120,8 +120,8 @@ export function createFeedCursors(pepper: string): FeedCursors {
 }
 
 /**
- * Compares two signatures. The duration of the comparison does not depend on the characters of the signatures. So a
- * client cannot guess a signature from the duration.
+ * Compares two signatures. The duration of the comparison does not depend on the characters of the signatures, so that
+ * a client cannot guess a signature from the duration.
  */
 const isEqual = (one: string, other: string) =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));

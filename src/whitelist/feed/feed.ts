@@ -13,17 +13,17 @@ import type { WhitelistReads } from '../reads.ts';
 
 // The feed of a whitelist first gives a client all entries, and after that the changes of the whitelist. Database
 // triggers store each change in the table WhitelistChange, with the number of its transaction. Each time a client
-// starts to read the feed, the gateway takes a snapshot of the database. The gateway then returns all changes that are
-// not in the client's previous snapshot. So if a transaction was still open during the previous snapshot, the client
-// receives its changes now. A client may receive the same whitelist change twice, but always receives the last change
-// of each whitelist entry.
+// starts to read the feed, the gateway takes a snapshot of the database, and returns all changes that are not in the
+// client's previous snapshot. If a transaction was still open when the gateway took the previous snapshot, the client
+// receives the changes of this transaction with the next snapshot. A client may receive the same whitelist change
+// twice, but always receives the last change of each whitelist entry.
 
 /** The maximum number of changes in one page of the whitelist feed. */
 export const maxFeedPageSize = 5_000;
 
 /**
- * Returns a position in the whitelist feed. A client can continue from the cursor only if all changes after this
- * position still exist.
+ * Returns the position in the whitelist feed after which all changes must still exist, so that a client can continue
+ * from the cursor.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
@@ -86,8 +86,8 @@ export function createWhitelistFeed(services: {
   }
 
   /**
-   * Reads a page of the whole whitelist. The cursor contains the feed position from before the first page. So the
-   * client later also receives the changes that were made while it read the pages.
+   * Reads a page of the whole whitelist. The cursor contains the feed position from before the first page. From this
+   * position, the client later receives all changes that were made while the client read the pages.
    */
   async function listPage(
     key: AuthenticatedKey,
@@ -133,7 +133,7 @@ export function createWhitelistFeed(services: {
     };
   }
 
-  /** Reads the part of a whitelist feed page that starts after a given cursor. */
+  /** Reads the whitelist entries or changes after a given cursor, as one part of a feed page. */
   async function readPart(
     key: AuthenticatedKey,
     locationId: string,
@@ -156,8 +156,9 @@ export function createWhitelistFeed(services: {
     }
     const { next, round } = cursor;
     if (!round) {
-      // A database snapshot starts with the number of the oldest transaction that was open at that time. If the number
-      // of a transaction is lower than `changedIn`, the client has already received the changes of this transaction.
+      // The text of a database snapshot starts with the number of the oldest transaction that was open when the
+      // snapshot was taken. If the number of a transaction is lower than `changedIn`, the client has already received
+      // the changes of this transaction.
       const [changedIn] = next.snapshot.split(':') as [string];
       const from = { since: next, changedIn, id: '0' };
       return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };
@@ -191,7 +192,7 @@ export function createWhitelistFeed(services: {
 
     /**
      * Returns a cursor for a client that has just read the whole whitelist without the feed. With the cursor, the
-     * client can later read from the whitelist feed what has changed since then.
+     * client can later read all changes since this call from the whitelist feed.
      *
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      */

@@ -29,14 +29,14 @@ export interface WhitelistChanges {
 const partSize = 500;
 
 /**
- * The number of characters after which a page of the whitelist feed ends. So a response with one page stays below the
- * maximum response size.
+ * The number of characters after which a page of the whitelist feed ends. Because of this limit, a response with one
+ * page stays below the maximum response size.
  */
 const maxPageCharacters = 1_500_000;
 
 /**
  * Reads one part of a page of the whitelist feed. The part of the page starts after the cursor `after`. Without
- * `after`, the part starts at the start of the whole list. After a part with fewer than `size` changes, the feed has no
+ * `after`, the part starts at the start of the whole list. If a part has fewer than `size` changes, the feed has no
  * more changes.
  */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
@@ -57,7 +57,7 @@ export async function readInParts(
   for (let left = size - partSize; page.hasMore && left > 0; left -= partSize) {
     if (characters >= maxPageCharacters) break;
     const part = await readPart(page.cursor, Math.min(left, partSize));
-    // If `part.reset` is true, the part is the beginning of the whole list, so it must not be appended to the page.
+    // If `part.reset` is true, `part` is the beginning of the whole list, and must not be appended to the page.
     if (part.reset) break;
     page = joined(page, part);
     characters += charactersOf(part.upserts);

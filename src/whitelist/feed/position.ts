@@ -1,15 +1,16 @@
 import type { FeedPosition } from './cursor.ts';
 
-// SQL for the current position in the history of the database. From a known position, a client can later continue to
-// read the whitelist feed.
+// SQL for the current position in the history of the database. A client can later continue to read the whitelist feed
+// from this position.
 
 /**
  * SQL for the identifier of the database history: a hash of the server, its timeline, the database and the table.
- * PostgreSQL starts a new timeline after a failover or a recovery. When an operator restores a dump, the database or
- * the table is new, so the history has a new identifier, too.
+ * PostgreSQL starts a new timeline after a failover or a recovery. Until the first checkpoint on the new timeline, which
+ * can take minutes, only `min_recovery_end_timeline` contains the number of the new timeline. When an operator restores
+ * a dump, the database or the table is new, so the history has a new identifier, too.
  */
 export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
-  (SELECT timeline_id FROM pg_control_checkpoint()),
+  (SELECT greatest(timeline_id, min_recovery_end_timeline) FROM pg_control_checkpoint(), pg_control_recovery()),
   (SELECT oid FROM pg_database WHERE datname = current_database()), '"WhitelistChange"'::regclass::oid))`;
 
 /**
