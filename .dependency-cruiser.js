@@ -86,30 +86,30 @@ export default {
     ),
     folderRule('errors', 'Errors do not depend on other folders.', inFolders('errors')),
     folderRule('redis', 'The Redis connections do not depend on other folders.', inFolders('redis')),
-    folderRule('database', 'The database folder does not depend on the stored data.', inFolders('database')),
+    folderRule('database', 'The database folder does not depend on other folders.', inFolders('database')),
     folderRule(
       'rate-limit',
-      'The limiter only counts points. It does not know keys or requests.',
+      'The limiter only counts points, and does not know keys or requests.',
       inFolders('rate-limit'),
       inFolders(...foundation),
     ),
     folderRule(
       'audit-usage',
-      'The folders above write audit and usage records. The records do not depend on those folders.',
+      'Domain folders write audit and usage records. The folders of these records do not depend on domain folders.',
       inFolders('audit', 'usage'),
       inFolders('rate-limit', ...foundation),
     ),
     ...Object.entries(domainImports).map(([folder, others]) =>
       folderRule(
         `domain-${folder}`,
-        'A domain folder contains the rules for every surface. It does not depend on the schema, HTTP or a surface, and domain folders import each other in one direction.',
+        'A domain folder contains rules that apply to GraphQL and REST. A domain folder does not depend on the schema, HTTP, GraphQL or REST. Imports between domain folders have no cycles.',
         inFolders(folder),
         inFolders(...others, 'location-access', 'audit', 'usage', ...foundation),
       ),
     ),
     folderRule(
       'schema',
-      'The graph does not depend on a transport or a database client. The context provides what it needs.',
+      'The schema does not depend on a transport or a database client. Resolvers get their services from the context.',
       '^schema/',
       '^src/context\\.ts$',
       '^src/rate-limit/types\\.ts$',
@@ -118,14 +118,14 @@ export default {
     {
       name: 'schema-clients',
       comment:
-        'The graph does not depend on a transport or a database client. The context provides what it needs.',
+        'The schema does not depend on a transport or a database client. Resolvers get their services from the context.',
       severity: 'error',
       from: { path: '^schema/' },
       to: { path: '^node_modules/(hono|@hono|graphql-yoga|ioredis|pg|@electric-sql)/' },
     },
     folderRule(
       'graphql-http',
-      'app.ts combines the surfaces with the graph. They do not import the schema or each other.',
+      'app.ts combines the folders graphql and http with the schema and REST. The folders graphql and http do not import the schema or REST.',
       inFolders('graphql', 'http'),
       requestContext,
       inFolders('graphql', 'http', 'auth', 'audit', 'usage', 'rate-limit', 'errors'),
@@ -148,14 +148,18 @@ export default {
     },
     {
       name: 'cli',
-      comment: 'The command line is a client. It uses the gateway only through the graph.',
+      comment:
+        'The command line is a client of the gateway. It imports no code of the gateway, except the rule for instants.',
       severity: 'error',
       from: { path: '^cli/' },
-      to: { pathNot: '^(cli/|node_modules/|package\\.json$)', dependencyTypesNot: ['core'] },
+      to: {
+        pathNot: '^(cli/|schema/instant\\.ts$|node_modules/|package\\.json$)',
+        dependencyTypesNot: ['core'],
+      },
     },
     folderRule(
       'pages',
-      'The pages show the contract of both surfaces. They do not use data or keys.',
+      'The pages show the contract of GraphQL and REST, and do not read data or API keys.',
       '^pages/(?!browser/|console/)',
       '^rest/(openapi|openapi-text|openapi-webhooks|json-schema|routes)\\.ts$',
       '^src/graphql/operation-plan\\.ts$',
@@ -164,7 +168,7 @@ export default {
     ),
     {
       name: 'pages-browser',
-      comment: 'Code that runs in a browser is a client. It uses the gateway only through the graph.',
+      comment: 'Code that runs in a browser is a client of the gateway, and imports no code of the gateway.',
       severity: 'error',
       from: { path: '^pages/(browser|console)/' },
       to: { pathNot: '^(pages/(browser|console)/|node_modules/)' },

@@ -8,6 +8,15 @@ export function wholeNumber(value: string): number {
   return Number(value);
 }
 
+/** Parses an option that is a number from 0 to 1, such as the confidence of a camera. */
+export function fraction(value: string): number {
+  const number = Number(value);
+  if (value.trim() === '' || !(number >= 0 && number <= 1)) {
+    throw new InvalidArgumentError('Must be a number from 0 to 1, such as 0.9.');
+  }
+  return number;
+}
+
 /** Returns the values of a GraphQL enum in lower case. The options of the command line accept values in lower case. */
 export const choicesOf = <Value extends string>(values: Readonly<Record<string, Value>>) =>
   Object.values(values).map((value) => value.toLowerCase() as Lowercase<Value>);

@@ -36,8 +36,8 @@ interface BatchImport<Row> {
   /** The verb in messages about accepted rows, such as `recorded`. */
   done: string;
   /**
-   * Writes the rejected rows of an import to a file. Imports in which one invalid row makes the gateway refuse the
-   * whole batch have no `rejects`.
+   * Writes the rejected rows of an import to a file. `rejects` is omitted if the gateway refuses a whole batch because
+   * of one invalid row.
    */
   rejects?: RejectedRows<Row>;
   /**
@@ -53,8 +53,8 @@ interface BatchImport<Row> {
     stopping: AbortSignal,
   ): Promise<ReadonlyMap<number, Rejection>>;
   /**
-   * When an import has failed, returns the additional arguments of the command that continues the import.
-   * `continuation` is omitted if the same command without additional arguments continues the import.
+   * Returns the additional arguments of the command that continues a failed import. `continuation` is omitted if the
+   * user can continue the import by running the same command again.
    */
   continuation?(after: { line: number; rejected: number }): string[];
 }
@@ -84,9 +84,7 @@ export async function* batchesOf<Row>(
 const linesOf = (batch: readonly FileRow[]) =>
   batch.length === 1 ? `line ${batch[0]?.line}` : `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`;
 
-/**
- * Stands for the end of an import that the user has interrupted. The import loop gets this symbol instead of a batch.
- */
+/** The value that the import loop gets instead of a batch after the user has interrupted the import. */
 const isStopped = Symbol('stopped');
 
 /**

@@ -12,12 +12,12 @@ import {
 /** A client that sends GraphQL operations to a gateway over HTTP. */
 export interface Client {
   /**
-   * Runs a GraphQL operation. If the response has status 429, the client waits for the time in the header `Retry-After`
+   * Runs a GraphQL operation. If the gateway refuses the operation because of a limit, the client waits for the time in the header `Retry-After`
    * and sends the operation again.
    *
    * @param options.repeatable whether the operation may be executed twice without harm. The client retries a repeatable
-   *   operation a few times when the gateway fails or becomes unreachable. The client does not retry as long as the
-   *   gateway has not answered any request
+   *   operation a few times when the gateway fails or becomes unreachable. Before the gateway has answered a first
+   *   request, the client does not retry
    * @param options.stopping a signal that ends the pause before a retry. After the signal, the client throws an
    *   AbortError
    * @throws {Failure} with the error message of the gateway, when the gateway returns an error
@@ -35,8 +35,8 @@ interface RunOptions {
 }
 
 /**
- * The data in the response to a GraphQL operation without errors. This type excludes null, because a response without
- * errors has no root field that is null.
+ * The data in the response to a GraphQL operation without errors. A root field is null only if the response has an
+ * error, so this type excludes null.
  */
 export type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure.ts';
 import {
   fetchFromGateway,
+  type GraphError,
   isGatewayFailure,
   notGateway,
   pauseOf,
   reasonOf,
   retryAfterSeconds,
 } from './gateway-fetch.ts';
+import { printable } from './printable.ts';
 
 /** A response of a gateway to a request from the command-line program. */
 interface GatewayAnswer {
@@ -19,12 +21,13 @@ interface GatewayAnswer {
 /** Sends requests to one gateway with one API key. */
 export interface Connection {
   /**
-   * Sends a request, and retries it only after a response with status 429. Before a retry, the client waits for the
-   * time in the response header `Retry-After`.
+   * Sends a request, and retries it only after the gateway refused it because of a limit: with status 429, or with the
+   * GraphQL error `RATE_LIMIT_EXCEEDED` for every field. A refused request has changed nothing. Before a retry, the
+   * client waits for the time in the response header `Retry-After`, or for one second without this header.
    *
    * @param path the path and query of the URL
    * @param stopping a signal that interrupts the pause after a rate limit error; `send` then throws an AbortError
-   * @throws {Failure} when no gateway answered, or when a hundred retries in sequence got status 429. If a retry may
+   * @throws {Failure} when no gateway answered, or when the gateway refused a hundred retries in sequence. If a retry may
    *   succeed, `temporary` of the failure is true
    */
   send(
@@ -34,8 +37,8 @@ export interface Connection {
   ): Promise<GatewayAnswer>;
   /**
    * Sends a request that may be executed twice without harm. When the gateway fails or becomes unreachable, the
-   * connection repeats the request a few times. The connection does not repeat it as long as the gateway has not
-   * answered any request.
+   * connection repeats the request a few times. Before the gateway has answered a first request, the connection does
+   * not repeat requests.
    *
    * @param request a function that sends the request once. If a retry may succeed, it throws a temporary `Failure`
    * @param stopping a signal that ends the pause before a retry; `repeat` then throws an AbortError
@@ -57,9 +60,9 @@ export interface GatewayOptions {
 const maxRetries = 5;
 
 /**
- * The maximum number of retries of one request after responses with status 429. The gateway says in `Retry-After` when
- * it has room for the request, so a request is refused again only while other clients use the same API key. After a
- * hundred retries, the cause is another one, such as a proxy with its own limit.
+ * The maximum number of retries of one request that the gateway refuses because of a limit. After the pause in
+ * `Retry-After`, the gateway refuses the request again only if other clients use the same API key. A hundred refusals in
+ * sequence have another cause, such as a proxy with its own limit.
  */
 const maxLimitRetries = 100;
 
@@ -67,8 +70,8 @@ const maxLimitRetries = 100;
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
 /**
- * The error codes of a connection to a server that sends no HTTP response. The field `difference` is the part of the
- * error message that describes the behaviour of the server.
+ * The error codes of Node.js for a server that sends no HTTP response. The field `difference` describes the behaviour
+ * of the server for the error message.
  */
 const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
   { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },
@@ -76,6 +79,21 @@ const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }
   // A closed connection is a temporary failure, because a gateway that stops also closes its connections.
   { codes: /^(UND_ERR_SOCKET|ECONNRESET)$/, difference: 'it closed the connection', temporary: true },
 ];
+
+/**
+ * Returns why the gateway refused the whole request because of a limit, or `undefined` when the gateway did not. A
+ * change that waited too long for its location is refused with status 200 (docs/rate-limits.md).
+ */
+function refusalOf({ response, body }: GatewayAnswer): string | undefined {
+  if (response.status === 429) return 'The rate limit of the key is reached';
+  const { data, errors } = (body ?? {}) as { data?: Record<string, unknown> | null; errors?: GraphError[] };
+  // The response of another server, such as a proxy, may contain `errors` that are null or not a list.
+  if (!Array.isArray(errors)) return undefined;
+  const isRefused =
+    errors.every(({ extensions }) => extensions?.code === 'RATE_LIMIT_EXCEEDED') &&
+    Object.values(data ?? {}).every((value) => value === null);
+  return isRefused ? errors[0]?.message : undefined;
+}
 
 /** Creates a connection to a gateway. No network connection is opened before the first request. */
 export function createConnection({ url, key, onWait }: GatewayOptions): Connection {
@@ -132,14 +150,13 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
       for (let retries = 0; ; retries += 1) {
         const answer = await exchange(address, { ...init, headers });
         if (!isGatewayFailure(answer.response)) answered = true;
-        if (answer.response.status !== 429) return answer;
+        const refusal = refusalOf(answer);
+        if (refusal === undefined) return answer;
         if (retries === maxLimitRetries) {
-          throw new Failure(
-            `The rate limit of the key is reached, also after ${maxLimitRetries} retries. Try again later.`,
-          );
+          throw new Failure(`${printable(refusal)}, also after ${maxLimitRetries} retries. Try again later.`);
         }
         const seconds = retryAfterSeconds(answer.response) ?? 1;
-        onWait('The rate limit of the key is reached', seconds);
+        onWait(printable(refusal), seconds);
         await sleep(seconds * 1000, undefined, { signal: stopping });
       }
     },

@@ -93,7 +93,8 @@ function callOf(args: string[]): RestCall {
   const { values, addresses } = parse(args);
   const [address, ...more] = addresses;
   if (address === undefined || more.length > 0) {
-    // The message does not contain the words, because a header without quotes makes its value, such as an API key, a word.
+    // The message does not contain the addresses. If a header has no quotes, its value is parsed as an address, and the
+    // value may be an API key.
     throw new Failure(
       `A curl line must have exactly one address, not ${addresses.length}. Quote each header and each address that contains spaces.`,
       exitCode.usage,
@@ -121,8 +122,8 @@ function callOf(args: string[]): RestCall {
 }
 
 /**
- * Returns the part of an error message that names an address. The part never contains a password or a query, and
- * contains nothing of a text that is not a web address, because such a text may be an API key.
+ * Returns the part of an error message that names an address. The part never contains a password or a query. If
+ * `address` is not a web address, the part does not contain its text, because the text may be an API key.
  */
 function shownAddress(address: string): string {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) return '; an address contains /api/';

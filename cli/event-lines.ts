@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { DateTimeISOResolver } from 'graphql-scalars';
+import { instantFault } from '../schema/instant.ts';
 import type { FileRow, Rejection } from './batch-import.ts';
 import { exitCode, Failure } from './failure.ts';
 import {
@@ -22,45 +22,42 @@ const isAbsent = (value: unknown) => value === undefined || value === null;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function isTime(value: unknown): boolean {
-  try {
-    DateTimeISOResolver.parseValue(value);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Returns why a value is invalid, or `undefined` when the value is valid. */
+type Rule = (value: unknown) => string | undefined;
 
-type Rule = [isRight: (value: unknown) => boolean, message: string];
+const must =
+  (isRight: (value: unknown) => boolean, message: string): Rule =>
+  (value) =>
+    isRight(value) ? undefined : message;
 
 const plateRules: Record<string, Rule> = Object.fromEntries(
-  ['plateType', 'plateCode', 'plateNumber'].map((field): [string, Rule] => [
-    field,
-    [isText, 'Must be a text'],
-  ]),
+  ['plateType', 'plateCode', 'plateNumber'].map((field) => [field, must(isText, 'Must be a text')]),
 );
 
 const readingRules: Record<keyof ReadingInput, Rule> = {
-  text: [isText, 'Must be a text'],
-  plateType: [(value) => isAbsent(value) || isText(value), 'Must be a text'],
-  confidence: [(value) => isAbsent(value) || typeof value === 'number', 'Must be a number'],
-  alternatives: [
+  text: must(isText, 'Must be a text'),
+  plateType: must((value) => isAbsent(value) || isText(value), 'Must be a text'),
+  confidence: must((value) => isAbsent(value) || typeof value === 'number', 'Must be a number'),
+  alternatives: must(
     (value) => isAbsent(value) || (Array.isArray(value) && value.every(isText)),
     'Must be a list of strings',
-  ],
+  ),
 };
 
 const eventRules: Record<keyof ParkingEventInput, Rule> = {
-  eventId: [isText, 'Must be a text'],
-  kind: [(value) => isOneOf(kinds, value), `Must be ${kinds.join(' or ')}`],
-  plate: [
+  eventId: must(isText, 'Must be a text'),
+  kind: must((value) => isOneOf(kinds, value), `Must be ${kinds.join(' or ')}`),
+  plate: must(
     (value) => isAbsent(value) || isObject(value),
     'Must be an object with plateType, plateCode and plateNumber',
-  ],
-  reading: [(value) => isAbsent(value) || isObject(value), 'Must be an object with text'],
-  occurredAt: [isTime, 'Must be an ISO 8601 date and time with an offset, such as 2026-01-31T08:00:00Z'],
-  decision: [(value) => isAbsent(value) || isOneOf(reasons, value), `Must be one of ${reasons.join(', ')}`],
-  entryId: [(value) => isAbsent(value) || isText(value), 'Must be a text'],
+  ),
+  reading: must((value) => isAbsent(value) || isObject(value), 'Must be an object with text'),
+  occurredAt: instantFault,
+  decision: must(
+    (value) => isAbsent(value) || isOneOf(reasons, value),
+    `Must be one of ${reasons.join(', ')}`,
+  ),
+  entryId: must((value) => isAbsent(value) || isText(value), 'Must be a text'),
 };
 
 /** Returns why the first invalid field of an object is invalid, or `undefined` when all fields are valid. */
@@ -69,16 +66,17 @@ function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rej
   for (const field of Object.keys(value)) {
     if (!Object.hasOwn(rules, field)) return { code, message: 'Unknown field', field };
   }
-  for (const [field, [isRight, message]] of Object.entries(rules)) {
-    if (!isRight(value[field])) return { code, message, field, value: value[field] };
+  for (const [field, rule] of Object.entries(rules)) {
+    const message = rule(value[field]);
+    if (message !== undefined) return { code, message, field, value: value[field] };
   }
   return undefined;
 }
 
 /**
- * Returns why an event is malformed, or undefined when the event is well-formed. `formFault` checks only the form of a
- * parking event, because one malformed event would make the whole GraphQL request fail. `pms` leaves all other rules
- * for parking events to the gateway.
+ * Returns why an event is malformed, or undefined when the event is well-formed. `pms` checks the form of each parking
+ * event, because one malformed event would make the whole GraphQL request fail. The gateway checks all other rules for
+ * parking events.
  */
 function formFault(event: unknown): Rejection | undefined {
   if (!isObject(event)) return { code: 'VALIDATION_ERROR', message: 'Must be a JSON object' };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import { choicesOf, examples, plate, plateText, withLocation } from './arguments.ts';
+import { choicesOf, examples, fraction, plate, plateText, withLocation } from './arguments.ts';
 import { addEventImport } from './events-import.ts';
 import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
@@ -55,7 +55,11 @@ export function addEventCommands(program: Command, open: () => Session, end: (co
         'the text that a camera read, instead of the plate, such as "A 7001"',
       ).conflicts('plate'),
     )
-    .addOption(new Option('--confidence <0 to 1>', "the camera's confidence in the text").argParser(Number))
+    .addOption(
+      new Option('--confidence <0 to 1>', "the camera's confidence in the text")
+        .argParser(fraction)
+        .conflicts('plate'),
+    )
     .option('--at <time>', 'when the vehicle entered or left, ISO 8601 (default: now)')
     .addOption(
       new Option('--event-id <id>', 'the id by which the gateway recognizes a repeated event').default(

@@ -8,14 +8,14 @@ export interface GraphError {
 }
 
 /**
- * How long the gateway may take to respond, in milliseconds. `pms` waits so long because an import may have to wait
- * until other imports have ended.
+ * How long the gateway may take to respond, in milliseconds. The time is long, because the gateway may let an import
+ * wait until other imports have ended.
  */
 const answerTimeoutMs = 120_000;
 
 /**
- * Whether `fetch` refused to send a request because its address or a header is invalid. The message of such an error
- * may contain the header value or the address, so a command must not print the message: the value may be a secret.
+ * Whether `fetch` refused to send a request because its address or a header is invalid. The error message may contain
+ * the address or a header value, which may be a secret. So a command must not print the error message.
  */
 const isInvalidRequest = (error: unknown) =>
   error instanceof TypeError &&
@@ -24,7 +24,8 @@ const isInvalidRequest = (error: unknown) =>
 const invalidRequest = 'its address or a header is invalid';
 
 /**
- * Sends a request to the gateway. Redirects are not followed, because the API key would then be sent to another server.
+ * Sends a request to the gateway. The function does not follow redirects, because a redirect could send the API key to
+ * another server.
  *
  * @throws {Failure} when the request is invalid, or when the response is a redirect. The error message names the
  *   redirect's target
@@ -61,14 +62,14 @@ export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
 
 /**
- * The longest pause before a retry, in seconds. The longest window of a rate limit is an hour. Without a maximum, a pause
- * of more than 24 days would end at once, because the timers of Node.js do not support it.
+ * The longest pause before a retry, in seconds. The longest window of a rate limit is an hour. A maximum is needed,
+ * because a timer of Node.js ends at once if its time is longer than 24 days.
  */
 const maxRetryAfterSeconds = 3600;
 
 /**
- * Returns the number of seconds in the response header `Retry-After`, or an hour if the number is larger. Returns
- * `undefined` when `Retry-After` is missing or contains a date, which a gateway never sends.
+ * Returns the number of seconds in the response header `Retry-After`, but at most 3,600 seconds. Returns `undefined`
+ * when `Retry-After` is missing or contains a date, which a gateway never sends.
  */
 export function retryAfterSeconds({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After') ?? '';
@@ -96,7 +97,7 @@ export const notGateway = (address: string, difference: string, answer: { tempor
 /** Whether the HTTP status of a response says that the gateway failed, so that a retry may succeed. */
 export const isGatewayFailure = ({ status }: Response) => status >= 500;
 
-/** The error of a response that says only by its HTTP status that the gateway failed. */
+/** The error for a response whose HTTP status says that the gateway failed, but whose body contains no errors. */
 export const unexplainedFailure: readonly GraphError[] = [{ message: 'The gateway failed; try again later' }];
 
 /**

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import type { Stringifier } from 'csv-stringify';
-import { DateTimeISOResolver } from 'graphql-scalars';
+import { instantFault } from '../schema/instant.ts';
 import { choicesOf, examples, safeCsvOption, wholeNumber, withLocation } from './arguments.ts';
 import {
   batchesOf,
@@ -68,12 +68,8 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
   if (fault) return { code: 'VALIDATION_ERROR', ...fault };
   for (const field of ['validFrom', 'validUntil'] as const) {
     const value = entry[field];
-    try {
-      if (value !== null) DateTimeISOResolver.parseValue(value);
-    } catch {
-      const message = 'Must be an ISO 8601 date and time with an offset, such as 2026-01-31T08:00:00Z';
-      return { code: 'VALIDATION_ERROR', message, field, value };
-    }
+    const message = value === null ? undefined : instantFault(value);
+    if (message !== undefined) return { code: 'VALIDATION_ERROR', message, field, value };
   }
   return undefined;
 }
@@ -146,8 +142,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // The command must not send a CREATE import twice. If only the first response was lost, the whitelist entries
-      // already exist. Then a second CREATE request would fail.
+      // The command does not repeat a CREATE import. If the gateway had imported the rows, and only its response was
+      // lost, a second CREATE import would reject all rows as duplicates.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;

@@ -19,7 +19,7 @@ const refreshIntervalMs = 60_000;
 /** How long the command collects notices of changes, in milliseconds, before it sends one request for all of them. */
 const gatheringMs = 200;
 
-/** Waits for a number of milliseconds, or until the signal is aborted. The caller checks whether the signal is aborted. */
+/** Waits for a number of milliseconds, or until the signal is aborted. An aborted signal causes no error. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
@@ -27,7 +27,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 /**
  * Repeats `work` until it succeeds, with pauses of at most 30 seconds between the attempts.
  *
- * @param signal a signal that ends the current pause; after it, `work` runs for the last time
+ * @param signal a signal that ends the current pause; after the signal, `work` runs one last time
  * @throws {Failure} when an error of `work` is permanent, or when `work` fails in the last run, after `signal` was
  *   aborted
  */
@@ -49,12 +49,12 @@ export async function untilItSucceeds<Result>(
 }
 
 /**
- * Receives, in the background, the notices of changes that a GraphQL subscription sends. While no event stream is
- * open, the function `next` returns at regular intervals. So the caller requests the changes regularly (polling).
+ * Receives the notices of changes that a GraphQL subscription sends, in the background. While no event stream is open,
+ * the function `next` returns at regular intervals, so that the caller polls for changes.
  *
  * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
- * @param signal a signal that ends the stream and all pauses. The caller aborts the signal when it fails, because an open
- *   stream keeps the process running
+ * @param signal a signal that ends the stream and all pauses. When the caller fails, the caller aborts the signal,
+ *   because an open stream keeps the process running
  */
 export function followNotices(
   { output }: Session,
@@ -92,7 +92,7 @@ export function followNotices(
           );
         }
         isConnected = false;
-        // A gateway that refuses the stream may also refuse the API key. The caller then learns it from a poll at once.
+        // The caller polls at once, because a gateway that refuses the stream may also refuse the API key.
         if (!isOutageSaid && error instanceof Failure && !error.temporary) notice();
         isOutageSaid = true;
         await pause(pauseOf(error, failures) * 1000, signal);

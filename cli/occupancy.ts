@@ -18,8 +18,8 @@ const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 
 /**
- * Returns the time at which the vehicles were counted. The command always sends the time of an occupancy count. By this
- * time, the gateway recognizes a retry of the same occupancy count.
+ * Returns the time at which the vehicles were counted. The command always sends the time of an occupancy count. The
+ * gateway recognizes a retry of an occupancy count by the time of the count.
  */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 

@@ -95,7 +95,7 @@ function comparable(body: unknown, { items, isCut }: Shown): unknown {
 /**
  * Compares a REST response with the equivalent GraphQL response. A change of the data between the REST request and the
  * GraphQL request does not count as a difference. `compareRead` sends the same REST request before and after the
- * GraphQL request. It ignores the fields that differ between the two REST responses.
+ * GraphQL request. `compareRead` ignores the fields that differ between the two REST responses.
  *
  * @param path the path and query of the REST request, beginning with `/api/`
  * @param maxPages the maximum number of pages to read through GraphQL; a page has 100 items

@@ -85,8 +85,8 @@ async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | und
 }
 
 /**
- * Returns the ids of locations in the scope of the API key. The function uses the first of these sources that the API
- * key may read: the list of locations, the list of statuses, or the locations in its own scope.
+ * Returns the ids of locations in the scope of the API key. The ids come from the list of locations. If the API key may
+ * not read the list of locations, the ids come from the list of statuses, or else from the scope of the API key.
  */
 async function reachedLocations(client: Client, limit: number): Promise<string[]> {
   const listed = await ifPermitted(
@@ -149,7 +149,7 @@ async function compareReads(
     const route = read.operation.slice('GET '.length);
     const paths = await pathsOf(read, client, locationIds).catch(notComparedAfter);
     if (!Array.isArray(paths)) add(route, paths);
-    else if (paths.length === 0) add(route, notCompared('no location or resident was found to request'));
+    else if (paths.length === 0) add(route, notCompared('found no location or resident for the route'));
     else {
       for (const path of paths) {
         output.say(`Comparing ${path}`);
@@ -184,7 +184,7 @@ function positive(value: string): number {
 export function addParityCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   program
     .command('parity')
-    .description('run the REST reads that the key has used on REST and GraphQL, and report any difference')
+    .description('compare REST with GraphQL for the REST reads of the key, and report any difference')
     .addHelpText(
       'after',
       examples('pms parity', 'pms parity --from 2027-01-01T00:00:00Z --locations 3 --pages 1'),

@@ -3,7 +3,7 @@ import { runProgram } from './program.ts';
 import { stopCommand } from './signals.ts';
 
 // If a program such as `head` closes the output pipe, the command ends without an error. A command that must clean up,
-// such as `listen`, first does so.
+// such as `listen`, cleans up before it ends.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   if (!stopCommand()) process.exit();

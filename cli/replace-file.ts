@@ -38,7 +38,7 @@ export async function replaceFile(
   if (await isSpecial(path)) return write(createPrivateFile(path));
   const temporary = `${path}.${process.pid}.tmp`;
   const forget = onFirstSignal((signal) => {
-    forget(); // the signal now ends the process
+    forget(); // without this listener, the signal below ends the process
     rmSync(temporary, { force: true });
     process.kill(process.pid, signal);
   });

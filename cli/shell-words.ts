@@ -33,8 +33,8 @@ const unescape = (text: string) =>
  */
 const piece = /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/y;
 /**
- * Matches the blanks between two words of a shell command, including line breaks after a backslash. All white space is
- * blank, such as the non-breaking spaces of a command that a user has copied from a web page.
+ * Matches the blanks between two words of a shell command, including line breaks after a backslash. All white space
+ * counts as blank, even the non-breaking spaces in a command that a user has copied from a web page.
  */
 const blanks = /(?:[^\S\n]|\\\r?\n)+/y;
 const comment = /#[^\n]*/y;

@@ -11,15 +11,13 @@ const endOfUuid = new RegExp(`^[0-9a-f-]{${fewestCharacters},35}$`, 'i');
 /** Whether a text is a complete identifier. */
 export const isId = (text: string) => uuid.test(text);
 
-/**
- * Whether `text` is a short identifier of the object with the identifier `id`, so that `id` ends with `text`.
- */
+/** Whether `text` is a short identifier of the object with the identifier `id`, which must end with `text`. */
 export const isShortFor = (text: string, id: string) =>
   endOfUuid.test(text) && id.toLowerCase().endsWith(text.toLowerCase());
 
 /**
- * Returns the short identifiers of objects. All short identifiers have the same length, which is the smallest length at
- * which no two of them are equal.
+ * Returns the short identifiers of objects. All short identifiers have the same length: the smallest length at which
+ * all short identifiers are different.
  */
 export function shortIds(ids: readonly string[]): string[] {
   const different = new Set(ids).size;

@@ -1,6 +1,6 @@
 type Stop = (signal: NodeJS.Signals) => void;
 
-/** The functions that stop the running command, and that the command has not yet removed. */
+/** The functions that are called when the running command must stop. */
 const stops = new Set<Stop>();
 
 /**
@@ -31,10 +31,10 @@ export function onFirstSignal(stop: Stop): () => void {
 }
 
 /**
- * Stops the running command in the same way as its first SIGTERM. A SIGINT or SIGTERM afterwards counts as the first
- * one, because Ctrl-C may end the program that reads the output before the SIGINT of the same Ctrl-C arrives.
+ * Stops the running command in the same way as its first SIGTERM. The next SIGINT or SIGTERM does not end the process,
+ * because one Ctrl-C can first close the output and then send SIGINT.
  *
- * @returns whether the command handles signals, so that it stops, or has stopped, by itself
+ * @returns true if the command stops by itself; false if the caller must end the process
  */
 export function stopCommand(): boolean {
   const isHandled = stops.size > 0;

@@ -48,7 +48,7 @@ const lineOf = ({ updatedAt, slug, state, occupied, capacity }: StatusFieldsFrag
 
 /**
  * Shows the status of a location now and after each change. If the subscription stream breaks, the command reconnects.
- * The function returns when the signal is aborted, and throws only a failure that would occur again at each retry.
+ * The function returns when the signal is aborted, and throws only permanent failures.
  */
 async function watch(
   { subscriber, output }: Session,
@@ -57,7 +57,8 @@ async function watch(
 ): Promise<void> {
   for (let failures = 1; !signal.aborted; failures += 1) {
     try {
-      // A new subscription begins with the current status of the location. So no status is lost after an interruption.
+      // A new subscription begins with the current status of the location, so the output is current again after an
+      // interruption.
       const stream = subscriber.results(StatusChangedDocument, { locationId }, { signal });
       for await (const { locationStatusChanged: status } of stream) {
         failures = 0;

@@ -16,7 +16,7 @@ export interface Subscriber {
   /**
    * Yields the results of a subscription until the stream ends.
    *
-   * @param options.onConnected a function that is called when the stream is open. From then on, no result of the
+   * @param options.onConnected a function that is called when the stream is open. After this call, no result of the
    *   subscription is lost
    * @param options.signal the abort signal that ends the stream with a temporary failure, as a broken connection does
    * @throws {Failure} when the stream breaks, ends, or cannot be opened; if a retry may succeed, the failure is marked

@@ -63,9 +63,8 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
         const variables = { id, status, first, after };
         return (await client.run(DeliveriesDocument, variables, { repeatable: true })).webhook.deliveries;
       });
-      // The table shows complete identifiers, because the command `redeliver` does not accept short identifiers. The
-      // gateway has no list of the deliveries of all webhooks, in which `redeliver` could search for a short
-      // identifier.
+      // The table shows complete identifiers, because the command `redeliver` does not accept short identifiers.
+      // `redeliver` cannot search for a short identifier, because the gateway lists only the deliveries of one webhook.
       output.many(
         items,
         {

@@ -8,8 +8,8 @@ const required = ['referenceId', 'plateType', 'plateCode', 'plateNumber'] as con
 const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
 /**
- * The columns that a CSV file may omit to keep the values in the whitelist. An empty field in a column `hours` or
- * `maxEntries` deletes the value in the whitelist.
+ * The columns that a CSV file may omit. If the file omits a column, an import keeps the values of this column in the
+ * whitelist. An empty field in a column `hours` or `maxEntries` deletes the value in the whitelist.
  */
 const kept = ['hours', 'maxEntries'] as const;
 
@@ -165,8 +165,8 @@ export interface CsvOptions {
 }
 
 /**
- * Creates a writer of CSV rows. The writer writes null as an empty field, and an empty text as empty quotes. Without
- * the option `safeCsv`, which may change values, `readRows` later reads exactly the written values.
+ * Creates a writer of CSV rows. The writer writes null as an empty field, and an empty text as empty quotes. The option
+ * `safeCsv` may change values. Without this option, `readRows` reads back exactly the written values.
  */
 export function createCsvWriter(columns: readonly string[], { safeCsv = false }: CsvOptions): Stringifier {
   return stringify({

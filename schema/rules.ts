@@ -83,9 +83,9 @@ export const emptyOr = (
     .meta({ pattern: undefined, anyOf: [{ maxLength: 0 }, { format }] });
 
 /**
- * Whether a value is an object. This function is the option `when` of a check that compares several fields of an object.
- * Without this option, Zod would skip the check if another field has an invalid type, and an error would not list all
- * invalid fields. The check must accept fields of invalid types.
+ * Whether a value is an object. This function is the option `when` of a check that compares several fields of an
+ * object. Without this option, Zod would skip the check if any field has an invalid type, and the error would not list
+ * all invalid fields. With this option, the check must accept fields of invalid types.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;
@@ -120,36 +120,6 @@ export const slug = (message: string) =>
 
 /** The description of a slug in the GraphQL schema, for descriptions of fields. */
 export const slugDescription = `1 to ${maxSlugLength} characters: lowercase letters, digits and single hyphens between them.`;
-
-const earliestInstant = new Date(0);
-const latestInstant = new Date('9999-12-31T23:59:59.999Z');
-
-/** An ISO 8601 date and time with a UTC offset: with seconds (also with a fraction), or without seconds. */
-const isoInstant = new RegExp(
-  [undefined, -1].map((precision) => z.regexes.datetime({ offset: true, precision }).source).join('|'),
-);
-
-/**
- * Validates an instant from the year 1970 to the year 9999 in UTC (docs/contract.md#instants). An instant is an ISO
- * 8601 text with a UTC offset, or a `Date` that the scalar `DateTime` has created from this text. The text may omit the
- * seconds, as Java's `OffsetDateTime` does when they are zero.
- */
-export const instant = z
-  .union(
-    [
-      z.date(),
-      z
-        .string()
-        .regex(isoInstant)
-        .meta({ format: 'date-time', pattern: undefined })
-        .transform((value) => new Date(value)),
-    ],
-    'Must be an ISO 8601 date and time with an offset, such as 2026-01-31T08:00:00Z',
-  )
-  .refine(
-    (value) => value >= earliestInstant && value <= latestInstant,
-    'Must be in the years 1970 to 9999 (UTC)',
-  );
 
 /** Creates the rule for a whole number in the range of a GraphQL `Int`. */
 export const wholeNumber = (minimum: number, maximum = maxGraphInt) =>

@@ -22,7 +22,7 @@ export const AccessReason = {
 } as const;
 
 export type AccessReason = typeof AccessReason[keyof typeof AccessReason];
-/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue such a key. */
+/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue a key without companies and locations. */
 export type CreateApiKeyInput = {
   /** Rate limit points in a minute. Default: 100, or the limit of the issuing key when that is lower. */
   burstLimit?: number | null | undefined;
@@ -68,7 +68,7 @@ export type CreateWebhookInput = {
   companyId?: string | null | undefined;
   /** How the receiver gets messages. */
   delivery?: WebhookDeliveryKind | null | undefined;
-  /** The events that the receiver gets. `FORBIDDEN` when the key may not read one of the given events. */
+  /** The events that the receiver gets. Fails with `FORBIDDEN` when the key may not read one of the given events. */
   events: Array<WebhookEvent>;
   /** Receive only events of these locations of the company, at most 100; if the list is empty, of all locations. Events that belong to no location are always received. */
   locationIds?: Array<string> | null | undefined;
@@ -293,7 +293,7 @@ export type UpdateWebhookInput = {
 
 /** How a receiver gets messages. */
 export const WebhookDeliveryKind = {
-  /** A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address. */
+  /** A reader takes messages with `pullWebhookMessages` and acknowledges the messages with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address. */
   PULL: 'PULL',
   /** The gateway posts messages to the URL of the webhook. */
   PUSH: 'PUSH'

@@ -39,6 +39,23 @@ test('`pms events import` sends 1,000 parking events in each request, and a seco
   expect(await countEvents(locationId)).toBe(1_200);
 });
 
+test('`pms events import` rejects only the parking events whose time the gateway would refuse', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const times = ['2026-01-31T08:00Z', '1969-12-31T23:59:59Z', '0001-01-01T00:00:00Z', '2026-01-31t08:00:02z'];
+  const events = [eventOf(0), ...times.map((occurredAt, index) => eventOf(index + 1, { occurredAt }))];
+  const { code, out } = await pms(
+    key,
+    '--json',
+    'events',
+    'import',
+    fileOf(linesOf(events)),
+    '--location',
+    locationId,
+  );
+  expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 3, recorded: 2, rejected: 3 });
+  expect(await countEvents(locationId)).toBe(2);
+});
+
 test('`pms events import` writes the rejected parking events, with reasons, to a file that the user can correct and import', async () => {
   const { key, locationId } = await gateway.newTenant();
   const plate = { plateType: 'DXB', plateCode: 'A' };
@@ -154,4 +171,15 @@ test('`pms events import` prints an error for an empty file, a missing file and 
       'This failed for line 1. Nothing after it was sent. No events are recorded.',
     ),
   });
+});
+
+test.each([
+  ['a decimal comma', ['--text', 'A 1', '--confidence', '0,9'], 'Must be a number from 0 to 1'],
+  ['an empty value', ['--text', 'A 1', '--confidence', ''], 'Must be a number from 0 to 1'],
+  ['a number above 1', ['--text', 'A 1', '--confidence', '93'], 'Must be a number from 0 to 1'],
+  ['a plate', ['--plate', 'DXB/A/1', '--confidence', '0.9'], "cannot be used with option '--plate"],
+])('`pms events record` refuses a confidence with %s', async (_, options, message) => {
+  const answer = await pms('key', 'events', 'record', '--location', 'gate', '--kind', 'entry', ...options);
+  expect(answer).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+  expect(answer.err).toContain('--confidence');
 });

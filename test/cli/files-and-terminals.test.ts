@@ -25,7 +25,7 @@ async function newTenant() {
   return tenant;
 }
 
-describe('pms output files that contain personal data', () => {
+describe('files with personal data that pms writes', () => {
   const rejectedCsv = () => fileOf('referenceId,plateType,plateCode,plateNumber\n=1+1,DXB,A,\n');
   const rejectedJson = () => fileOf('{"eventId":"1"}\n');
 

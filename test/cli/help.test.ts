@@ -65,7 +65,7 @@ describe.each(helps)('the help text of pms $path', ({ path, help }) => {
       const [, option, value] = /required option '(--\S+)( <[^']+>)?' not specified/.exec(err) ?? [];
       if (!option) break;
       missing.push(option);
-      // The value is a URL, a kind of event or a number, so that it is valid for the option.
+      // Each option needs a valid value: a URL, a kind of event, or a number.
       given.push(option, value?.includes('url') ? 'http://127.0.0.1:9' : option === '--kind' ? 'entry' : '1');
     }
     expect(required.toSorted()).toEqual(missing.toSorted());

@@ -137,6 +137,16 @@ describe('the command pms import', () => {
     expect(await read()).toEqual({ hours: null, maxEntries: 2 });
   });
 
+  test('pms import rejects only the rows whose period of validity the gateway would refuse', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const starts = ['2026-01-31T08:00Z', '1900-01-01T00:00:00Z', '2026-01-31 08:00', ''];
+    const rows = starts.map((validFrom, index) => `unit,DXB,A,${index},${validFrom}`);
+    const file = fileOf(['referenceId,plateType,plateCode,plateNumber,validFrom', ...rows].join('\n'));
+    const { code, out } = await pms(key, '--json', 'import', file, '--location', locationId);
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 3, created: 2, rejected: 2 });
+    expect(await plateNumbersOf(locationId)).toEqual(['0', '3']);
+  });
+
   test('pms import waits when the API key reaches its rate limit, and then continues', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });

@@ -174,7 +174,7 @@ describe('Ctrl-C during an import by pms', () => {
     const importing = start(url, key, ['import', '-', '--location', locationId, '--batch-size', '2']);
     importing.child.stdin.write([header, row(), row(), row(), ''].join('\n'));
     await expect.poll(() => countEntries(locationId)).toBe(2);
-    // If pms has not yet received the response to the first batch of rows, it waits for this response before it exits.
+    // Before pms exits, it waits for the response to the first batch of rows.
     importing.child.kill('SIGINT');
     expect(await importing.ended).toEqual({ code: 130, signal: null });
     expect(importing.err).toContain('Interrupted. Up to line 3, 2 rows are imported, 0 rejected.');
@@ -195,7 +195,7 @@ describe('Ctrl-C during an import by pms', () => {
     expect(await countEntries(locationId)).toBe(0);
   });
 
-  test('after Ctrl-C during an import of parking events or quotas, pms says to repeat the whole import', async () => {
+  test('after Ctrl-C during an import of parking events or quotas, pms tells the user to repeat the whole import', async () => {
     const { key, locationId } = await gateway.newTenant();
     const events = Array.from({ length: 1_200 }, (_, index) => ({
       eventId: `gate-${index}`,
@@ -229,17 +229,17 @@ describe('Ctrl-C during an import by pms', () => {
   });
 });
 
-/** Yields no text, and fails as the standard input of a broken disk does. */
+/** Imitates standard input from a broken disk: throws an error before it yields any text. */
 async function* brokenInput(): AsyncGenerator<string> {
   throw new Error('the disk failed');
 }
 
-describe('a fault in the input of an import by pms', () => {
-  // These empty lines are longer than several chunks of a file, so pms sends the rows before them before it reads on.
+describe('an import by pms whose input is invalid or cannot be read', () => {
+  // The empty lines fill several chunks of the file. So pms sends the rows above them before it reads the rows below.
   const emptyLines = 300_000;
   const gap = '\n'.repeat(emptyLines);
 
-  test('when a later row has too few fields, pms import prints how many rows are imported, and the command that continues', async () => {
+  test('when a later row has too few fields, pms import prints the number of imported rows, and the command that continues the import', async () => {
     const { key, locationId } = await gateway.newTenant();
     const correct = [header, row(), row(newEntry({ plateCode: 'ABCD' })), `${gap}${row()}`, ''].join('\n');
     const file = fileOf(`${correct}a,b\n`);
@@ -261,7 +261,7 @@ describe('a fault in the input of an import by pms', () => {
     expect(await countEntries(locationId)).toBe(2);
   });
 
-  test('when pms import has sent no row before the fault, its exit code is 2', async () => {
+  test('pms import exits with code 2 when it finds an invalid line before it has sent any row', async () => {
     const { key, locationId } = await gateway.newTenant();
     const location = ['--location', locationId, '--batch-size', '1'];
     const first = await pms(key, 'import', fileOf(`${header}\n${gap}a,b\n`), ...location);
@@ -300,7 +300,7 @@ describe('a fault in the input of an import by pms', () => {
     expect(unread).toEqual({ code: 2, out: '', err: 'Cannot read the standard input: the disk failed\n' });
   });
 
-  test('pms import exits while its standard input is still open when the gateway refuses a batch of rows', async () => {
+  test('when the gateway refuses a batch of rows, pms import exits even though its standard input is still open', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const reader = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_WHITELIST'] });
     const importing = start(url, reader, ['import', '-', '--location', locationId, '--batch-size', '1']);
@@ -319,7 +319,7 @@ describe('a fault in the input of an import by pms', () => {
   });
 });
 
-test('pms import --after-line 2 skips the first two lines of the file; with --mode replace, --after-line is refused', async () => {
+test('pms import --after-line 2 skips the first two lines of the file, but is refused together with --mode replace', async () => {
   const { key, locationId } = await gateway.newTenant();
   const twice = newEntry();
   const file = csvOf(row(twice), row(), row(twice), row());

@@ -110,7 +110,7 @@ describe('the command pms listen', () => {
     expect(await webhooksOf(companyId)).toEqual([]);
   });
 
-  test('when the program that reads its output ends, pms listen deletes its webhook and exits with code 0', async () => {
+  test('pms listen deletes its webhook and exits with code 0 when the program that reads its output ends', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const receiver = await startReceiver();
     const listening = startListening(key, 'listen', '--forward-to', receiver.url);
@@ -123,7 +123,7 @@ describe('the command pms listen', () => {
   });
 
   test.each(['stdout', 'stderr'] as const)(
-    'when Ctrl-C also ends the program that reads %s, pms listen deletes its webhook',
+    'when Ctrl-C ends both pms listen and the program that reads its %s, pms listen deletes its webhook',
     async (stream) => {
       const { key, companyId, locationId } = await gateway.newTenant();
       const receiver = await startReceiver();

@@ -64,11 +64,12 @@ interface Replacement {
 }
 
 /**
- * Starts a proxy that replaces some responses of the gateway. The proxy never asks pms to wait before it repeats a
- * request.
+ * Starts a proxy that replaces some responses of the gateway. Each replacement has the header `Retry-After: 0`, so pms
+ * repeats the request without a pause.
  *
- * @param replace a function that returns the replacement for a response, or undefined to forward the response. The
- *   parameter `kind` says whether pms reads REST, asks for the equivalent GraphQL request (`twin`), or reads GraphQL
+ * @param replace a function that returns the replacement for a response, `'reset'` to close the connection, or
+ *   undefined to forward the response. The parameter `kind` is `rest` for a REST request, `twin` for a request that
+ *   asks for the equivalent GraphQL request, and `graph` for a GraphQL request
  * @returns the URL of the proxy
  */
 async function failing(
@@ -79,7 +80,8 @@ async function failing(
     const { accept = '*/*', 'x-api-key': key, 'content-type': type = 'application/json' } = request.headers;
     const isTwin = accept === 'application/graphql-request+json';
     const isTwinRead = body.includes('"operationName":"ListWhitelist"');
-    const isHealth = request.url === '/api/health'; // with this request, pms checks whether the gateway knows twins
+    // With a request to /api/health, pms checks whether the gateway can return equivalent GraphQL requests.
+    const isHealth = request.url === '/api/health';
     const kind = isHealth
       ? undefined
       : isTwin
@@ -128,8 +130,8 @@ describe('the command pms parity', () => {
     });
     expect(rows.filter(({ path }: { path: string }) => path.endsWith('/vehicles'))).toHaveLength(3);
 
-    // The gateway records the requests of `pms parity` under names such as `parity of GET /health`. Under the normal
-    // operation names, these requests would count as requests of a client that still uses deprecated endpoints.
+    // The gateway records the requests of `pms parity` under names such as `parity of GET /health`. Without the words
+    // `parity of`, these requests would count as a client's use of deprecated endpoints.
     await expect
       .poll(async () => (await json(key, 'usage')).map(({ operation }: { operation: string }) => operation))
       .toContain('parity of GET /health');
@@ -250,7 +252,7 @@ describe('the command pms parity', () => {
     ['the translation', 'twin', { status: 503, body: '{}' }],
     ['GraphQL', 'graph', graphFailure],
   ])(
-    'when %s keeps failing, pms parity reports that it could not compare this read, and compares the other reads',
+    'when %s fails repeatedly, pms parity reports the read as not compared, and still compares the other reads',
     async (_, failed, replacement) => {
       const { key, locationId } = await newWhitelist(3);
       const path = `/locations/${locationId}/whitelist`;
@@ -308,7 +310,7 @@ describe('the command pms parity', () => {
     const rows = await pms(elsewhere, 'parity');
     expect(rows).toMatchObject({
       code: 3,
-      out: expect.stringContaining('not compared: no location or resident was found'),
+      out: expect.stringContaining('not compared: found no location or resident'),
     });
     expect(await pms(key, 'parity', '--pages', '0')).toMatchObject({ code: 2 });
   });

@@ -202,6 +202,32 @@ test('pms stops when every response to a request has status 429', async () => {
   expect(err).toMatch(/The rate limit of the key is reached, also after 100 retries\. Try again later\.\n$/);
 });
 
+test('pms sends a change again when the gateway refuses the change because its location is busy', async () => {
+  let requests = 0;
+  const busy = await listen((_, response) => {
+    requests += 1;
+    const refused = { message: 'Too many changes are waiting', extensions: { code: 'RATE_LIMIT_EXCEEDED' } };
+    const answer =
+      requests === 1 ? { data: { me: null }, errors: [refused] } : { errors: [{ message: 'ran' }] };
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer));
+  });
+  const { err } = await pms('key', '--url', busy, 'whoami');
+  expect(err).toContain('Too many changes are waiting');
+  expect(err).toContain('ran');
+  expect(requests).toBe(2);
+});
+
+test.each([
+  [502, '{"errors":null}', 'The gateway failed; try again later'],
+  [200, '{"data":null,"errors":null}', 'The answer has no data'],
+])('pms prints an error when a response with status %i has the body %s', async (status, body, message) => {
+  const proxy = await listen((_, response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+  });
+  const answer = await pms('key', '--url', proxy, 'whoami');
+  expect(answer).toMatchObject({ code: 1, out: '', err: expect.stringContaining(message) });
+});
+
 test('pms never waits longer than an hour for a rate limit', () => {
   const wait = (value: string) =>
     retryAfterSeconds(new Response(null, { headers: { 'Retry-After': value } }));
@@ -296,7 +322,7 @@ describe('secret values that pms must not print', () => {
     }
   });
 
-  test('the reason why pms listen could not forward a message contains no header value', async () => {
+  test('when pms listen cannot forward a message, the reason that it prints contains no header value', async () => {
     for (const character of ['\u0000', '\u0001', '€']) {
       const error: unknown = await fetch(url, { headers: [['X-Signature', secret + character]] }).catch(
         (thrown: unknown) => thrown,
@@ -373,7 +399,7 @@ describe('the installed program pms', () => {
     expect((await runShell(`KEY=${key}\n${script}`)).stdout).toBe('Test\n');
   });
 
-  test('pms refuses to read both the API key and the imported file from the standard input, and prints neither', async () => {
+  test('pms refuses to read both the API key and the imported file from the standard input, and prints neither the key nor the file', async () => {
     const { key } = await gateway.newTenant();
     const script = `unset PMS_API_KEY; printf '%s\\n' ${key} referenceId,plateType | node dist/pms.js --key-file - import - --location x`;
     await expect(runShell(script)).rejects.toMatchObject({
