@@ -23,7 +23,7 @@ import type { ConnectionPage, RestRequest, Route } from './routes.ts';
 import { createTwin } from './twin.ts';
 import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 
-/** The page size with which REST reads a whole list over GraphQL. It is the maximum page size in GraphQL. */
+/** The page size with which REST reads a whole list over GraphQL. GraphQL pages cannot be larger. */
 const graphPageSize = 100;
 
 /**
@@ -94,8 +94,8 @@ export function createRouteHandler(
   }
 
   /**
-   * Returns the entity tag of a list that has not changed since the client read it, or `undefined` if the client must
-   * get a response with the list.
+   * Returns the entity tag of the list if the list has not changed since the client read it. Returns `undefined` if the
+   * response must contain the list.
    *
    * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid, because an invalid request
    *   must not get status 304 (RFC 9110, section 13.2.1)
@@ -197,7 +197,7 @@ export function renderRest(error: unknown, source: ErrorSource): Answer {
  * example, the GraphQL argument `first` is the query parameter `limit` in REST.
  */
 function renamed({ message, code, details }: ServiceError): RestError {
-  if (!details?.field || !restNames.has(details.field)) return { message, code, details };
+  if (!details?.field) return { message, code, details };
   const withRestName = (fault: FieldFault): FieldFault => {
     const { field, message } = fault;
     const name = restNames.get(field);

@@ -43,8 +43,8 @@ const takeWriteSlot = (keyId: string) =>
   });
 
 /**
- * Returns the index at which a part of a text ends. This is `index`, or `index + 1` if `index` is inside a character
- * with two UTF-16 code units.
+ * Returns the index at which a part of a text ends. The result is `index`, or `index + 1` if `index` would split a
+ * character with two UTF-16 code units.
  */
 const endOfPart = (text: string, index: number) =>
   /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : Math.min(index, text.length);

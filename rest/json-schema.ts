@@ -35,7 +35,8 @@ export const reference = (kind: 'schemas' | 'responses' | 'headers', name: strin
 
 /**
  * Converts the validation rule of a GraphQL argument to JSON Schema. The JSON Schema also contains the descriptions
- * from the GraphQL schema. They explain rules that JSON Schema cannot express, such as a valid time zone.
+ * from the GraphQL schema. The descriptions explain rules that JSON Schema cannot express, such as the rule for a valid
+ * time zone.
  */
 export function argumentSchema(argument: GraphQLArgument): JsonSchema {
   const rule = argumentRule(argument);
@@ -76,8 +77,8 @@ const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
 };
 
 /**
- * Removes the regular expression that Zod adds to a `format`. Such an expression has up to 300 characters and only
- * repeats the meaning of the format.
+ * Removes the regular expression that Zod adds to a `format`. The regular expression of a format has up to 300
+ * characters, and only repeats the meaning of the format.
  */
 const override: Override = ({ jsonSchema }) => {
   if (jsonSchema.format) delete jsonSchema.pattern;

@@ -29,8 +29,7 @@ const tagsOf = (header: string) =>
 export interface ListValidator {
   /**
    * Returns the first entity tag in `If-None-Match` that is still current, or `undefined` if no entity tag is current.
-   * For the value `*`, the function returns the current entity tag (RFC 9110, section 13.1.2), or `undefined` in the
-   * same cases as `current`.
+   * For the value `*` (RFC 9110, section 13.1.2), the function returns the result of `current`.
    */
   unchangedSince(request: RestRequest, context: Context): Promise<string | undefined>;
   /** Returns the current `ETag` of a whitelist, or `undefined` if the `ETag` cannot be read or would be too long. */
@@ -38,8 +37,8 @@ export interface ListValidator {
 }
 
 // The entity tag of a whitelist contains the cursor of the whitelist's feed, so that each change of the whitelist
-// changes the entity tag. The entity tag of a whitelist is weak, because compression changes the bytes of the response.
-// Responses with different filters also have the same entity tag.
+// changes the entity tag. The entity tag of a whitelist is weak, because responses with the same entity tag can have
+// different bytes: with or without compression, or with different filters.
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**

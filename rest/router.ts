@@ -52,8 +52,8 @@ const parityPurpose = 'parity';
 
 /**
  * Returns the name of a request in usage records. The name differs from the operation name when the client requests
- * only the equivalent GraphQL request, or compares REST with GraphQL. Otherwise, the usage records would suggest that
- * the client still needs the REST endpoint.
+ * only the equivalent GraphQL request, or compares REST with GraphQL. With the same name, the usage records would
+ * suggest that the client still needs the REST endpoint.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
@@ -77,7 +77,8 @@ function createDeprecationMiddleware(
     const { state } = c.var;
     const params = c.req.param();
     const asTwin = asksForTwin(c);
-    // The name is set here because the usage records must also count requests that never reach the route handler.
+    // This middleware sets the operation name, because usage records must also count requests that never reach the
+    // route handler.
     state.operation = usageName(c, routeName(route), asTwin);
     const headers = deprecation.headers(params);
     const switchedOff = asTwin ? undefined : deprecation.brownoutAnswer(params);
@@ -104,7 +105,8 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
     const operation = routeName(route);
     const takesBody = route.method === 'POST' || route.method === 'PUT';
     const markDeprecated = createDeprecationMiddleware(route, brownouts);
-    // The deprecation middleware runs before the size limit, because responses with status 413 have its headers, too.
+    // The deprecation middleware runs before the size limit, so that responses with status 413 also have the
+    // deprecation headers.
     if (markDeprecated) router.on(route.method, honoPath(route.path), markDeprecated);
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {

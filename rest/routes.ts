@@ -108,8 +108,8 @@ const filters = ({ query }: RestRequest) => ({
 const hasValue = (value: object, name: string) => name in value && value[name as keyof typeof value] !== null;
 
 /**
- * Converts the request body of a REST route with `residents` in its path to the GraphQL variable `input`. These routes
- * also accept `residentId`, which clients of versions before 1.3.0 send instead of `referenceId`.
+ * Converts the request body of a REST route with `residents` in its path to the GraphQL variable `input`. The routes
+ * with `residents` also accept `residentId`, which clients of versions before 1.3.0 send instead of `referenceId`.
  */
 const residentBody = ({ body: input }: RestRequest) => ({
   input:

@@ -16,17 +16,16 @@ import type { ConnectionPage } from './routes.ts';
 const firstPartItems = 250;
 
 /**
- * A long list is sent in parts. This is the number of items in each part after the first part. A list part with 500
- * items occupies about 200 KiB. Even if ten clients read slowly, the process keeps only a few parts of a list in memory
- * for each client.
+ * The number of items in each part of a list after the first part. A list part with 500 items occupies about 200 KiB.
+ * Even if ten clients read slowly, the process keeps only a few parts of a list in memory for each client.
  */
 const furtherPartItems = 500;
 
 const partSlots = createSlots(slotLimits.listParts);
 
 /**
- * When the gateway reads a list page by page, it pauses for this time between two pages, in milliseconds. During the
- * pause, the process can run other requests.
+ * The pause between two pages when the gateway reads a list page by page, in milliseconds. During the pause, the
+ * process can run other requests.
  */
 const pauseBetweenPagesMs = 2;
 
@@ -40,8 +39,8 @@ interface ListPart {
 }
 
 /**
- * Reads the first part of a list as JSON text from the database. The result also contains a cursor. From this cursor, a
- * client can later read the changes of the list.
+ * Reads the first part of a list as JSON text from the database. The result also contains a cursor, from which a client
+ * can later read the changes of the list.
  */
 export async function firstJsonPart(list: WholeList, shape: JsonShape) {
   async function read(after: string | undefined, limit: number) {

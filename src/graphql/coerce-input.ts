@@ -16,7 +16,7 @@ export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
 /**
  * Converts a value from a client to the value that a resolver receives. For example, the name of an enum value becomes
  * the internal value of the enum. If a part of the value does not fit its type in the schema, the part stays unchanged.
- * When the validation rules later check the value, they report a fault for exactly this part.
+ * The validation rules, which check the converted value later, report a fault for the unchanged part.
  */
 export const coerceWhereItFits = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: parseWhereItFits, withDefaults: true });

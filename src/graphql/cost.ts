@@ -29,10 +29,11 @@ import type { OperationPlan, Variables } from './operation-plan.ts';
 /** The cost options of a GraphQL field (see schema/field-options-plugin.ts). */
 interface CostExtensions {
   /**
-   * The cost of the field itself, and the multiplier for the fields in its selection. With `wholeReads`, if a field in
-   * the selection reads the database, the multiplier of this field is at least the number of items of the page or list.
-   * By default, only a field that returns objects counts as a read of the database; `reads` overrides this default.
-   * With `reads: false`, the fields of the returned object have the same multiplier as the fields next to that object.
+   * The cost of the field itself, and the multiplier for the fields in its selection. `wholeReads` applies to fields in
+   * the selection that read the database: the multiplier of such a field is at least the number of items of the page or
+   * list. By default, only a field that returns objects counts as a read of the database; the option `reads` overrides
+   * this default. With `reads: false`, the fields of the returned object have the same multiplier as the fields next to
+   * that object.
    */
   cost?: {
     field: number;
@@ -59,7 +60,7 @@ interface Surroundings {
 /** Caches the cost of each operation whose cost does not depend on variables. */
 const fixedCosts = new WeakMap<OperationPlan, number>();
 
-/** Whether a field counts as reading the database. */
+/** Whether a field counts as a read of the database. */
 const reads = ({ type, extensions }: GraphQLField<unknown, unknown>) =>
   (extensions as CostExtensions).cost?.reads ?? isObjectType(getNamedType(type));
 
@@ -124,8 +125,9 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   }
 
   /**
-   * Returns the factor for the costs of all fields that a client selects inside a given field. The default factor is 1.
-   * For a field that returns a list, the default is the size of the page or list of rows that contains the field.
+   * Returns the multiplier for the costs of all fields that a client selects inside a given field. The default
+   * multiplier is 1. For a field that returns a list, the default multiplier is the size of the page or list of rows
+   * that contains the field.
    */
   function multiplierOf(
     node: FieldNode,
@@ -152,7 +154,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
       items: rows ? rowsOf(rows, variables) : 1,
     };
     if (pageSize !== undefined) {
-      // A negative page size is refused later, and must not reduce the cost.
+      // A negative page size must not reduce the cost; the gateway refuses a negative page size later.
       const items = Math.max(0, wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize);
       return own + ofSelections(node.selectionSet, getNamedType(field.type), { ...within, items });
     }

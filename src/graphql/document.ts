@@ -84,9 +84,9 @@ export function parseDocument(text: string): DocumentNode {
 }
 
 /**
- * Validates a GraphQL document against the rules of GraphQL and against the limits of the gateway. The function counts
- * the selections first. Some GraphQL rules follow nested fragments, and would take very long for a document with many
- * selections.
+ * Validates a GraphQL document against the rules of GraphQL and against the limits of the gateway. The function first
+ * rejects a document with too many selections, because some GraphQL rules follow nested fragments, and would take very
+ * long for such a document.
  *
  * @returns the faults of the document, each as a `VALIDATION_ERROR`
  */
@@ -104,7 +104,8 @@ export function validateDocument(
       namingField(error, document),
     );
   } catch (error) {
-    // A rule of GraphQL Armor throws its error; any other rule reports its error to the validation context.
+    // The rules of GraphQL Armor throw their errors, while all other rules report their errors to the validation
+    // context.
     if (error instanceof GraphQLError) return [documentFault(error)];
     throw error;
   }
@@ -147,8 +148,9 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
   });
 
 /**
- * Counts the selections of all operations in a document. If the largest fragment has more selections, the function
- * returns the number of selections in this fragment. The selections of a fragment count for each use of the fragment.
+ * Counts the selections of all operations in a document. If a fragment has more selections than all operations
+ * together, the function returns the number of selections in the largest fragment. The selections of a fragment count
+ * for each use of the fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = new Map(

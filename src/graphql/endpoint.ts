@@ -42,7 +42,7 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 /**
  * Serves a GraphQL schema over HTTP, as the specification "GraphQL over HTTP" describes. The library GraphQL Yoga reads
  * the requests and writes the responses, and the executor runs the operations. If this process has executed a document
- * before, requests with this document bypass Yoga. Yoga takes longer than most operations.
+ * before, requests with this document bypass Yoga, because Yoga takes longer than most operations.
  */
 export function createGraphEndpoint(
   schema: GraphQLSchema,
@@ -85,8 +85,8 @@ export function createGraphEndpoint(
     if (response.status === notAcceptable.status) return respond(notAcceptable);
     const { status, headers } = response;
     if (isEventStream(response)) {
-      // Yoga's header `Connection` is removed from an event stream: the HTTP listener decides how long a connection
-      // stays open.
+      // The gateway removes the header `Connection` that Yoga sets on an event stream, because the HTTP listener
+      // decides how long a connection stays open.
       headers.delete('Connection');
       return response;
     }
@@ -146,8 +146,8 @@ const isTooLarge = (length: number, { state }: GraphRequestContext) =>
   length > maxAnswerBytes && !state.operation.startsWith('mutation');
 
 /**
- * Whether a response is so large that other requests must run between its creation and its writing to the socket. Both
- * steps take tens of milliseconds.
+ * Whether a response is so large that the process must yield to other requests before it writes the response to the
+ * socket. Creating a large response and writing it to the socket each take tens of milliseconds.
  */
 const isLarge = (body: string) => body.length > largeBodyBytes;
 
@@ -163,7 +163,7 @@ function tooLargeAnswer({ state }: GraphRequestContext): Answer {
 
 /**
  * True if the Accept header of a request is missing, or has one of three forms that allow `application/json`. GraphQL
- * Yoga handles all other Accept headers, for example a header with q-values or only
+ * Yoga handles all other Accept headers, for example a header with q-values, or a header that allows only
  * `application/graphql-response+json`.
  */
 const acceptsPlainJson = (accept: string | null) =>

@@ -16,10 +16,10 @@ import { operationName, type OperationPlan, planOperation, type Variables } from
 import { type Compile, createOperationRunner, type OperationRunner } from './run-operation.ts';
 import type { StreamLease } from './subscriptions.ts';
 
-/** The context of a GraphQL request: the context that all requests have, and parts that only GraphQL requests have. */
+/** The context of a GraphQL request: the context that all requests have, and the members of `OwnOfGraphContext`. */
 export interface GraphRequestContext extends Context, OwnOfGraphContext {}
 
-/** The parts of the context that exist only for GraphQL requests. */
+/** The members of the context that exist only for GraphQL requests. */
 export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | 'stopping'> {
   /**
    * The operation and the error of the request, which the executor sets for the log, the metrics and the usage record.
@@ -28,9 +28,10 @@ export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | '
   /** Whether the client requested the cost of its operation with the header `X-Query-Cost`. */
   showsCost: boolean;
   /**
-   * Charges the API key all rate limit points of an operation that costs more than the one point that the request guard
-   * has charged. Throws `RATE_LIMIT_EXCEEDED` when the API key has too few rate limit points left. The operation then
-   * costs no points. Throws `VALIDATION_ERROR` when the operation costs more points than the rate limit ever allows.
+   * Charges the API key for an operation that costs more than one rate limit point. The charge replaces the one point
+   * that the request guard has already charged. Throws `RATE_LIMIT_EXCEEDED`, and charges no points, when the API key
+   * has too few rate limit points left. Throws `VALIDATION_ERROR` when the operation costs more points than the rate
+   * limit ever allows.
    */
   charge(points: number): Promise<void>;
 }
@@ -80,13 +81,13 @@ export interface GraphExecutor {
    */
   execute(request: OperationRequest, context: GraphRequestContext): Promise<OperationResult>;
   /**
-   * Checks an operation and charges its cost, without running it. Returns the reason for a refusal, or undefined when
-   * the operation may run.
+   * Checks an operation and charges its cost to the API key, but does not run the operation. Returns the error if the
+   * operation is refused, or undefined if the operation may run.
    */
   refusal(request: OperationRequest, context: GraphRequestContext): Promise<ServiceError | undefined>;
   /**
-   * Returns the parsed document for a text, or `undefined` if this process has not executed the document before. The
-   * returned document has already been validated.
+   * Returns the parsed document with a given text, or `undefined` if this process has not executed the document before.
+   * The returned document has already been validated.
    */
   knownDocument(text: string): DocumentNode | undefined;
   /** Prepares an operation that the gateway itself defines, such as the operation of a REST route. */
@@ -171,8 +172,8 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
   ): Promise<OperationResult> {
     const hasManyValues = countValues(variables) > maxVariableFaults;
     if (hasManyValues) {
-      // The gateway writes its own error messages about invalid variables. The messages of graphql-js quote whole
-      // values of the variables. For many values, graphql-js would take seconds to create these messages.
+      // The gateway writes its own error messages about invalid variables, because the messages of graphql-js quote
+      // whole values. For many values, graphql-js would take seconds to create its messages.
       const fault = await explainVariables(schema, plan, variables);
       if (fault) return { errors: [fault] };
       await yieldToEventLoop();

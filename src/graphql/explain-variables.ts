@@ -19,10 +19,11 @@ import { maxVariableFaults } from './limits.ts';
 import { argumentRule, type OperationPlan, type VariableArgument, type Variables } from './operation-plan.ts';
 
 /**
- * Explains what is wrong with the variables of an operation. First, the function checks the values of the variables
- * with the validation rules of the operation's arguments. If a value breaks no validation rule, the function compares
- * it with its type in the schema. A validation rule receives the coerced value, as a resolver does. For example, the
- * validation rule of an enum argument accepts only the internal values of the enum.
+ * Explains what is wrong with the variables of an operation. If a value does not fit its type in the schema, the
+ * function also checks the value with the validation rules of the operation's arguments. If a field has a fault
+ * according to its type and a fault according to a validation rule, the result contains only the fault according to the
+ * rule. A validation rule receives the coerced value, as a resolver does. For example, the validation rule of an enum
+ * argument accepts only the internal values of the enum.
  *
  * @returns `VALIDATION_ERROR`, or undefined when the variables are valid
  */
@@ -141,7 +142,8 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 
 /**
  * Checks the numbers in the variables that the document uses inside a literal for a JSON value, such as the company
- * settings. The validation rule of the JSON value does not see how the client wrote these numbers.
+ * settings. The validation rule of the JSON value sees only the parsed number, and not the digits that the client
+ * wrote.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when a number would change when it is stored
  */
@@ -159,9 +161,10 @@ export function requireExactVariables({ literalVariables }: OperationPlan, varia
 }
 
 /**
- * If the validation rule of an argument found an error, this function makes the error quote the value that the client
- * sent. The rule's own error quotes the coerced value, such as a Date. A client that has sent a string would not
- * recognize this value. An error that does not come from the validation rule of an argument is returned unchanged.
+ * Returns the error of an argument's validation rule with the value that the client sent, and with the faults of the
+ * other arguments of the same field. Pothos stops at the first invalid argument. The original error of the
+ * rule quotes the coerced value, such as a Date. A client that has sent a string would not recognize a Date. If an
+ * error does not come from the validation rule of an argument, `asSent` returns the error unchanged.
  */
 export async function asSent(
   error: ServiceError,
@@ -170,15 +173,19 @@ export async function asSent(
 ): Promise<ServiceError> {
   const [responseKey, ...deeper] = error.path ?? [];
   if (error.code !== 'VALIDATION_ERROR' || !error.details || deeper.length > 0) return error;
-  for (const { argument, responseKey: key, variable } of variableArguments) {
-    if (key !== responseKey) continue;
-    const faults = await argumentFaults(argument, valueOf(variables, variable));
-    if (faults.length > 0 && faults[0]!.field === error.details.field) {
-      const { code, message, details } = faultsError(faults);
-      return new ServiceError(code, message, details, error);
-    }
-  }
-  return error;
+  const faultsOfArguments = await Promise.all(
+    variableArguments
+      .filter((variableArgument) => variableArgument.responseKey === responseKey)
+      .map(({ argument, variable }) => ({ argument, value: valueOf(variables, variable) }))
+      // Like Pothos, `asSent` does not validate a missing value.
+      .filter(({ value }) => value !== undefined && value !== null)
+      .map(({ argument, value }) => argumentFaults(argument, value)),
+  );
+  const named = faultsOfArguments.find(([first]) => first?.field === error.details?.field);
+  if (!named) return error;
+  const others = faultsOfArguments.filter((faults) => faults !== named);
+  const { code, message, details } = faultsError([...named, ...others.flat()]);
+  return new ServiceError(code, message, details, error);
 }
 
 /**

@@ -27,8 +27,8 @@ export const graphFailure = (error: ServiceError): Answer => ({
 });
 
 /**
- * Creates the response to a request that is rejected before execution. The given HTTP status is more specific than 400,
- * the usual status of `VALIDATION_ERROR`.
+ * Creates the response to a request that is rejected before execution. The caller passes the HTTP status, such as 413,
+ * because `VALIDATION_ERROR` alone would mean status 400.
  */
 export function graphRefusal(status: number, message: string): Answer {
   const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
@@ -37,7 +37,7 @@ export function graphRefusal(status: number, message: string): Answer {
 
 /**
  * Returns the HTTP status of an error that needs another status than the usual 200 or 400. For example, an exceeded
- * rate limit has the status 429. Returns `undefined` for an error whose usual status is right.
+ * rate limit has the status 429. Returns `undefined` for an error with the usual status.
  */
 export function statusOf(error: ServiceError): number | undefined {
   const { code, path } = error;

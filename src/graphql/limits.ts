@@ -1,5 +1,5 @@
-// The limits of one GraphQL request. The largest common document is the introspection query of GraphiQL, and these
-// limits allow it.
+// The limits of one GraphQL request. The limits allow the introspection query of GraphiQL, which is the largest common
+// document.
 
 /**
  * The maximum length of a GraphQL document in characters. The length of a document is limited, because the process
@@ -23,8 +23,8 @@ export const maxSelections = 300;
 export const maxAliases = 30;
 
 /**
- * The maximum number of directives in a document. The number is limited, because the executor checks all directives of
- * a field each time it processes the field.
+ * The maximum number of directives in a document. The number of directives is limited, because the executor checks all
+ * directives of a field each time it processes the field.
  */
 export const maxDirectives = 50;
 
@@ -37,7 +37,10 @@ export const maxDocumentDepth = 15;
  */
 export const maxCost = 10_000;
 
-/** The cost of an operation is divided by `costPerPoint` to get its price in rate limit points. */
+/**
+ * The operation cost that one rate limit point pays for. The price of an operation in points is its cost divided by
+ * `costPerPoint`.
+ */
 export const costPerPoint = 2_000;
 
 /**
@@ -63,8 +66,8 @@ export const maxVariableValues = 150_000;
 export const maxVariableDepth = 40;
 
 /**
- * The maximum number of faults in the variables of a request that an error response describes. The number is limited,
- * because describing one fault takes more time than importing one row.
+ * The maximum number of faults in the variables of a request that an error response describes. The number of described
+ * faults is limited, because describing one fault takes more time than importing one row.
  */
 export const maxVariableFaults = 100;
 

@@ -32,7 +32,7 @@ import { inputNames } from './document.ts';
 /** The values of the variables in a request, by the names of the variables. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** An argument of a root field whose value is a single variable. */
+/** A variable that is the whole value of an argument of a root field. */
 export interface VariableArgument {
   variable: string;
   argument: GraphQLArgument;
@@ -50,8 +50,8 @@ interface LiteralVariable {
 }
 
 /**
- * The properties of an operation that the executor needs before it runs the operation. The plan of an operation in a
- * document is created only once.
+ * The properties of an operation that the executor needs before it runs the operation. The executor creates the plan of
+ * an operation only once, and keeps the plan with the document.
  */
 export interface OperationPlan {
   /** A document that contains only this operation and the fragments that the operation uses. */
@@ -74,14 +74,14 @@ export interface OperationPlan {
    */
   hasHeavyField: boolean;
   /**
-   * Whether graphql-jit may compile the operation. False for an operation with an object literal for a JSON argument,
-   * because graphql-jit would lose the variables in the literal, and members such as `__proto__`.
+   * Whether graphql-jit may compile the operation. An operation with an object literal for a JSON argument is not
+   * compiled, because graphql-jit would lose the variables in the literal, and members such as `__proto__`.
    */
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
   /**
-   * The variables that the document uses inside an object literal for JSON, by name. If several literals contain the same
-   * variable, the map describes only the first literal.
+   * A map from the name of a variable to its use inside an object literal for a JSON argument. If several literals
+   * contain the same variable, the map describes only the first literal.
    */
   literalVariables: ReadonlyMap<string, LiteralVariable>;
   /**

@@ -32,8 +32,8 @@ export type Compile = (schema: GraphQLSchema, document: DocumentNode) => Compile
 /**
  * Runs one operation. A caller may call the same `OperationRunner` any number of times.
  *
- * @param hasManyValues whether the variables contain many values. If so, the operation is compiled before its first
- *   run, because a compiled operation reads variables faster
+ * @param hasManyValues whether the variables contain many values. An operation with many values is compiled before its
+ *   first run, because a compiled operation reads variables faster
  */
 export type OperationRunner = (
   variables: Variables,
@@ -43,8 +43,7 @@ export type OperationRunner = (
 
 /**
  * Creates the function that runs an operation. By default, the first two runs of an operation use graphql-js, and later
- * runs use code that graphql-jit has compiled. If an operation fails because of wrong variables, this run is not
- * counted.
+ * runs use code that graphql-jit has compiled. A run that fails because of wrong variables is not counted.
  */
 export function createOperationRunner(
   schema: GraphQLSchema,

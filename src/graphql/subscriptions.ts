@@ -7,7 +7,7 @@ export interface StreamLease {
   key: AuthenticatedKey;
   /** Checks the API key of the request again, and throws an error if the API key is no longer valid. */
   reauthenticate(): Promise<unknown>;
-  /** Calls `listener` each time any API key is changed. The returned function stops these calls. */
+  /** Calls `listener` each time any API key is changed. The returned function removes `listener`. */
   onKeysChanged(listener: () => void): () => void;
   /** The abort signal that ends the subscription stream when the gateway process stops. */
   stopping: AbortSignal;
@@ -18,8 +18,8 @@ export interface StreamLease {
  */
 export interface KeyBoundStreams {
   /**
-   * Adds a new stream to the number of open streams of an API key. Returns a function that subtracts the stream
-   * again. The caller must call this function when the stream ends.
+   * Counts a new stream as an open stream of an API key. Returns a function that the caller must call when the stream
+   * ends, so that the stream no longer counts.
    *
    * @throws {ServiceError} `VALIDATION_ERROR` when the API key has too many open streams
    */
@@ -102,8 +102,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
           }
           if (refusal) yield { errors: [refusal] };
         } catch (error) {
-          // The subscription sends an error as a result. Otherwise, Yoga would send the original error message to the
-          // client.
+          // The subscription sends an error as a result. If the generator threw the error, Yoga would send the original
+          // error message to the client.
           yield { errors: [error as GraphQLError] };
         } finally {
           close();
@@ -116,8 +116,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // The iterator `results` must end first. While the generator `passed` waits for a result, a call of its method
-        // `return` does not interrupt it.
+        // The iterator `results` must end first, because the method `return` of the generator `passed` does not
+        // interrupt a generator that waits for a result.
         async return() {
           close(); // a generator that has not started yet never runs its `finally`
           await end();

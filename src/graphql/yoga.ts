@@ -98,7 +98,7 @@ export function createGraphYoga(
     schema,
     plugins: [plugin],
     // Without `fetchAPI`, Yoga would use its own stream class (a ponyfill) instead of native streams. If a client
-    // cancels a response with such a ponyfill stream, the gateway process crashes (honojs/node-server#233).
+    // cancels a response with a ponyfill stream, the gateway process crashes (honojs/node-server#233).
     fetchAPI: { ReadableStream, Response: TextResponse },
     graphqlEndpoint: '/graphql',
     graphiql: false,
@@ -107,8 +107,8 @@ export function createGraphYoga(
     multipart: false,
     parserAndValidationCache: {
       documentCache: documents.parsed,
-      // Rejected documents are not cached, because they may have several megabytes. Rejecting such a document again
-      // costs less than keeping it in memory.
+      // Rejected documents are not cached, because they may have several megabytes. Rejecting the same document again
+      // costs less than keeping the document in memory.
       errorCache: { get: () => undefined, set: () => {} },
     },
     cors: false,
@@ -118,8 +118,8 @@ export function createGraphYoga(
 }
 
 /**
- * A response that stores a text body as a text. `Response` would encode the text as UTF-8, and `text()` would decode it
- * again. For a text of several megabytes, this takes 200 ms, in which no other request can run.
+ * A response that stores a text body as a text. `Response` would encode the text as UTF-8, and `text()` would decode
+ * the UTF-8 again. Encoding and decoding several megabytes of text would block all other requests for 200 ms.
  */
 class TextResponse extends Response {
   readonly #text: string | undefined;
