@@ -34,8 +34,8 @@ export interface ComparedCase {
 }
 
 /**
- * The maximum share of the requests of the case `over-limit` that do not get status 429. The gateway accepts one
- * request of an API key in each rate limit window.
+ * In the case `over-limit`, the maximum share of requests that do not get status 429. The gateway accepts one request
+ * of an API key in each rate limit window.
  */
 export const shareWithinLimit = 0.001;
 
@@ -93,8 +93,8 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'Gate decision by the text of a camera (peer: REST, by parts)',
     peer: 'hand-written',
     statuses: [200],
-    // For a gate decision by plate type, code and number, the goal is a ratio of 1.5 to the peer. A gate decision by
-    // camera text may cost 1.2 times as much, so its goal is 1.5 / 1.2.
+    // The gateway must decide by plate type, code and number at least 1.5 times as fast as the hand-written service. A
+    // gate decision by camera text may cost 1.2 times as much as a gate decision by plate, so its goal is 1.5 / 1.2.
     goal: 1.5 / 1.2,
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },

@@ -16,7 +16,8 @@ const colorWithoutGoal = '#6b7280';
 /** Draws a chart with a bar for each ratio of two speeds (in requests per second), and a line at the ratio 1. */
 export function drawChart(cases: Record<string, Measured & RecordedCase>): string {
   const ratios = Object.values(cases).flatMap(({ title, figures }) =>
-    // A figure whose goal is a maximum is a cost and not a speed, so the chart does not show this figure.
+    // The chart shows only speeds. A figure with a maximum (`most`) as its goal is a cost, so the chart omits this
+    // figure.
     figures.filter(({ most }) => most === undefined).map((figure) => ({ title, figure })),
   );
   const scale = (width - left - right) / largestRatio;

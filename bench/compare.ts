@@ -49,7 +49,7 @@ export async function compare(bench: Bench, compared: ComparedCase): Promise<Cas
 
 /**
  * Whether a measured server is a plain Node server, which shows the maximum speed of this machine. If the peer of a
- * case is a plain Node server, the benchmark does not start another plain Node server to measure the maximum speed.
+ * case is a plain Node server, the benchmark starts no second plain Node server.
  */
 const isCeiling = (side: Side) => side.startsWith('node-http');
 
@@ -70,7 +70,7 @@ async function limitsOf(
   return limits;
 }
 
-/** The numbers of the requests that are sent to both servers, the gateway and the peer, to compare the responses. */
+/** The benchmark sends the requests with these numbers to the gateway and to the peer, and compares the responses. */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 
 async function expectEqualAnswers(
@@ -83,7 +83,7 @@ async function expectEqualAnswers(
     for (const { side, server, traffic } of sides) {
       const { path, ...request } = trafficOf(traffic, side, bench.world).build(number);
       let response = await fetch(server.origin + path, request);
-      // If a case expects the status 429, each request is sent twice, because only the second request exceeds the
+      // If a case expects the status 429, the benchmark sends each request twice. Only the second request exceeds the
       // rate limit of the API key.
       if (!statuses.includes(response.status)) response = await fetch(server.origin + path, request);
       const body = (await response.json()) as never;
@@ -106,8 +106,8 @@ async function expectEqualAnswers(
 /** Whether a server with which the gateway is compared (a peer) must send the same headers as the gateway. */
 const sendsOurHeaders = (side: Side) => side !== 'postgraphile' && side !== 'sofa';
 /**
- * The response headers that the comparison ignores. Their values depend on the encoding, on the connection or on the
- * API.
+ * The response headers that the comparison ignores, because the headers depend on the encoding, on the connection or on
+ * the API.
  */
 const transport = new Set([
   'connection',
@@ -126,8 +126,8 @@ const made = new Set(['createdAt', 'updatedAt', 'requestId', 'version']);
 
 /**
  * Prepares a response body for the comparison with the response of another server. The function removes fields that
- * differ from response to response, such as `requestId`. Times are converted from texts to numbers, because the servers
- * write the same time in different forms.
+ * differ from response to response, such as `requestId`. The function also converts times from texts to numbers,
+ * because the servers write the same time in different forms.
  */
 function comparable(value: unknown): unknown {
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return Date.parse(value);

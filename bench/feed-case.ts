@@ -7,7 +7,7 @@ import type { CaseResult } from './report.ts';
 import { refill } from './seed.ts';
 
 // This file measures how much the whitelist feed slows down writes. A benchmark case runs the same writes with and
-// without the database triggers of the feed, and compares the costs of both.
+// without the database triggers of the feed, and compares the processor times.
 
 const triggers = ['whitelist_change_by_insert', 'whitelist_change_by_update', 'whitelist_change_by_delete'];
 
@@ -24,8 +24,8 @@ const writes = [
 const mostRemovals = 50_000;
 
 /**
- * The goal of the benchmark. A write with the whitelist feed may take at most this multiple of the processor time of a
- * write without the feed.
+ * The goal of the benchmark: the maximum ratio of the processor time of a write with the whitelist feed to the
+ * processor time of a write without the feed.
  */
 const mostCost = 1.05;
 
@@ -66,7 +66,7 @@ interface Round {
 
 /**
  * Compares the costs of writes to a whitelist with and without the whitelist feed. The benchmark measures the writes in
- * pairs: one short measurement with the feed and one without it, in random order.
+ * pairs: one short measurement with the feed and one short measurement without the feed, in random order.
  */
 export async function feedCost(bench: Bench): Promise<CaseResult> {
   const { database } = bench;

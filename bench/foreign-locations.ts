@@ -9,8 +9,9 @@ import { createTarget } from './target.ts';
 import { bulkLocations, locationId } from './world.ts';
 
 // This benchmark checks that clients cannot learn from response times whether a location of another company exists. The
-// benchmark alternates requests for a location of another company with requests for two locations that do not exist.
-// The difference between the response times for two locations that do not exist shows how exact the measurement is.
+// benchmark sends, in turn, requests for a location of another company and requests for two locations that do not
+// exist. The difference between the response times for two locations that do not exist shows how exact the measurement
+// is.
 
 const roundsOfEach = 4_000;
 const warmUpRounds = 300;

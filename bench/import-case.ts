@@ -5,31 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { Sql } from '../src/database/types.ts';
-import { newId } from '../src/ids.ts';
+import { type ImportedRow, importTarget, type Mode, writeBare } from './bare-import.ts';
 import type { Bench } from './measure.ts';
 import { type Figure, inRandomOrder, measureUntilDecided, median, ratioOfPairs } from './pairs.ts';
 import { type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
-import { bulkLocations, createdReference, locationId } from './world.ts';
+import { createdReference } from './world.ts';
 
 // This file measures imports. Each import through the gateway is compared with plain SQL statements that write the same
-// rows. Some imports are also compared with imports through a server that was written by hand.
+// rows. The benchmark also compares some imports with imports through the hand-written server (a peer).
 
-const target = locationId(bulkLocations.import);
-/** The maximum number of rows in one import request and in one SQL statement of a benchmark. */
-const rowsAtOnce = 10_000;
 const plateType = 'RAK';
 const plateCode = 'Y';
-
-interface ImportedRow {
-  referenceId: string;
-  plateType: string;
-  plateCode: string;
-  plateNumber: string;
-  vehicleType: string;
-  note?: string;
-}
 
 /** Creates rows for an import. The imported plates have consecutive numbers. */
 const rows = (first: number, count: number, values: { vehicleType: string; note?: string }): ImportedRow[] =>
@@ -40,8 +27,6 @@ const rows = (first: number, count: number, values: { vehicleType: string; note?
     plateNumber: String(first + index),
     ...values,
   }));
-
-type Mode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
 /** An import that the benchmark measures, with the content of the whitelist before the import. */
 interface Import {
@@ -58,8 +43,8 @@ interface Import {
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
- * A whitelist entry whose plate no import contains. Before a CREATE import, the whitelist contains only this entry. A
- * REPLACE import with this entry prepares the whitelist, because a REPLACE import needs at least one row.
+ * A whitelist entry with a plate that no measured import contains. Before a measured CREATE import, a REPLACE import
+ * makes this entry the only entry, because a REPLACE import needs at least one row.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 
@@ -114,8 +99,8 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(server.origin + path, {
     method: 'POST',
-    // Each import request uses a new connection to the gateway. Otherwise the server would close an idle connection
-    // while an SQL statement on an embedded database blocks this process.
+    // Each import request uses a new connection to the gateway. The gateway could close an idle connection while an SQL
+    // statement on an embedded database blocks this process.
     headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', Connection: 'close' },
     body: JSON.stringify(body),
   });
@@ -132,7 +117,7 @@ async function importByRequest(
 ): Promise<void> {
   const { data } = (await post(server, secret, '/graphql', {
     query: importMutation,
-    variables: { locationId: target, entries: imported, mode },
+    variables: { locationId: importTarget, entries: imported, mode },
   })) as { data?: { importWhitelistEntries: Import['answer'] } };
   const counts = JSON.stringify(data?.importWhitelistEntries);
   if (answer && counts !== JSON.stringify(answer)) throw new Error(`the import answers ${counts}`);
@@ -142,7 +127,7 @@ const pms = fileURLToPath(new URL('../dist/pms.js', import.meta.url));
 
 /** Imports a file with `pms import` in a terminal, where the command shows its progress. */
 async function importByFile(server: Server, secret: string, file: string, { answer }: Import): Promise<void> {
-  const command = `'${process.execPath}' '${pms}' import '${file}' --location ${target}`;
+  const command = `'${process.execPath}' '${pms}' import '${file}' --location ${importTarget}`;
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
     env: { PATH: process.env.PATH, TERM: 'xterm', PMS_URL: server.origin, PMS_API_KEY: secret },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -162,47 +147,11 @@ const csvOf = (imported: readonly ImportedRow[]) =>
     ),
   ].join('\n');
 
-const columns = ['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const;
-const plateColumns = '"plateType", "plateCode", "plateNumber"';
-/**
- * An SQL statement that inserts rows of a whitelist. The first two SQL parameters are the id of the location and the
- * ids of the whitelist entries. Each further parameter is an array with the values of one column.
- */
-const insert = `INSERT INTO "WhitelistEntry" ("locationId", id, "referenceId", ${plateColumns}, "vehicleType", note)
-  SELECT $1::text, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`;
-const upsert = `${insert} ON CONFLICT ("locationId", ${plateColumns})
-  DO UPDATE SET "vehicleType" = EXCLUDED."vehicleType", note = EXCLUDED.note`;
-
-/**
- * For each import mode, the SQL statement that writes the rows of an import without the gateway. An import through
- * the gateway cannot be faster than this SQL statement alone.
- */
-const bareStatements: Record<Mode, string> = {
-  CREATE: `${insert} ON CONFLICT DO NOTHING`,
-  UPSERT: upsert,
-  REPLACE: `WITH removed AS (
-    DELETE FROM "WhitelistEntry" WHERE "locationId" = $1
-      AND (${plateColumns}) NOT IN (SELECT * FROM unnest($4::text[], $5::text[], $6::text[]))
-  ) ${upsert}`,
-};
-
-/** Writes rows without the gateway. One SQL statement writes as many rows as one import request of the gateway. */
-async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]): Promise<void> {
-  for (let first = 0; first < written.length; first += rowsAtOnce) {
-    const part = written.slice(first, first + rowsAtOnce);
-    await sql.query({ name: `bench-${mode}`, text: bareStatements[mode] }, [
-      target,
-      part.map(() => newId()),
-      ...columns.map((column) => part.map((row) => row[column] ?? null)),
-    ]);
-  }
-}
-
 /** A way to write the rows of an import: over the gateway, over another server, or with a plain SQL statement. */
 interface Way {
   label: string;
   pid?: number;
-  /** Restores the whitelist to the state that it must have before the measured import. */
+  /** Restores the whitelist entries that must exist before the measured import. */
   prepare(): Promise<void>;
   run(): Promise<unknown>;
 }
@@ -220,7 +169,7 @@ async function measureImport(bench: Bench, measured: Import): Promise<CaseResult
     servers.push(gateway);
     const prepareBare = async () => {
       await sql.query({ name: 'bench-empty', text: 'DELETE FROM "WhitelistEntry" WHERE "locationId" = $1' }, [
-        target,
+        importTarget,
       ]);
       await writeBare(sql, 'CREATE', measured.before);
     };
@@ -251,7 +200,8 @@ async function measureImport(bench: Bench, measured: Import): Promise<CaseResult
         label: 'the hand-written route',
         pid: peer.pid,
         prepare: prepareBare,
-        run: () => post(peer, bulkSecret, `/api/locations/${target}/whitelist/import`, measured.imported),
+        run: () =>
+          post(peer, bulkSecret, `/api/locations/${importTarget}/whitelist/import`, measured.imported),
       });
     }
 

@@ -10,13 +10,13 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// This file measures two speeds that the gateway cannot exceed in a benchmark case on this machine. The first is the
-// speed of a plain Node HTTP server that always sends the same response. The second is the speed of the program pgbench
-// with the SQL statements of the case.
+// This file measures two speeds that the gateway cannot exceed in a benchmark case on this machine. The first speed is
+// the speed of a plain Node HTTP server that always sends the same response. The second speed is the speed of the
+// program pgbench with the SQL statements of the case.
 
 /**
- * An upper limit for a benchmark case: the maximum number of requests per second without the gateway. The limit also
- * contains the fraction that the gateway reaches.
+ * An upper limit for a benchmark case: the maximum number of requests per second without the gateway. The field
+ * `reached` is the speed of the gateway as a fraction of this maximum.
  */
 export interface Limit {
   label: string;
@@ -46,7 +46,7 @@ async function answerOf(
       headers: { ...request.headers, 'Accept-Encoding': 'identity' },
     });
   let response = await ask();
-  // A case that expects the status 429 sends the request twice, because the first request does not exceed the rate
+  // If a case expects the status 429, the benchmark sends the request twice. The first request does not exceed the rate
   // limit of the API key.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
@@ -173,8 +173,8 @@ function scriptOf(statements: readonly Executed[], n: number): string {
 }
 
 /**
- * Returns a text as an SQL string in which each colon is escaped for pgbench. pgbench replaces variables such as
- * `:name` even inside a string, so each colon must be escaped.
+ * Returns a text as an SQL string in which each colon is escaped, because pgbench replaces variables such as `:name`
+ * even inside a string.
  */
 const literal = (text: string) =>
   `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3A')}'`;

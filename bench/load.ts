@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, type Side, trafficOf } from './traffic.ts';
 import type { World } from './world.ts';
 
-// The process of this file sends the requests of a short measurement of one server. A separate process sends the
-// requests of a benchmark, so that this work does not slow the measured servers.
+// This file runs in a separate process, which sends the requests of a short measurement of one server. In a separate
+// process, the sending does not slow down the measured servers.
 
 /**
  * The settings of one measurement: the kind of requests, the server that gets the requests, the duration, and the number
@@ -26,8 +26,8 @@ export interface LoadJob {
    */
   from: number;
   /**
-   * How many requests to send per second. Without `rate`, each connection sends the next request immediately after
-   * the response to the last one.
+   * How many requests to send per second. Without `rate`, each connection sends the next request immediately after the
+   * response to the previous request.
    */
   rate?: number | undefined;
 }

@@ -21,11 +21,12 @@ export interface Bench {
   startRaw(answer: RawAnswer): Promise<Server>;
   startLoad(): LoadProcess;
   /**
-   * Opens a database in which a benchmark can run SQL statements without the gateway. With PostgreSQL, it opens the
-   * gateway's own database. Without PostgreSQL, `openBeside` opens a second embedded database with the same locations.
+   * Opens a database in which a benchmark can run SQL statements without the gateway. With PostgreSQL, `openBeside`
+   * opens the gateway's own database. Without PostgreSQL, `openBeside` opens a second embedded database with the same
+   * locations.
    */
   openBeside(): Promise<{ database: Database; isSame: boolean; close(): Promise<void> }>;
-  /** Opens a gateway in this process, so that its SQL statements can be recorded. */
+  /** Opens a gateway in this process, so that the benchmark can record the SQL statements of the gateway. */
   openHere(): Promise<Gateway>;
   /** The URL of PostgreSQL and the size of each server's connection pool; undefined for the embedded database. */
   postgres: { url: string; poolSize: number } | undefined;
@@ -33,14 +34,14 @@ export interface Bench {
   pairs: { least: number; most: number };
   pairSeconds: number;
   /**
-   * The duration, in seconds, of a measurement with a constant rate of requests. In this time, the benchmark measures
-   * enough responses for the 99th percentile (p99) of the response times.
+   * The duration, in seconds, of a measurement with a constant rate of requests. The duration is long enough for an
+   * exact 99th percentile (p99) of the response times.
    */
   longRoundSeconds: number;
   warmUpSeconds: number;
   connections: number;
   /**
-   * Whether the benchmark can start the peers, which are the servers with which it compares the gateway. Peers need
+   * Whether the benchmark can start the peers (the servers with which the benchmark compares the gateway). Peers need
    * PostgreSQL.
    */
   peers: boolean;

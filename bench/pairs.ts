@@ -7,7 +7,7 @@ export interface Spread {
 
 /**
  * A measured figure of a benchmark case. A figure that was computed from pairs of measurements has a confidence
- * interval (`Spread`). A figure has a goal (`least` or `most`) only if its benchmark case defines one.
+ * interval (`Spread`). A figure has a goal (`least` or `most`) only if its benchmark case defines a goal.
  */
 export interface Figure extends Partial<Spread> {
   text: string;
@@ -21,10 +21,10 @@ export interface Figure extends Partial<Spread> {
 export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
- * The maximum number of pairs of measurements in a case. With 40 pairs, the confidence interval is about half as wide
- * as with nine pairs, because four times as many pairs halve the width. If 40 pairs do not decide whether a figure
- * meets its goal, the figure is very close to the goal. If a figure is so close to its goal, a decision would need
- * hundreds of pairs. Hundreds of pairs of one case take an hour.
+ * The maximum number of pairs of measurements in a case. Four times as many pairs halve the width of the confidence
+ * interval, so the interval of 40 pairs is about half as wide as the interval of nine pairs. If 40 pairs do not decide
+ * whether a figure meets its goal, the figure is very close to the goal. A decision would then need hundreds of pairs,
+ * and hundreds of pairs of one case take an hour.
  */
 export const maxPairs = 40;
 
@@ -52,8 +52,8 @@ export function spreadOf(values: readonly number[]): Spread {
 /** Returns how many values lie below the confidence interval. The same number of values lies above the interval. */
 function leftOutAtEachEnd(count: number): number {
   // `chance` is the probability that the true median lies outside the range of all values except the `k` smallest and
-  // the `k` largest. The true median lies outside if at most `k` of the `count` values are below the true median, or
-  // at most `k` are above it.
+  // the `k` largest. The true median lies outside this range if at most `k` of the `count` values are below the true
+  // median, or if at most `k` values are above the true median.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -65,8 +65,8 @@ function leftOutAtEachEnd(count: number): number {
 
 /**
  * Computes the ratio of the two results in each pair of measurements. Returns the median of these ratios with its
- * confidence interval. If the machine becomes slower, both measurements of a pair become slower, so their ratio stays
- * the same.
+ * confidence interval. If the machine becomes slower, both measurements of a pair become slower, so the ratio of the
+ * pair stays the same.
  */
 export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));
@@ -84,9 +84,9 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 
 /**
  * Makes at least `least` and at most `most` pairs of measurements. The measurement stops when every figure clearly
- * meets or clearly misses its goal (no figure is undecided). The figures are compared with their goals only each time
- * the number of pairs has doubled. If the figures were compared more often, more measurements would stop because of
- * chance.
+ * meets or clearly misses its goal (no figure is undecided). The function compares the figures with their goals only
+ * after `least` pairs and each time the number of pairs has doubled. With more comparisons, more measurements would
+ * stop because of a random result.
  *
  * @param measurePair a function that makes one pair of measurements
  * @param figures a function that computes the figures of the benchmark from all pairs measured so far

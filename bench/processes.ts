@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { LoadJob, LoadResult } from './load.ts';
 
-/** Returns the path of a built script. The script `server` is the gateway; all others are in bench/dist/. */
+/** Returns the path of a built script. The script `server` is the gateway. All other scripts are in bench/dist/. */
 const built = (name: string) =>
   fileURLToPath(new URL(name === 'server' ? '../dist/server.js' : `dist/${name}.js`, import.meta.url));
 
@@ -35,8 +35,8 @@ export interface ServerOptions {
 }
 
 /**
- * Starts a server and waits until it answers requests. The log of the server (its standard output) is discarded. Its
- * standard error output is printed.
+ * Starts a server and waits until it answers requests. The function discards the standard output of the server (its
+ * log), and prints the standard error output of the server.
  */
 export async function startServer({
   script,
@@ -80,7 +80,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The load process of the benchmark. It sends the requests of all measurements, one measurement after the other. */
+/**
+ * The load process of the benchmark. The load process sends the requests of all measurements, one measurement after the
+ * other.
+ */
 export interface LoadProcess {
   run(job: LoadJob): Promise<LoadResult>;
   stop(): void;
@@ -121,8 +124,8 @@ export async function residentMemory(pid: number): Promise<number | undefined> {
 
 /**
  * Returns the processor time of a process in milliseconds. Returns `undefined` on an operating system without /proc.
- * The function adds up the processor times of all threads. For a whole process, the operating system shows the
- * processor time only in steps of 10 ms.
+ * The function adds up the processor times of all threads. The processor times of threads are exact, but the operating
+ * system shows the processor time of a whole process only in steps of 10 ms.
  */
 export async function processorTime(pid: number): Promise<number | undefined> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -143,7 +146,7 @@ export function watchMemory(pid: number): { stop(): number } {
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  // If a measurement fails before it calls `stop`, `unref` still lets the benchmark process end.
+  // If a measurement fails before it calls `stop`, the benchmark process can still end because of `unref`.
   const timer = setInterval(() => void sample(), 20).unref();
   return {
     stop() {

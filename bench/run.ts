@@ -106,8 +106,8 @@ try {
   console.log(`Seeding${million ? ', with one location of 1,000,000' : ''} …`);
   const world = await seedWorld(database, { pepper: target.pepper, million });
   const measured = await describeRun(target, database);
-  // Only one process at a time can open the embedded database. This process closes the embedded database here, because
-  // the gateway opens the database next.
+  // Only one process at a time can open the embedded database. This process therefore closes the embedded database
+  // before the gateway opens the database.
   if (embedded) await database.close();
 
   const env: NodeJS.ProcessEnv = {

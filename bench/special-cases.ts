@@ -70,7 +70,7 @@ async function refusals(bench: Bench): Promise<CaseResult> {
       (measured, { status, tolerance }) => expectStatuses([status], tolerance)(measured),
       ([gate, ...refused]) =>
         refused.map(({ processorTimes }, index) => ({
-          text: `processor time of a ${refusedSides[index]!.status} to that of a gate decision`,
+          text: `processor time of a ${refusedSides[index]!.status} to processor time of a gate decision`,
           ...ratioOfPairs(processorTimes, gate!.processorTimes),
           most: 1 / 3,
         })),

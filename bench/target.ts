@@ -20,7 +20,7 @@ export interface Target {
    * database.
    */
   open(): Promise<Database>;
-  /** Opens an additional, empty embedded database. Closing this database also deletes it. */
+  /** Opens an additional, empty embedded database. When the caller closes this database, the database is deleted. */
   openEmbedded(): Promise<Database>;
   drop(): Promise<void>;
 }

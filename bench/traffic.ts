@@ -34,8 +34,8 @@ export interface RequestSpec {
 }
 
 /**
- * A function that builds the `n`-th request of a measurement. For the same `n`, the gateway and its peers (servers with
- * which the benchmark compares it) get equivalent requests.
+ * A function that builds the `n`-th request of a measurement. For the same `n`, the gateway and its peers (the servers
+ * with which the benchmark compares the gateway) get equivalent requests.
  */
 type Build = (world: World, n: number) => RequestSpec;
 
@@ -45,7 +45,9 @@ type Build = (world: World, n: number) => RequestSpec;
  */
 interface Traffic {
   sides: Partial<Record<Side, Build>>;
-  /** Whether each request can be sent only once, for example because it creates a whitelist entry. */
+  /**
+   * Whether the benchmark can send each request only once, for example because the request creates a whitelist entry.
+   */
   fresh?: boolean;
 }
 

@@ -20,10 +20,9 @@ const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * The number of measurements of gate decisions before the benchmark writes the usage records. The same number of
- * measurements follows afterwards. Six measurements are enough for a confidence interval. The number of measurements
- * must be fixed in advance. After the benchmark has written the usage records, it can no longer measure without usage
- * records.
+ * The number of measurements of gate decisions before the benchmark writes the usage records. After the benchmark has
+ * written the usage records, the same number of measurements follows. Six measurements are enough for a confidence
+ * interval. The benchmark cannot add measurements without usage records later, so the number is fixed in advance.
  */
 const gateRounds = 6;
 

@@ -7,8 +7,8 @@ import { residentMemory, type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { bulkLocations, locationId, referenceId } from './world.ts';
 
-// This file measures a response with a list of 100,000 whitelist entries: how long the response takes, how much memory
-// it needs, and how it affects gate decisions.
+// This file measures a response with a list of 100,000 whitelist entries: the duration of the response, the memory that
+// the response needs, and the effect on gate decisions.
 
 interface Fetched {
   firstByteMs: number;
@@ -63,7 +63,7 @@ const gateConnections = 10;
 const longLists = 5;
 /**
  * `count` slow clients read the long list at the same time. After each chunk, a slow client pauses for `pauseMs`
- * milliseconds, so it reads about 1 MiB/s.
+ * milliseconds, so that the client reads about 1 MiB/s.
  */
 const slowReaders = { count: 10, pauseMs: 60 };
 
@@ -86,8 +86,8 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
       rate,
     });
   const short = () => fetchList(server, bulkSecret, shortPath);
-  // Before the measurement, gate decisions and short lists bring the heap of the server to its usual size. The usual
-  // size includes garbage that V8 has not collected yet.
+  // Before the measurement, gate decisions and short lists let the heap of the server grow to its usual size, which
+  // includes garbage that V8 has not collected yet.
   await ask('gate', bench.warmUpSeconds);
   await ask('list-1000', bench.warmUpSeconds * 2);
   await repeat(30, short);
@@ -107,8 +107,8 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
 type Lists = Awaited<ReturnType<typeof openLists>>;
 
 /**
- * Reads short and long lists while there is no other load. Also measures the growth of the gateway process's memory,
- * in MiB.
+ * Reads short and long lists while there is no other load. The function also measures how much the memory of the
+ * gateway process grows, in MiB.
  */
 async function readAlone({ server, short, long }: Lists) {
   const baseline = (await residentMemory(server.pid)) ?? Number.NaN;
@@ -180,8 +180,8 @@ async function totalOfPeer(bench: Bench): Promise<number> {
 }
 
 /**
- * The maximum size of the V8 heap in MB. V8 collects garbage only when the heap is full. With a larger maximum heap
- * size, more garbage would stay in memory.
+ * The maximum size of the V8 heap in MB. V8 collects garbage only when the heap is full, so a larger heap would contain
+ * more garbage.
  */
 const smallHeap = 160;
 
@@ -205,8 +205,8 @@ export async function wholeList(bench: Bench): Promise<CaseResult> {
       title: 'Whole list of 100,000',
       sides: [],
       figures: [
-        { text: 'first byte to that of a list of 10', value: firstByte / firstByteOfTen, most: 3 },
-        ...(peerTotal ? [{ text: 'time to that of the peer', value: total / peerTotal, most: 1.2 }] : []),
+        { text: 'first byte to first byte of a list of 10', value: firstByte / firstByteOfTen, most: 3 },
+        ...(peerTotal ? [{ text: 'time to time of the peer', value: total / peerTotal, most: 1.2 }] : []),
         ...gates.figures,
       ],
       notes: [

@@ -1,5 +1,5 @@
-// Describes the data in the database of a benchmark. The benchmark computes the identifier of each object from its
-// number, so it needs no list of identifiers.
+// Describes the data in the database of a benchmark. The benchmark computes the identifier of each object from the
+// number of the object, so the benchmark needs no list of identifiers.
 
 /** The data that the load generator needs. The benchmark passes this object as JSON to the load generator's process. */
 export interface World {
@@ -16,8 +16,8 @@ export interface World {
 }
 
 /**
- * The number of main locations, which are all locations of the benchmark except the large ones. `entriesPerLocation` is
- * the number of whitelist entries of each main location.
+ * The number of main locations, which are all locations of the benchmark except the large locations.
+ * `entriesPerLocation` is the number of whitelist entries of each main location.
  */
 export const mainLocations = 100;
 export const entriesPerLocation = 1000;

@@ -43,7 +43,7 @@ export const json = (value: unknown, status = 200, headers: Record<string, strin
     headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
   });
 
-// Authentication with an API key.
+// The code in this section checks API keys.
 
 export interface Key {
   id: string;
@@ -90,8 +90,8 @@ async function authenticate(secret: string | undefined): Promise<Key> {
 }
 
 // Each API key has a rate limit for a long and for a short time window. For each API key and each of its two time
-// windows, Redis has a list with the times of the requests. The long and the short time window are checked in one round
-// trip to Redis.
+// windows, Redis has a list with the times of the requests. The middleware checks the long and the short time window in
+// one round trip to Redis.
 
 const redis = new Redis(REDIS_URL!, { maxRetriesPerRequest: 1, enableOfflineQueue: true }) as Redis & {
   take(

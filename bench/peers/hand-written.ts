@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { type Env, Failure, guard, json, type Key, keyInvalid, query } from './hand-written-guard.ts';
 
 // The hand-written server implements a few routes of the gateway without GraphQL. The hand-written server uses Hono and
-// node-postgres with named SQL statements. Like the gateway, it checks API keys and rate limits, validates requests,
-// and writes log lines, audit records and usage records. The hand-written server also sends the same response headers
-// as the gateway.
+// node-postgres with named SQL statements. Like the gateway, the hand-written server checks API keys and rate limits,
+// validates requests, and writes log lines, audit records and usage records. The hand-written server also sends the
+// same response headers as the gateway.
 
 const noLocation = (value: string) =>
   new Failure(404, {
@@ -59,7 +59,7 @@ function checked<Rule extends z.ZodType>(rule: Rule, input: unknown): z.output<R
   });
 }
 
-// The SQL statements of this server, with which the benchmark compares the gateway.
+// The SQL statements of the hand-written server.
 
 const inScope = `(l."companyId" = ANY($2::text[]) OR l.id = ANY($3::text[]) OR $4::boolean)`;
 const columns = `e.id, e."locationId", e."referenceId", e."plateType", e."plateCode", e."plateNumber",

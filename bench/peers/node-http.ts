@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
-// This plain Node HTTP server shows how many requests per second a server can reject on this machine. The server checks
-// nothing and answers every request with the same error.
+// This plain Node HTTP server shows the maximum number of requests per second that a server on this machine can reject.
+// The server checks nothing and answers every request with the same error.
 
 const refusals = {
   401: { code: 'UNAUTHORIZED', message: 'Invalid or missing API key' },

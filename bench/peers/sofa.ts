@@ -22,7 +22,7 @@ import { createWhitelistReads } from '../../src/whitelist/reads.ts';
 import { createWhitelistWrites } from '../../src/whitelist/writes.ts';
 
 // This server uses the gateway's schema, resolvers and request guards (authentication, rate limits, log and usage
-// records). In this server, only the translation from REST to GraphQL comes from the library SOFA.
+// records). Only the translation from REST to GraphQL comes from the library SOFA.
 
 const config = loadConfig(process.env);
 const log = createLog(config.logLevel);

@@ -17,8 +17,8 @@ const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
     /**
-     * Words, separated by commas. The benchmark measures only the kinds of requests whose name contains one of these
-     * words.
+     * Words, separated by commas. The benchmark measures only the kinds of requests whose name contains one of the
+     * words in `only`.
      */
     only: { type: 'string' },
     runs: { type: 'string', default: '12' },
@@ -26,8 +26,8 @@ const { values: options } = parseArgs({
   },
 });
 /**
- * How many requests of each kind are sent before the measurement. The warm-up requests let Node compile the code, and
- * fill the caches of the database.
+ * The number of requests of each kind that the benchmark sends before the measurement. The warm-up requests let Node
+ * compile the code, and fill the caches of the database.
  */
 const warmUpRuns = 3;
 const eventsOfBatch = 1_000;

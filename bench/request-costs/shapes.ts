@@ -23,9 +23,7 @@ export interface Shape {
 
 const day = 24 * 3_600_000;
 const start = Date.now() - 20 * day;
-/**
- * Returns the time that is a given number of minutes after the first event. The first parking event was 20 days ago.
- */
+/** Returns the time that is a given number of minutes after the first parking event, which was 20 days ago. */
 const at = (minute: number) => new Date(start + minute * 60_000).toISOString();
 
 const plate = (number: number) => ({ plateType: 'DXB', plateCode: 'A', plateNumber: String(number) });
@@ -58,14 +56,14 @@ const entryFields =
 const path = `/api/locations/${large}`;
 
 /**
- * Returns the parking events that one request records. For the same event number, the function always returns the
- * same event. So a later request can send an event again.
+ * Returns the parking events that one request records. For the same event number, the function always returns the same
+ * event, so that a later request can send an event again.
  */
 const eventBatch = (first: number, count: number, values: (index: number) => object = () => ({})) =>
   times(count, (index) => ({
     eventId: `event-${first + index}`,
     kind: (first + index) % 4 === 3 ? 'EXIT' : 'ENTRY',
-    // Every fourth event is an exit. Its vehicle is the vehicle of the event before it.
+    // Every fourth event is an exit of the vehicle in the previous event.
     plate: plate(((first + index) % 4 === 3 ? first + index - 1 : first + index) % entries),
     occurredAt: at(first + index),
     ...values(first + index),

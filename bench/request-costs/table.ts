@@ -13,8 +13,8 @@ export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): n
   (gatewayMs + postgresMs) / points;
 
 /**
- * Returns how many milliseconds of processor time one rate limit point may cost. The result is the lower of these two
- * values: `maxMilliseconds`, and `maxTimesMedian` times the median cost of all kinds of requests.
+ * Returns how many milliseconds of processor time one rate limit point may cost. The result is the lower of two limits:
+ * `maxMilliseconds`, and `maxTimesMedian` times the median cost of all kinds of requests.
  */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));

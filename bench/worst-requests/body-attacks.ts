@@ -2,7 +2,7 @@ import { bulkLocations, locationId } from '../world.ts';
 import { ask, type Attack, type AttackRequest, entryFields, post, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// This file builds expensive requests. Their bodies need much work to read, to check or to execute.
+// This file builds requests whose bodies are expensive to read, to check or to execute.
 
 /**
  * The size of the large value in a request body, in bytes. A large value is slightly below the size limit of a request
@@ -18,7 +18,7 @@ const deepestNesting = 34;
 
 const target = locationId(bulkLocations.import);
 
-/** A GraphQL query with one variable, for which a request body can contain any JSON value. */
+/** A GraphQL query with one variable. A request body can contain any JSON value for this variable. */
 const question = `query ($plate: PlateInput!) { plateAccess(locationId: "${target}", plate: $plate) { allowed } }`;
 
 /** Returns a request body with the GraphQL query `question` and a JSON value for its variable. */

@@ -3,7 +3,7 @@ import { bulkLocations, companyId, locationId } from '../world.ts';
 import { aliases, ask, type Attack, entryFields, get, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// This file builds expensive GraphQL requests. Their bodies are small, but cause much work or large responses.
+// This file builds expensive GraphQL requests with small bodies, which cause much work or large responses.
 
 const hundredThousand = locationId(bulkLocations.hundredThousand);
 const longTexts = locationId(bulkLocations.import);

@@ -22,7 +22,7 @@ export interface Decision {
   delay: number;
 }
 
-/** All gate decisions that the measuring process requested until it got the message `stop`. */
+/** All gate decisions that this process requested before the message `stop` arrived. */
 export interface GatesResult {
   decisions: Decision[];
   /** The number of requests for gate decisions that failed or whose response did not have status 200. */

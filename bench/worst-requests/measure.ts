@@ -8,7 +8,7 @@ import type { Decision, GatesResult } from './gates.ts';
 import type { WorstWorld } from './seed.ts';
 import type { SpendJob, SpendResult } from './spend.ts';
 
-/** How one kind of expensive requests (an attack) affects gate decisions. All delays are in milliseconds. */
+/** The effect of one kind of expensive requests (an attack) on gate decisions. All delays are in milliseconds. */
 export interface AttackResult {
   attack: string;
   /** The delays of gate decisions that were measured without load, before the expensive requests. */

@@ -41,8 +41,7 @@ try {
   console.log(`${measured.machine}, ${measured.database}`);
   const results = [];
   for (const [index, { name }] of chosen.entries()) {
-    // Each kind of expensive request gets a new gateway process and an unused API key, so all points of its rate limit
-    // are available.
+    // Each kind of expensive request gets a new gateway process and an unused API key with all its rate limit points.
     const server = await startServer({ script: 'server', env: target.env });
     try {
       const result = await measureAttack(server, {
@@ -56,7 +55,7 @@ try {
         `${name}: one delays by ${largestOfOne.toFixed(0)} ms; all in ${busySeconds.toFixed(1)} s, ${JSON.stringify(statuses)} ${sample.replaceAll('\n', ' ')}`,
       );
     } finally {
-      // The gateway process is killed, because a normal stop would wait for responses that are still open.
+      // The benchmark kills the gateway process, because a normal stop would wait for responses that are still open.
       process.kill(server.pid, 'SIGKILL');
       await server.stop();
     }

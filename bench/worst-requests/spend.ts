@@ -7,7 +7,7 @@ import type { WorstWorld } from './seed.ts';
 // This process sends expensive requests of one kind (an attack) with one API key, until the rate limit of the key is
 // used up.
 
-/** A message to this process. When the process receives the message, it starts to send expensive requests. */
+/** The message after which this process starts to send expensive requests. */
 export interface SpendJob {
   attack: string;
   origin: string;
@@ -56,7 +56,7 @@ async function spend({
     const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
     request.on('error', () => undefined);
     // If the gateway rejects a request body that the client is still sending, the gateway closes the connection. The
-    // client therefore ignores connection errors, even after it has read the response.
+    // client therefore ignores connection errors, even after the client has read the response.
     request.once('socket', (socket) => socket.on('error', () => undefined));
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];

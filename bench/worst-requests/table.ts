@@ -21,7 +21,7 @@ function p99(delays: readonly number[]): number {
 
 /**
  * Returns the delays of the gate decisions in one minute. The list contains all delays that were measured during the
- * expensive requests. For the rest of the minute, it contains delays that were measured without load.
+ * expensive requests. For the rest of the minute, the list contains delays that were measured without load.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -32,7 +32,7 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 /**
  * Returns the figures of each kind of expensive request, with the name of the kind as the key. The benchmark measures
  * delays without load before each kind of expensive request. The figures compare each kind of expensive request with
- * all delays without load, not only with its own.
+ * the delays without load from all these measurements together.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);

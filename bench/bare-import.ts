@@ -1,0 +1,60 @@
+import type { Sql } from '../src/database/types.ts';
+import { newId } from '../src/ids.ts';
+import { bulkLocations, locationId } from './world.ts';
+
+// This file writes the rows of an import with plain SQL statements, without the gateway.
+
+/** The id of the location whose whitelist the measured imports change. */
+export const importTarget = locationId(bulkLocations.import);
+
+/** The maximum number of rows in one import request and in one SQL statement of a benchmark. */
+const rowsAtOnce = 10_000;
+
+/** A row of a measured import. */
+export interface ImportedRow {
+  referenceId: string;
+  plateType: string;
+  plateCode: string;
+  plateNumber: string;
+  vehicleType: string;
+  note?: string;
+}
+
+/** The mode of a measured import. */
+export type Mode = 'CREATE' | 'UPSERT' | 'REPLACE';
+
+const columns = ['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const;
+const plateColumns = '"plateType", "plateCode", "plateNumber"';
+/**
+ * An SQL statement that inserts rows of a whitelist. The first two SQL parameters are the id of the location and the
+ * ids of the whitelist entries. Each further parameter is an array with the values of one column.
+ */
+const insert = `INSERT INTO "WhitelistEntry" ("locationId", id, "referenceId", ${plateColumns}, "vehicleType", note)
+  SELECT $1::text, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`;
+const upsert = `${insert} ON CONFLICT ("locationId", ${plateColumns})
+  DO UPDATE SET "vehicleType" = EXCLUDED."vehicleType", note = EXCLUDED.note`;
+
+/**
+ * For each import mode, the SQL statement that writes the rows of an import without the gateway. An import through
+ * the gateway cannot be faster than this SQL statement alone.
+ */
+const bareStatements: Record<Mode, string> = {
+  CREATE: `${insert} ON CONFLICT DO NOTHING`,
+  UPSERT: upsert,
+  REPLACE: `WITH removed AS (
+    DELETE FROM "WhitelistEntry" WHERE "locationId" = $1
+      AND (${plateColumns}) NOT IN (SELECT * FROM unnest($4::text[], $5::text[], $6::text[]))
+  ) ${upsert}`,
+};
+
+/** Writes rows without the gateway. One SQL statement writes as many rows as one import request of the gateway. */
+export async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]): Promise<void> {
+  for (let first = 0; first < written.length; first += rowsAtOnce) {
+    const part = written.slice(first, first + rowsAtOnce);
+    await sql.query({ name: `bench-${mode}`, text: bareStatements[mode] }, [
+      importTarget,
+      part.map(() => newId()),
+      ...columns.map((column) => part.map((row) => row[column] ?? null)),
+    ]);
+  }
+}
