@@ -77,8 +77,8 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/bootstrap-key.ts', 'cli/pms.ts'],
     entryNames: '[name]',
     outdir: 'dist',
-    // The bundle contains the npm packages. Otherwise, Node would have to find and read 1,500 package files, and
-    // would need twice as long to start.
+    // The bundle contains the npm packages. With unbundled packages, Node would have to find and read 1,500 package
+    // files, and would need twice as long to start.
     bundle: true,
     external: externalPackages,
     plugins: [oneGraphql],

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * The memory that one process of the test run needs, in bytes. One process runs many test files, and keeps the embedded
- * databases of all of them in memory.
+ * databases of all these files in memory.
  */
 const workerBytes = 4 * 1024 ** 3;
 

@@ -4,7 +4,8 @@ import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 /**
- * The names of the checks, which are scripts in package.json. The slowest checks come first, so that they start first.
+ * The names of the checks, which are scripts in package.json. The list begins with the slowest checks, so that the
+ * slowest checks start first.
  */
 const checks = [
   'lint',

@@ -40,7 +40,7 @@ try {
   await rm(dataDir, { recursive: true });
 }
 
-/** Waits for the log line with the URL at which the gateway listens, and returns this URL. */
+/** Waits until the gateway logs the URL at which it listens, and returns the URL. */
 async function listeningUrl() {
   for await (const line of createInterface({ input: server.stdout })) {
     if (line.includes('"msg":"listening"')) return JSON.parse(line).url;

@@ -48,8 +48,8 @@ export function schemaChanges(comparison: Comparison): BreakingChange[] {
 
 /**
  * Returns a breaking change if the type of a value has changed in a way that breaks clients. A change of type breaks
- * a client if the gateway no longer accepts the type that the client sends. It also breaks a client that gets an
- * unexpected type, such as null.
+ * a client if the gateway no longer accepts the type that the client sends. A change of type also breaks a client that
+ * gets a type that the client does not expect, such as null.
  */
 function typeChanges(
   path: string,

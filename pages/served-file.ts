@@ -5,9 +5,9 @@ import type { Context } from 'hono';
 import { type ContentCoding, contentCoding } from '../src/http/responses/compression.ts';
 
 /**
- * The Brotli compression level for files. Files are compressed much more strongly than API responses, because a file
- * is compressed once and sent often. At the highest Brotli level (11), the compression, and so the first response
- * with a file, would take seconds.
+ * The Brotli compression level for files. Files are compressed much more strongly than API responses, because a file is
+ * compressed once and sent often. At the highest Brotli level (11), the compression would delay the first response with
+ * a file by several seconds.
  */
 const brotliQuality = 9;
 

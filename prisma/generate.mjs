@@ -32,9 +32,9 @@ function generateIn(folder) {
   installPackages('tools');
   // Prisma's schema engine is not needed to generate the client. By default, Prisma's command line downloads a schema
   // engine from a host that many networks cannot reach. Prisma downloads no schema engine if
-  // PRISMA_SCHEMA_ENGINE_BINARY contains the path of any executable. The variable is set only in the child process
-  // that generates the Prisma client. If it were always set, `prisma migrate` and `prisma db push` would do nothing
-  // and still report success.
+  // PRISMA_SCHEMA_ENGINE_BINARY contains the path of any executable. Only the child process that generates the Prisma
+  // client gets this variable. With this variable, `prisma migrate` and `prisma db push` would do nothing and still
+  // report success.
   const { status, error } = spawnSync(
     process.execPath,
     [

@@ -29,8 +29,8 @@ export async function loadSchemaEngine(
 }
 
 /**
- * The code of Prisma's schema engine, once it is loaded. A process can load the code of the schema engine only once,
- * because the code uses a single WebAssembly instance.
+ * The code of Prisma's schema engine. `bindings` is undefined until the process has loaded the code. A process can load
+ * the code of the schema engine only once, because the code uses a single WebAssembly instance.
  */
 let bindings: ReturnType<typeof loadBindings> | undefined;
 
@@ -39,8 +39,8 @@ async function loadBindings() {
   const packageFolder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
   const wasm = await readFile(join(packageFolder, 'schema_engine_bg.wasm'));
   const imports = Object.entries(module).map(([name, value]) =>
-    // Prisma's schema engine never clears its timers. The replacement of its `setTimeout` creates timers that do not
-    // keep the process running.
+    // Prisma's schema engine never clears its timers, so the timers would keep the process running. The engine
+    // therefore gets a `setTimeout` whose timers do not keep the process running.
     name.startsWith('__wbg_setTimeout') ? [name, unreferencedTimeout] : [name, value],
   );
   const { instance } = await WebAssembly.instantiate(wasm, {

@@ -31,7 +31,8 @@ export interface DemoWebhook {
 /**
  * Creates a webhook whose receiver accepted one message and has failed since then. The messages of the demo webhook
  * report new whitelist entries. The seed script must insert the webhook after the audit records of the new whitelist
- * entries. Otherwise, a database trigger would create a second delivery for each audit record of a new whitelist entry.
+ * entries. If the webhook already existed, a database trigger would create a second delivery for each of these audit
+ * records.
  */
 export function failingWebhook(options: {
   companyId: string;

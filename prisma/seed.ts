@@ -79,7 +79,7 @@ const minuteMs = 60_000;
 
 /**
  * Creates demo whitelist entries that are limited in time or number: a half-used pass, guests for one day, and a former
- * tenant. They belong to the first location.
+ * tenant. All these entries belong to the first location.
  */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
@@ -120,8 +120,8 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
 }
 
 /**
- * The secret of an API key for the demo data, and the id of a location. The gateway prints the secret at its first
- * start, and does not store it anywhere.
+ * The secret of an API key for the demo data, and the id of a location. The gateway shows the secret only at its first
+ * start, and the database stores only a hash of the secret.
  */
 export interface DemoData {
   demoSecret: string;
@@ -156,8 +156,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // In each group, the vehicles at the start of the list are inside when the gateway starts. The list of the location
-  // Marina starts with two vehicles of the flat that has a quota, so that the quota is full.
+  // In each group of demo vehicles, the first vehicles of the list are inside when the gateway starts. The list of the
+  // location Marina starts with two vehicles of the flat with a quota, so that the quota is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);
@@ -182,8 +182,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // the gateway does not show the secret of the portal's API key: this key exists only so that the usage records of the
-  // demo data contain a second client
+  // The gateway never shows the secret of the portal's API key, because no client uses this key. The key exists only so
+  // that the demo data has usage totals of a second client.
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>

@@ -12,7 +12,8 @@ import { type AccessCheck, isQuotaReached } from '../src/gates/access-rules.ts';
 import type { PlateDifference } from '../src/whitelist/similar-plates.ts';
 import { builder } from './builder.ts';
 import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './plate-reading.ts';
-import { formedText, identifier, instant, wholeNumber } from './rules.ts';
+import { instant } from './instant.ts';
+import { formedText, identifier, wholeNumber } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
 /** The reason why a vehicle may enter or may not enter. */
@@ -116,7 +117,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
       type: [AccessCandidate],
       complexity: { field: 1, multiplier: maxCandidates },
       description:
-        'The entries to which the plate may belong, if not exactly one entry matches the plate. The best match comes first: entries with the text, then entries with an alternative, then entries with one different character. When several entries match equally well, the vehicle may not enter and a person must decide.',
+        'The entries to which the plate may belong, when no entry or several entries match the plate. The best match comes first: entries with the text, then entries with an alternative, then entries with one different character. When several entries match equally well, the vehicle may not enter and a person must decide.',
     }),
   }),
 });

@@ -6,7 +6,8 @@ import { reachesCompany, reachesLocation } from '../src/auth/scope.ts';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
 import { Permission } from './permission.ts';
-import { filledText, identifier, instant, isObject, wholeNumber } from './rules.ts';
+import { instant } from './instant.ts';
+import { filledText, identifier, isObject, wholeNumber } from './rules.ts';
 
 const maxNameLength = 100;
 const maxScopeIds = 1000;
@@ -66,7 +67,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     }),
     locationIds: t.idList({
       description:
-        'The single locations in the scope of the key, without the locations that are outside the scope of the requesting key.',
+        'The locations that the scope of the key names individually. The list omits locations outside the scope of the requesting key.',
       select: { locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } } },
       resolve: ({ locations }, _, { key }) =>
         locations.filter((location) => reachesLocation(key, location)).map(({ id }) => id),
@@ -133,7 +134,7 @@ builder.queryFields((t) => ({
       type: ApiKey,
       permission: 'ADMIN',
       description:
-        "The keys that the requesting key administers, oldest first. An operator's key administers all keys. Any other key administers the keys whose scope shares a company or location with its own scope, except operator's keys.",
+        "The keys that the requesting key administers, oldest first. An operator's key administers all keys. Any other key administers the keys whose scope shares a company or location with the scope of the requesting key, but never an operator's key.",
       resolve: (_, args, { key, services: { apiKeys } }) => keysetConnection(args, apiKeys.list(key)),
     },
     ApiKeyConnection,
@@ -157,7 +158,7 @@ const fieldDescriptions = {
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description:
-    "The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue such a key.",
+    "The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue a key without companies and locations.",
   fields: (t) => ({
     name: t.string({ required: true, description: fieldDescriptions.name }),
     permissions: t.field({

@@ -9,7 +9,7 @@ import type PrismaTypes from '../prisma/generated/pothos-types.ts';
 import type { Context } from '../src/context.ts';
 import { validationError } from '../src/errors/faults.ts';
 import { jsonScalar } from './json-scalar.ts';
-import { instant } from './rules.ts';
+import { instant } from './instant.ts';
 import { cursor, defaultPageSize, pageSize } from './pagination.ts';
 import CountOncePlugin from './count-once-plugin.ts';
 import FieldOptionsPlugin from './field-options-plugin.ts';
@@ -61,11 +61,11 @@ export const builder = new SchemaBuilder<{
       description: 'Whether the list has items before or after the page, and the cursors of the page.',
     },
     firstArgOptions: {
-      description: `How many items from the start of the list, or after \`after\`: 1 to 100. Default, without \`last\`: ${defaultPageSize}.`,
+      description: `Number of items, counted from the start of the list or from \`after\`: 1 to 100. Default, without \`last\`: ${defaultPageSize}.`,
       validate: pageSize,
     },
     lastArgOptions: {
-      description: 'How many items from the end of the list, or before `before`: 1 to 100.',
+      description: 'Number of items, counted back from the end of the list or from `before`: 1 to 100.',
       validate: pageSize,
     },
     afterArgOptions: { description: 'Only items after this cursor.', validate: cursor },

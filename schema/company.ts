@@ -143,7 +143,8 @@ builder.queryFields((t) => ({
     type: Company,
     permission: 'READ_COMPANIES',
     errors: ['FORBIDDEN'],
-    description: "One company. `FORBIDDEN` when the company is outside the key's scope or does not exist.",
+    description:
+      "One company. Fails with `FORBIDDEN` when the company is outside the key's scope or does not exist.",
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the company.', validate: identifier }),
     },
@@ -197,7 +198,7 @@ builder.mutationFields((t) => ({
     permission: 'REGISTER_COMPANIES',
     errors: ['CONFLICT_ERROR'],
     description:
-      'Registers a company and adds the company to the scope of the key. `CONFLICT_ERROR` when another company has the slug.',
+      'Registers a company and adds the company to the scope of the key. Fails with `CONFLICT_ERROR` when another company has the slug.',
     args: {
       input: t.arg({
         type: RegisterCompanyInput,
@@ -213,7 +214,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_COMPANIES',
     errors: ['FORBIDDEN'],
     description:
-      "Changes the given fields of a company. `FORBIDDEN` when the company is outside the key's scope or does not exist.",
+      "Changes the given fields of a company. Fails with `FORBIDDEN` when the company is outside the key's scope or does not exist.",
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the company.', validate: identifier }),
       input: t.arg({

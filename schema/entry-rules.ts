@@ -9,7 +9,7 @@ import { WhitelistEntry } from './whitelist.ts';
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({
     description:
-      'How many times the vehicle was recorded entering with this whitelist entry. A repeated or corrected event counts once. After `maxEntries` entries, the vehicle may not enter again.',
+      'How many times a gate recorded that the vehicle entered with this whitelist entry. A repeated or corrected event counts once. After `maxEntries` entries, the vehicle may not enter again.',
     resolve: ({ id }, _, { services: { whitelist } }) => whitelist.entriesRecorded(id),
   }),
 );

@@ -51,13 +51,12 @@ declare global {
  */
 interface FieldCost {
   field: number;
-  /** If the cost of the field is not the constant `field`: computes the cost from the arguments of the field. */
+  /** Computes the cost of the field from its arguments. The result replaces the constant `field`. */
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * With `wholeReads`, the cost of a subfield that reads the database counts once for every item of the page, or every
-   * row of the request. The cost of a subfield that does not read the database counts once for every item or row, but at
-   * most `multiplier` times.
+   * With `wholeReads`, the gateway multiplies the cost of a subfield by the number of items of the page, or of rows of
+   * the request. If the subfield does not read the database, the factor is at most `multiplier`.
    */
   wholeReads?: boolean;
   /**
@@ -72,7 +71,8 @@ interface FieldCost {
    */
   isHeavy?: boolean;
   /**
-   * Returns the maximum number of items of a list, if the number depends on the arguments. It replaces `multiplier`.
+   * Returns the maximum number of items of a list, if the number depends on the arguments. The number replaces
+   * `multiplier`.
    */
   itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
   /** The default page size of a field that returns pages and defines its own cost. */

@@ -109,7 +109,8 @@ builder.queryFields((t) => ({
       description: "The locations in the key's scope, oldest first.",
       args: {
         companyId: t.arg.id({
-          description: 'Only locations of this company. `FORBIDDEN` when the key may not see the company.',
+          description:
+            'Only locations of this company. Fails with `FORBIDDEN` when the key may not see the company.',
           validate: identifier.nullish(),
         }),
         search: t.arg.string({
@@ -126,7 +127,8 @@ builder.queryFields((t) => ({
     type: Location,
     permission: 'READ_LOCATIONS',
     errors: ['NOT_FOUND'],
-    description: "One location. `NOT_FOUND` when the location does not exist or is outside the key's scope.",
+    description:
+      "One location. Fails with `NOT_FOUND` when the location does not exist or is outside the key's scope.",
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the location.', validate: identifier }),
     },
@@ -194,7 +196,8 @@ builder.mutationFields((t) => ({
     type: Location,
     permission: 'WRITE_LOCATIONS',
     errors: ['CONFLICT'],
-    description: 'Creates a location. `CONFLICT` when the company has another location with the slug.',
+    description:
+      'Creates a location. Fails with `CONFLICT` when the company has another location with the slug.',
     args: {
       input: t.arg({
         type: CreateLocationInput,
@@ -211,7 +214,7 @@ builder.mutationFields((t) => ({
     errors: ['CONFLICT'],
     complexity: { field: 1, multiplier: 1, fieldOf: updateCost },
     description:
-      'Changes the given fields of a location. A change of `longestStayHours` costs five points. `CONFLICT` when the company has another location with the slug, or when the version is not `expectedVersion`.',
+      'Changes the given fields of a location. A change of `longestStayHours` costs five points. Fails with `CONFLICT` when the company has another location with the slug, or when the version of the location is not `expectedVersion`.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the location.', validate: identifier }),
       input: t.arg({
@@ -222,7 +225,7 @@ builder.mutationFields((t) => ({
       }),
       expectedVersion: t.arg.int({
         description:
-          'The version that the client has read. `CONFLICT` when the location has another version now. If omitted, the version is not checked.',
+          'The version that the client has read. Fails with `CONFLICT` when the location has another version now. If omitted, the version is not checked.',
         validate: expectedVersion,
       }),
     },

@@ -8,7 +8,7 @@ import {
 import type { OccupancyPoint as Point } from '../src/parking/occupancy-history.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
-import { instant } from './rules.ts';
+import { instant } from './instant.ts';
 
 const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 
@@ -77,8 +77,8 @@ function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
 }
 
 /**
- * Returns the approximate number of data points in an occupancy history. The cost of the history depends on it. For an
- * invalid time range, the number of data points is 0.
+ * Returns the approximate number of data points in an occupancy history. The cost of the history depends on this
+ * number. For an invalid time range, the number of data points is 0.
  */
 function pointsOf({ from, to, interval }: Readonly<Record<string, unknown>>): number {
   const period = [from, to].map((value) => new Date(String(value)));
@@ -109,7 +109,7 @@ builder.objectField(Location, 'occupancyHistory', (t) =>
         type: 'DateTime',
         required: true,
         description:
-          'End of the period. An interval that starts before the end of the period counts in full.',
+          'End of the period. If the period ends during an interval, the history contains the whole interval.',
         validate: instant,
       }),
       interval: t.arg({

@@ -45,8 +45,8 @@ const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResu
     rows: t.field({
       type: [ParkingEventRow],
       description: 'The rejected events, in the order of the request.',
-      // The cost counts 100 rejected events. A batch may contain 1,000 events, but in practice the gateway rejects few
-      // of them.
+      // The cost assumes at most 100 rejected events. A request may contain 1,000 events, but in practice the gateway
+      // rejects few events.
       complexity: { field: 1, multiplier: 100 },
       resolve: ({ rejected }) => createChunkedList(rejected),
     }),

@@ -9,7 +9,8 @@ import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { keysetConnection } from './pagination.ts';
 import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './plate-reading.ts';
-import { filledText, identifier, instant, isObject, listedName } from './rules.ts';
+import { instant } from './instant.ts';
+import { filledText, identifier, isObject, listedName } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
 /** The maximum time by which the clock of a gate may be ahead of the gateway's clock: one day. */
@@ -74,7 +75,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', {
       description:
-        'Number of the plate. If a reading matches no entry, the plate number is the normalised text and the plate code is empty. The plate type is then empty, too, unless the camera sent it.',
+        'Number of the plate. If a reading matches no entry, the plate number is the normalised text and the plate code is empty. If the camera also sent no plate type, the plate type is empty, too.',
     }),
     text: t.exposeString('text', {
       nullable: true,
@@ -93,11 +94,11 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
       type: AccessReason,
       nullable: true,
       description:
-        'The decision that the gate received from `plateAccess`; null when the gate did not report it.',
+        'The decision that the gate received from `plateAccess`; null when the gate did not report a decision.',
     }),
     listed: t.exposeBoolean('listed', {
       description:
-        'Whether the vehicle was on the whitelist and its entry admitted it at `occurredAt`. The gateway decides this when it records the event; later changes of the whitelist do not change the value.',
+        'Whether the vehicle was on the whitelist and its entry admitted it at `occurredAt`. The gateway sets `listed` when it records the event; later changes of the whitelist do not change `listed`.',
     }),
     overQuota: t.exposeBoolean('overQuota', {
       description:

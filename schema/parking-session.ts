@@ -25,7 +25,7 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
 
 const ParkingSession = builder.prismaObject('ParkingSession', {
   description:
-    'A stay of a vehicle, derived from events and counts in the order of their times. When an event arrives late or is corrected, the gateway corrects the sessions. An exit of a plate that is not inside ends the only open session whose plate differs by one character that cameras confuse.',
+    'A stay of a vehicle, derived from events and counts in the order of their times. When an event arrives late or is corrected, the gateway corrects the sessions. If a plate exits that is not inside, the gateway looks for open sessions whose plate differs by one character that cameras confuse. If exactly one such session exists, the exit ends this session.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
@@ -56,18 +56,19 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When a count (`setInside`) found the vehicle inside, if no gate recorded its entry; null otherwise.',
+        'The time of the count (`setInside`) that found the vehicle inside without a recorded entry; null for other sessions.',
     }),
     exitedAt: t.expose('exitedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the vehicle left; null when it is inside, or when the exit was not recorded.',
+      description:
+        'When the vehicle left; null when the vehicle is inside, or when the exit was not recorded.',
     }),
     staysUntil: t.expose('staysUntil', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When the maximum stay of the vehicle is over, and the vehicle no longer counts as inside. Null when the location has no maximum stay. A session that ended before its maximum stay was over may keep the time of an earlier maximum stay of the location.',
+        'When the maximum stay of the vehicle is over, and the vehicle no longer counts as inside. Null when the location has no maximum stay. After a change of the maximum stay, a session that ended before `staysUntil` may keep its old value.',
     }),
     listed: t.exposeBoolean('listed', {
       description:

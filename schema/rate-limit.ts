@@ -26,7 +26,7 @@ builder.objectField(ApiKey, 'rateLimit', (t) =>
   t.field({
     type: [RateLimitWindow],
     description:
-      "Both windows of the key's rate limit now: `hour`, then `burst`. When a key reads its own rate limit, the result includes this request. The request uses only points of the key that sends it, not of the other keys in the response.",
+      "Both windows of the key's rate limit now: `hour`, then `burst`. When a key reads its own rate limit, the result includes the points of this request. When a key reads the rate limit of another key, the request uses no points of the other key.",
     resolve: async (key, _args, { services: { rateLimitOf } }) => {
       const { hour, burst } = await rateLimitOf(key);
       return [hour, burst];

@@ -31,7 +31,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'The correction of `occupied` by the last `adjustOccupancy`, which comes closer to 0 when the gateway corrects sessions. If `adjustment` is positive, vehicles without a session are inside. If `adjustment` is negative, the vehicles of some open sessions are no longer inside.',
+        'The correction of `occupied` by the last `adjustOccupancy`. When the gateway corrects sessions, `adjustment` comes closer to 0. If `adjustment` is positive, vehicles without a session are inside. If `adjustment` is negative, the vehicles of some open sessions are no longer inside.',
     }),
     available: t.exposeInt('available', {
       nullable: true,
@@ -106,7 +106,7 @@ builder.subscriptionField('locationStatusesChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'Sends the status of each given location immediately, and again after each change of the location. The same changes count as for `locationStatusChanged`.',
+      'Sends the status of each given location immediately, and again after each change of the location. The description of `locationStatusChanged` lists the kinds of changes.',
     args: {
       locationIds: t.arg.idList({
         required: true,

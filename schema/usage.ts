@@ -3,7 +3,7 @@ import { createChunkedList } from '../src/scheduling/chunked-list.ts';
 import type { UsageBucket as Bucket } from '../src/usage/reads.ts';
 import { ApiKey } from './api-key.ts';
 import { builder } from './builder.ts';
-import { instant } from './rules.ts';
+import { instant } from './instant.ts';
 
 const second = 1000;
 const hour = 3_600_000;
@@ -38,8 +38,8 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
  * @throws {ServiceError} `VALIDATION_ERROR` when the time range is empty or too long
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
-  // Without `to`, the time range ends at the current time, rounded up to the next second. So all usage fields of a
-  // request that omit the time range usually get the same time range.
+  // Without `to`, the time range ends at the current time, rounded up to the next second. Because of the rounding,
+  // several `usage` fields of one request usually get the same default time range.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
@@ -66,7 +66,7 @@ builder.objectField(ApiKey, 'usage', (t) =>
       to: t.arg({
         type: 'DateTime',
         description:
-          'End of the period. The last hour counts completely if it starts before the end of the period. Default: now.',
+          'End of the period. If the period ends during an hour, the result contains the whole hour. Default: now.',
         validate: instant,
       }),
     },

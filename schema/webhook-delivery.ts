@@ -5,7 +5,8 @@ import { retryDays } from '../src/webhooks/outbox.ts';
 import type { Delivery } from '../src/webhooks/reads.ts';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
-import { identifier, instant } from './rules.ts';
+import { instant } from './instant.ts';
+import { identifier } from './rules.ts';
 import { Webhook, WebhookEvent } from './webhook.ts';
 
 const WebhookDeliveryStatus = builder.enumType(statuses, {
@@ -38,7 +39,7 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
     httpStatus: t.exposeInt('httpStatus', {
       nullable: true,
       description:
-        'The HTTP status of the response. Null when there was no response. With pull delivery, it is always null.',
+        'The HTTP status of the response. Null when there was no response. With pull delivery, the status is always null.',
     }),
     error: t.exposeString('error', {
       nullable: true,
@@ -130,7 +131,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a message of the type `webhook.test` or, with `event`, a sample of that event. The webhook need not be subscribed to the event. A sample describes no real change, and its `data` contains `sample: true`. `CONFLICT` when the webhook is disabled.',
+      'Sends a message of the type `webhook.test` or, with `event`, a sample of that event. The webhook need not be subscribed to the event. A sample describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       event: t.arg({
@@ -146,7 +147,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a message again with the same identifier, even if the receiver already accepted the message. `CONFLICT` when the webhook is disabled.',
+      'Sends a message again with the same identifier, even if the receiver already accepted the message. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       deliveryId: t.arg.id({
         required: true,
@@ -160,7 +161,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends again the messages that the receiver did not accept in a period. These are messages with a failed attempt in the period, and failed or cancelled messages about changes in the period. `CONFLICT` when the webhook is disabled.',
+      'Sends again the messages that the receiver did not accept in a period. The recovery includes messages with a failed attempt in the period, and failed or cancelled messages about changes in the period. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       since: t.arg({

@@ -70,7 +70,7 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
     leaseEndsAt: t.expose('leaseEndsAt', {
       type: 'DateTime',
       description:
-        'When the lease ends. Until then, no other reader gets the message. Acknowledge the message before the lease ends.',
+        'When the lease ends. During the lease, no other reader gets the message. Acknowledge the message before the lease ends.',
     }),
   }),
 });

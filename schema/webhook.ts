@@ -60,7 +60,7 @@ const WebhookDeliveryKind = builder.enumType(kinds, {
     PUSH: { description: 'The gateway posts messages to the URL of the webhook.' },
     PULL: {
       description:
-        'A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address.',
+        'A reader takes messages with `pullWebhookMessages` and acknowledges the messages with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address.',
     },
   },
 });
@@ -185,7 +185,7 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
       type: [WebhookEvent],
       required: true,
       description:
-        'The events that the receiver gets. `FORBIDDEN` when the key may not read one of the given events.',
+        'The events that the receiver gets. Fails with `FORBIDDEN` when the key may not read one of the given events.',
     }),
     companyId: t.id({
       description:

@@ -50,7 +50,7 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
     }),
     cursor: t.exposeString('cursor', {
       description:
-        'The cursor for `after` of the next page. The cursor of the last page is for the next request for changes.',
+        'The cursor for `after` of the next page. Keep the cursor of the last page for the next request for changes.',
     }),
     hasMore: t.exposeBoolean('hasMore', { description: 'Whether more changes are available now.' }),
     reset: t.exposeBoolean('reset', {
@@ -71,8 +71,7 @@ const WhitelistNotice = builder
     fields: (t) => ({
       locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
       cursor: t.exposeString('cursor', {
-        description:
-          'The cursor of the whitelist at the time of the notice. If your last cursor is equal to this cursor, you already have all changes.',
+        description: 'The cursor of the whitelist at the time of the notice.',
       }),
     }),
   });

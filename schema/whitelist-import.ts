@@ -14,7 +14,7 @@ import { identifier } from './rules.ts';
 
 /**
  * The validation rule of the argument `entries` checks only the number of rows in an import. Later, the gateway
- * validates each row separately. So an import stores its valid rows even if other rows are invalid, except in the mode
+ * validates each row separately. An import stores its valid rows even if other rows are invalid, except in the mode
  * REPLACE.
  */
 const entriesRule = z
@@ -103,7 +103,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
 
 const ImportResult = builder.objectRef<Result>('ImportResult').implement({
   description:
-    'The result of an import. With `dryRun`, nothing is imported, and the result is that of a real import.',
+    'The result of an import. With `dryRun`, the gateway imports nothing and returns the result that a real import would have.',
   fields: (t) => ({
     total: t.exposeInt('total', { description: 'Number of rows in the call.' }),
     created: t.exposeInt('created', { description: 'Number of rows that became new entries.' }),
@@ -118,7 +118,7 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rows: t.field({
       type: [ImportRow],
       description: 'The rejected rows, in the order in which the request contains them.',
-      // The cost assumes at most 200 rejected rows. In practice, an import rejects only few of its up to 10,000 rows.
+      // The cost assumes at most 200 rejected rows. In practice, even an import of 10,000 rows rejects only a few rows.
       // Because of `wholeReads`, a selected field that reads the database still costs points for every row of the
       // import.
       complexity: { field: 1, multiplier: 200, wholeReads: true },

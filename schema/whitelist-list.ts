@@ -3,7 +3,8 @@ import type { Context } from '../src/context.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { type ConnectionArguments, defaultPageSize, emptyList, keysetConnection } from './pagination.ts';
-import { identifier, instant, textFilter } from './rules.ts';
+import { instant } from './instant.ts';
+import { identifier, textFilter } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
 /** The filter arguments of the GraphQL fields that return a whitelist. */
@@ -41,7 +42,7 @@ const filterArguments = builder.args((t) => ({
  */
 const validAtCost = 200;
 
-/** The cost of a field that returns a whitelist. This cost depends on the filters in the request. */
+/** The cost of a field that returns a whitelist. The cost depends on the filter `validAt`. */
 const listCost = {
   field: 1,
   fieldOf: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),

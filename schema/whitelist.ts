@@ -3,16 +3,8 @@ import { hoursOf, type WhitelistEntryValues } from '../src/whitelist/columns.ts'
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { mapValues } from './map-values.ts';
-import {
-  expectedVersion,
-  filledText,
-  formedText,
-  identifier,
-  instant,
-  isObject,
-  text,
-  wholeNumber,
-} from './rules.ts';
+import { instant } from './instant.ts';
+import { expectedVersion, filledText, formedText, identifier, isObject, text, wholeNumber } from './rules.ts';
 import { WeeklyHours, WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 
 /** Validates the three parts of a plate (docs/contract.md#whitelist-entry). */
@@ -32,8 +24,8 @@ export const referenceId = filledText(maxReferenceIdLength, 'Reference id must n
 export const lengthOfReferenceId = `1 to ${maxReferenceIdLength} characters`;
 
 /**
- * The optional text fields of a whitelist entry. This module creates their validation rules, output fields and input
- * fields.
+ * The optional text fields of a whitelist entry. This module creates the validation rules, output fields and input
+ * fields of these text fields.
  */
 const optionalTexts = {
   vehicleType: { maxLength: 50, content: 'Kind of vehicle in free text' },
@@ -169,7 +161,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_WHITELIST',
     errors: ['DUPLICATE_VEHICLE'],
     description:
-      'Adds a vehicle to the whitelist. `DUPLICATE_VEHICLE` when the location has an entry with the plate.',
+      'Adds a vehicle to the whitelist. Fails with `DUPLICATE_VEHICLE` when the location has an entry with the plate.',
     args: {
       locationId: t.arg.id(locationIdArg),
       input: t.arg({
@@ -187,7 +179,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_WHITELIST',
     errors: ['DUPLICATE_VEHICLE'],
     description:
-      'Replaces the values of an entry. Omitted values become null, except `hours` and `maxEntries`, which stay unchanged. `DUPLICATE_VEHICLE` when another entry of the location has the plate, `CONFLICT` when the version is not `expectedVersion`.',
+      'Replaces the values of an entry. Omitted values become null, except `hours` and `maxEntries`, which stay unchanged. Fails with `DUPLICATE_VEHICLE` when another entry of the location has the plate. Fails with `CONFLICT` when the version of the entry is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),
@@ -206,7 +198,7 @@ builder.mutationFields((t) => ({
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     description:
-      'Removes an entry and returns its last values. `CONFLICT` when its version is not `expectedVersion`.',
+      'Removes an entry and returns its last values. Fails with `CONFLICT` when the version of the entry is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),

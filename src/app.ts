@@ -32,15 +32,18 @@ const maxGraphRequestBytes = 16 * 1024 * 1024;
 /** The services that the HTTP app needs. Tests pass their own services to the app. */
 export interface AppDependencies extends GuardDependencies {
   /**
-   * A signal that aborts when the gateway stops. This signal ends all GraphQL subscriptions. Otherwise, an open
-   * subscription would keep the process running.
+   * A signal that aborts when the gateway stops. This signal ends all GraphQL subscriptions. The process cannot exit
+   * while a subscription is open.
    */
   stopping: AbortSignal;
   /** The web origins whose scripts may call the gateway from a browser (CORS). */
   corsOrigins: readonly string[];
   /** The time intervals (brownouts) during which deprecated REST routes are temporarily switched off. */
   brownouts: readonly Brownout[];
-  /** Returns the state of the database, of the rate limiter, and of the notices between gateway processes. */
+  /**
+   * Returns three states for /readyz: whether the database is available, whether the rate limiter uses its fallback,
+   * and whether notices from other gateway processes arrive late.
+   */
   readiness: () => Promise<{
     database: DatabaseState;
     limiter: 'ok' | 'fallback';
@@ -68,8 +71,8 @@ export function createApp(dependencies: AppDependencies): {
   app.get('/livez', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
     const { database, limiter: limits, notices } = await readiness();
-    // Without Redis or with a read-only database, the gateway can still decide whether vehicles may enter. So /readyz
-    // still answers with status 200.
+    // /readyz answers with status 200 even without Redis or with a read-only database, because the gateway can still
+    // decide whether vehicles may enter.
     return c.json(
       { status: database, database, limiter: limits, notices },
       database === 'unavailable' ? 503 : 200,
@@ -88,7 +91,10 @@ export function createApp(dependencies: AppDependencies): {
   const graph = createGraphEndpoint(schema, executor, dependencies.metrics);
   app.use('/graphql/*', guards.ofSurface('graphql', renderGraph));
   const limitToOneMiB = limitBody(largeBodyBytes, ({ var: { state } }) =>
-    respond(graphRefusal(413, 'Request is larger than 1 MiB, which takes a key that may import'), state),
+    respond(
+      graphRefusal(413, 'Requests over 1 MiB need an API key with WRITE_WHITELIST or WRITE_ACTIVITY'),
+      state,
+    ),
   );
   const limitImport = limitBody(maxGraphRequestBytes, ({ var: { state } }) =>
     respond(graphRefusal(413, 'Request is larger than 16 MiB'), state),
@@ -107,7 +113,7 @@ export function createApp(dependencies: AppDependencies): {
       state,
       showsCost: requestHeader(c, 'x-query-cost') === 'true',
     };
-    // Object.assign is used because it takes 0.6 µs in V8, while an object literal with two spreads takes 13 µs.
+    // Object.assign copies the two contexts in 0.6 µs in V8, while an object literal with two spreads takes 13 µs.
     const graphContext = Object.assign({}, context, own);
     return graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
   });

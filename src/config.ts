@@ -6,8 +6,8 @@ const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
- * The pepper for development, when no pepper is configured. A pepper that everybody can read is acceptable in
- * development, where API keys protect only the developer's own data.
+ * The pepper for development, when no pepper is configured. The development pepper may be public, because API keys in
+ * development protect only the developer's own data.
  */
 const developmentPepper = 'development-only-pepper-of-the-parking-gateway';
 
@@ -181,7 +181,7 @@ const configRule = variables
       context.addIssue({
         code: 'custom',
         path: ['REDIS_URL'],
-        message: 'must be one URL with REDIS_SENTINELS: several are the nodes of a cluster',
+        message: 'must be one URL with REDIS_SENTINELS; several URLs are the nodes of a Redis Cluster',
       });
     }
     if (env.RATE_LIMIT_BURST_WINDOW_SECONDS > env.RATE_LIMIT_WINDOW_SECONDS) {

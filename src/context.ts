@@ -52,7 +52,7 @@ export interface Services {
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
   /** Reads the field `changes` of an audit record by the id of the audit record (see large-values.ts). */
   auditChangesOf: LargeValues;
-  /** Reads the current state of an API key's rate limit, without using any of its points. */
+  /** Reads how many rate limit points an API key has left, without using any of these points. */
   rateLimitOf: (
     key: Pick<AuthenticatedKey, 'id' | 'hourlyLimit' | 'burstLimit'>,
   ) => Promise<RateLimitDecision>;
@@ -78,9 +78,9 @@ export interface Context {
    */
   cutConnection(): boolean;
   /**
-   * Receives a list from its resolver when the REST response contains the whole list instead of one page. In this case,
-   * the resolver of the list only validates the request and passes the list to `takeWholeList`. The REST layer then
-   * reads the items of the whole list as JSON text from the database.
+   * Receives a list from its resolver when the REST response contains the whole list instead of one page. For a
+   * response with the whole list, the resolver only validates the request and passes the list to `takeWholeList`. The
+   * REST layer reads the items of the whole list as JSON text from the database.
    */
   takeWholeList?: ((list: WholeList) => void) | undefined;
   /**

@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 
-/** Creates a UUIDv7 (RFC 9562). The order of identifiers is the order of their creation. */
+/** Creates a UUIDv7 (RFC 9562). Identifiers sort in the order of their creation. */
 export function newId(): string {
   return uuidv7();
 }

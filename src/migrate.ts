@@ -10,7 +10,7 @@ import { withMigratedDatabase } from './migrated-database.ts';
  */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
-// Linux ignores signals to process 1 of a container that have no listener.
+// Without these listeners, process 1 of a container would ignore the signals (Linux).
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
 
 try {

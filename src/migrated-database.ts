@@ -6,7 +6,8 @@ import type { Database } from './database/types.ts';
 
 /**
  * Opens the configured database, applies the migrations, calls `work`, and closes the database. If
- * `DIRECT_DATABASE_URL` is set, the connection uses this URL, because migrations cannot run through a pooler.
+ * `DIRECT_DATABASE_URL` is set, the connection uses `DIRECT_DATABASE_URL`, because migrations cannot run through a
+ * pooler.
  *
  * @param work a function that receives the database, and the names of the migrations that were applied just now
  */

@@ -10,21 +10,21 @@ import { listen, requireFreeAddress } from './http/listener/server.ts';
 // and the HTTP listener. When the process stops, the HTTP listener stops before the gateway.
 
 /**
- * The folder with the SQL files of the database migrations. This relative path works in `src/` and in the bundle in
- * `dist/`, because both folders have the same parent folder.
+ * The folder with the SQL files of the database migrations. The relative path `../prisma/migrations/` works in `src/`
+ * and in the bundle in `dist/`, because both folders have the same parent folder.
  */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
 /**
- * The body of the response to a request that cannot be parsed. The gateway does not know whether such a request is for
- * REST or GraphQL. So the body of its response has the form of a REST error.
+ * The body of the response to a request that cannot be parsed. The response body has the form of a REST error, because
+ * the gateway cannot know whether an unparsable request is for REST or GraphQL.
  */
 const refusalBody: RefusalBody = errorBody;
 
 /**
- * The maximum time for stopping the process, in milliseconds. Requests in progress have 8 s. Waiting for the handlers of
- * disconnected clients, writing the last usage records and closing the database have 3.5 s. After `stopTimeoutMs`, the
- * process exits, even if the database does not answer.
+ * The maximum time for stopping the process, in milliseconds. Requests in progress have 8 s to end. The process then
+ * has 3.5 s to wait for the handlers of disconnected clients, to write the last usage records, and to close the
+ * database. After `stopTimeoutMs`, the process exits, even if the database does not answer.
  */
 const stopTimeoutMs = 11_500;
 
@@ -92,8 +92,8 @@ try {
   };
   process.off('SIGTERM', abandonStart).on('SIGTERM', onSignal);
   process.off('SIGINT', abandonStart).on('SIGINT', onSignal);
-  // After an uncaught error, the state of the process is unknown. Therefore, the process finishes the requests in
-  // progress and exits.
+  // After an uncaught error, the process finishes the requests in progress and exits, because the state of the process
+  // is unknown.
   const onFault = (err: unknown, kind: string) => {
     log.fatal({ err, kind }, 'uncaught error; stopping: finishing requests in progress');
     exitCode = 1;
@@ -103,8 +103,7 @@ try {
   process.on('uncaughtException', onFault);
   await welcomed;
 } catch (error) {
-  // For a configuration error, a stack trace is not needed, because the message names the environment variable to
-  // correct.
+  // The message of a configuration error names the environment variable to correct, so no stack trace is printed.
   const message = error instanceof Error ? error.message : String(error);
   console.error(error instanceof ConfigError ? `Configuration: ${message}` : message);
   process.exit(1);

@@ -12,17 +12,17 @@ export interface ExampleValues {
 
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether a parking event in the variables has an identifier and a time that the explorer created together. */
+/** Whether a value is an example parking event of the explorer, whose identifier contains the time of the event. */
 function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent> {
   const { eventId, occurredAt } = Object(value) as Record<string, unknown>;
   return typeof occurredAt === 'string' && eventId === `explorer-${Date.parse(occurredAt)}`;
 }
 
 /**
- * Fills the variables of a tab with a location and a plate in the scope of the API key. The function keeps values that
- * the user has written. It replaces only an empty `locationId`, the example plate, and the values for the previous API
- * key. An example parking event gets the current time, because the gateway ignores an event that it already knows, and
- * because GraphiQL may have stored the event days ago.
+ * Fills the variables of an explorer tab with a location and a plate that the API key can read. The function keeps values that
+ * the user has written. The function replaces only an empty `locationId`, the example plate, and values that were
+ * filled in for the previous API key. An example parking event gets a new identifier and the current time. GraphiQL may
+ * have stored the event days ago, and the gateway ignores an event whose identifier it already knows.
  *
  * @param text the variables as the JSON text in the editor
  * @returns the variables with the new values, as JSON text. When no value can be replaced, or when `text` is not valid

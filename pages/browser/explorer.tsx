@@ -100,7 +100,8 @@ const retrySeconds = 10;
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
     const response = await fetch('/graphql/schema.graphql').catch(() => undefined);
-    // A download can break off, and a proxy can send a page of its own with the status 200.
+    // A response with status 200 may not contain the schema: the download can break off, or a proxy can send another
+    // page.
     const schema =
       response?.ok &&
       (await response

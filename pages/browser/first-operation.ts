@@ -5,7 +5,7 @@
 interface EarlyWork {
   /** The operation as the user has changed it in the form, or `undefined` if the user has not changed it. */
   query: string | undefined;
-  /** The text of the response, if the user has already run the operation in the plain form. */
+  /** The text of the response, if the user has already run the operation in the simple form. */
   answer: string;
   /** The position of the text cursor in the text of the operation, or `undefined` if the cursor was elsewhere. */
   cursor: number | undefined;

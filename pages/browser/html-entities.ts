@@ -3,7 +3,7 @@
 
 /** Replaces character references in a text by their characters, for example `&amp;` by `&`. */
 export function decodeHTML(text: string): string {
-  // It is safe to parse any text here, because a document from DOMParser runs no scripts and loads no files.
+  // Parsing any text is safe, because a document from DOMParser runs no scripts and loads no files.
   return new DOMParser().parseFromString(text, 'text/html').documentElement.textContent ?? text;
 }
 

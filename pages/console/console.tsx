@@ -5,8 +5,8 @@ import { createRoot } from 'react-dom/client';
 import { Console } from './app.tsx';
 
 // React Aria adds a style element to the page, unless an element with the id `react-aria-pressable-style` exists. The
-// content security policy of the pages blocks style elements. So console.css itself contains the CSS rule of this style
-// element.
+// content security policy of the pages blocks style elements. So console.css contains the CSS rule that React Aria
+// would add.
 const mark = document.createElement('meta');
 mark.id = 'react-aria-pressable-style';
 document.head.append(mark);

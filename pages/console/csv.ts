@@ -43,7 +43,7 @@ function checkHeader(names: string[]): string[] {
 /** Parses the field `maxEntries` of a row. An empty field means an unlimited number of entries. */
 function maxEntriesOf(text: string, row: number): number | null {
   if (text === '') return null;
-  // The command `pms import` has the same rule.
+  // `pms import` also rejects values that are not whole numbers of at most nine digits.
   if (!/^\d{1,9}$/.test(text)) throw new Error(words.notWhole(row, 'maxEntries', text));
   return Number(text);
 }

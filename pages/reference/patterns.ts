@@ -12,7 +12,8 @@ const words: Record<string, string> = {
 };
 
 /**
- * Returns the description of a regular expression in words. If `words` has no description of it, the function returns
- * the regular expression itself. A test fails when the API has a regular expression without a description.
+ * Returns the description of a regular expression in words. If `words` has no description of the regular expression,
+ * the function returns the regular expression itself. A test fails when the API has a regular expression without a
+ * description.
  */
 export const patternInWords = (pattern: string): string => words[pattern] ?? pattern;

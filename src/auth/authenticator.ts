@@ -26,13 +26,16 @@ export interface Authenticator {
    * @throws {ServiceError} `UNAUTHORIZED` when the secret is invalid according to the cache
    */
   cachedKey(secret: string | undefined): AuthenticatedKey | undefined;
-  /** The hashes of API key secrets that the gateway has issued. A client that sends such a secret did not guess it. */
+  /**
+   * The hashes of API key secrets that the gateway has issued. A client whose secret has one of these hashes did not
+   * guess the secret.
+   */
   knownSecretHashes: {
     has(secret: string | undefined): boolean;
     /** Adds the hash of a new API key secret to this set. */
     add(hash: string): void;
     /**
-     * Within 5 s, reads the hashes of the newest secrets from the database. Other processes may have issued these
+     * Within 5 s, reads the hashes of the newest secrets from the database, because other processes may have issued new
      * secrets. If a read is already scheduled, `readSoon` does not schedule another read.
      */
     readSoon(): void;

@@ -6,12 +6,12 @@ import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { companyScope, locationScope } from './scope.ts';
 
 // An API key can give another key at most its own permissions, scope, limits and lifetime (docs/contract.md#keys). An
-// operator's key is an exception: it may give another API key higher rate limits than its own. Otherwise, no new API
-// key could have higher rate limits than the existing API keys.
+// operator's key is an exception: it may give another API key higher rate limits than its own. Without this exception,
+// no new API key could have higher rate limits than the existing API keys.
 
 /**
- * The permissions, scope, limits and expiry that one API key gives to another. An omitted field gives the other API key
- * nothing, for example no permissions.
+ * The permissions, scope, limits and expiry that one API key gives to another API key. An omitted field gives the other
+ * API key nothing, for example no permissions.
  */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;
@@ -35,11 +35,11 @@ const forbidden = (field: string, value: unknown, message: string) =>
   new ServiceError('FORBIDDEN', message, { field, value });
 
 /**
- * Checks that an API key gives another key no more access than it has itself, and that the given companies and
- * locations exist.
+ * Checks that `key` gives another API key no more access than `key` itself has, and that the companies and locations in
+ * `grant` exist.
  *
- * @throws {ServiceError} `FORBIDDEN` with the name of the field that gives too much, and `NOT_FOUND` for a location
- *   that is unknown or outside the scope of `key`
+ * @throws {ServiceError} `FORBIDDEN` with the name of the field that would give the other API key too much access.
+ *   `NOT_FOUND` for a location that is unknown or outside the scope of `key`
  */
 export async function requireGrantable(
   transaction: Transaction,
@@ -86,8 +86,8 @@ async function requireCompanies(
   companyIds: readonly string[],
 ): Promise<void> {
   if (companyIds.length === 0) return;
-  // An API key with only one location of a company must not give access to the whole company, which may have other
-  // locations.
+  // If only some locations of a company are in the scope of an API key, the API key must not give access to the whole
+  // company.
   const grantable = key.unrestricted ? companyScope(key) : { id: { in: [...key.companyIds] } };
   const companies = await transaction.company.findMany({
     where: { AND: [grantable, { id: { in: companyIds.filter(isId) } }] },
@@ -115,8 +115,8 @@ async function requireLocations(
 
 /**
  * Checks that an API key may rotate or change another API key, the target key. The check fails unless `key` has at
- * least the permissions, scope, limits and lifetime of the target key. Otherwise, a client could obtain the secret of
- * an API key with more access than its own, by rotating that API key.
+ * least the permissions, scope, limits and lifetime of the target key. Without this check, a client could rotate an API
+ * key with more access than its own, and would get the new secret.
  *
  * @throws {ServiceError} `FORBIDDEN`; the error message names the access that only the target key has
  */
@@ -130,8 +130,8 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 
 /**
  * Describes what the target key has in addition to `key`: a permission, a later expiry, a larger scope or a higher rate
- * limit. The description contains only the first difference. Returns `undefined` if the target key has no more access
- * than `key`.
+ * limit. If the target key has several such differences, the description contains only the first difference. Returns
+ * `undefined` if the target key has no more access than `key`.
  */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));

@@ -1,8 +1,9 @@
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 
-// An API key must have a company or a location in its scope. Without them, no administrator of a company could see or
-// revoke the key. Only an operator's key needs no listed company or location, because it has access to all of them.
+// The scope of an API key must list a company or a location. No administrator of a company could see or revoke an API
+// key without companies and locations. Only an operator's key lists no company and no location, because an operator's
+// key has access to every company and location.
 
 /** The companies and locations in the scope of an API key. */
 interface KeyScope {
@@ -30,7 +31,7 @@ export function requireScopeOfNewKey(unrestricted: boolean, { companyIds, locati
 /**
  * Checks the scope that an API key would have after a change. Companies and locations cannot be added to the scope of
  * an operator's key. Only a client with an operator's key can remove the last company or location from the scope of an
- * API key, because the administrators of a company cannot see a key without a company or location.
+ * API key. The administrators of a company cannot see an API key without companies and locations.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when an operator's key would get a company or location. `FORBIDDEN` when
  * the client may not remove the last company or location

@@ -127,8 +127,8 @@ export function createKeyWrites(services: {
      * Changes an API key, with immediate effect in all processes. If the new values equal the old values, the function
      * writes no audit record.
      *
-     * @throws {ServiceError} `NOT_FOUND` when the client may not manage the API key, `CONFLICT` when the API key is
-     *   revoked, `FORBIDDEN` when the API key has, or would get, more access than the client's own API key
+     * @throws {ServiceError} `NOT_FOUND` when the client may not manage the API key. `CONFLICT` when the API key is
+     *   revoked. `FORBIDDEN` when the API key has, or would get, more access than the client's own API key
      */
     async update(author: Author, id: string, change: KeyChange): Promise<ScopedApiKey> {
       const { key } = author;
@@ -178,8 +178,8 @@ export function createKeyWrites(services: {
      * requests rotate one API key at the same time, the rotations run one after the other. The secret of the last
      * rotation stays valid.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an API key that the client may not manage, `CONFLICT` for a revoked API
-     *   key, and `FORBIDDEN` when the API key has more access than the client's own API key
+     * @throws {ServiceError} `NOT_FOUND` for an API key that the client may not manage. `CONFLICT` for a revoked API
+     *   key. `FORBIDDEN` when the API key has more access than the client's own API key
      */
     async rotate(author: Author, id: string, graceSeconds: number = defaultGraceSeconds): Promise<IssuedKey> {
       const { key } = author;
@@ -238,7 +238,8 @@ export function createKeyWrites(services: {
 
 /**
  * Returns the rate limits of a new API key. If the client omits a rate limit, the new API key gets the default rate
- * limit, but not more than the client's own API key has. The limits of an operator's key do not lower the default.
+ * limit, but not more than the client's own API key has. If the client's own API key is an operator's key, the new API
+ * key always gets the default rate limit.
  */
 function limitsOf(key: AuthenticatedKey, { hourlyLimit, burstLimit }: KeyRequest) {
   const own = key.unrestricted ? defaultLimits : key;

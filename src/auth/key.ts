@@ -13,7 +13,7 @@ export interface AuthenticatedKey {
    * scope, too.
    */
   readonly companyIds: readonly string[];
-  /** The locations that are in the scope of the API key without their company. */
+  /** The single locations in the scope of the API key: the scope contains the location, but not its whole company. */
   readonly locationIds: readonly string[];
   /**
    * The companies that the API key may see: the companies in its scope, and the companies that own the locations in its
@@ -52,7 +52,7 @@ export interface Author {
   requestId: string;
 }
 
-/** The author of a change that may have to wait for a long time before it begins. */
+/** The author of a change, if the change may have to wait for a long time before the change begins. */
 export interface WaitingAuthor extends Author {
   /**
    * Checks the API key again (src/auth/reauthenticate.ts).

@@ -10,9 +10,9 @@ const readIntervalMs = 5_000;
 
 /**
  * The hashes of secrets that the gateway has issued, except secrets that this process has found to be invalid. When a
- * client address has sent too many unknown secrets, the gateway looks up no more unknown secrets from this address in
- * the database, but rejects them. The gateway always looks up a secret whose hash is in this set, because the secret
- * may be valid.
+ * client address has sent too many unknown secrets, the gateway rejects further unknown secrets from this address
+ * without a database look-up. The gateway always looks up a secret whose hash is in this set, because the secret may be
+ * valid.
  */
 export interface KnownSecretHashes {
   has(hash: string): boolean;

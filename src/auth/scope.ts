@@ -37,10 +37,10 @@ const maxCompaniesOfQuestion = 100;
 
 /**
  * Returns the ids of the companies in an API key's scope, as text for the SQL condition `isOfCompanies`. With the
- * condition `isOfCompanies`, an SQL statement reads a location only if one of these companies owns the location.
- * Returns null in each of these cases: the API key is an operator's key, its scope has more than 100 companies, or
- * its scope lists the location itself. If the result is null, the SQL statement reads the location, whichever company
- * owns it. The function `reachable` then checks the scope of the API key.
+ * condition `isOfCompanies`, an SQL statement reads a location only if a company with one of the given ids owns the
+ * location. Returns null in each of these cases: the API key is an operator's key, its scope has more than 100
+ * companies, or its scope lists the location itself. If the result is null, the SQL statement reads the location of any
+ * company, and the function `reachable` checks the scope of the API key afterwards.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)

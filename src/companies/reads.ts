@@ -17,7 +17,7 @@ export type ReadCompany = Pick<Company, keyof typeof companyColumns>;
 export type CompanyReads = ReturnType<typeof createCompanyReads>;
 
 /**
- * Creates the functions that read companies. One SQL statement answers all look-ups of companies by id in the same
+ * Creates the functions that read companies. One SQL statement finds all companies that are looked up by id in the same
  * iteration of the event loop.
  */
 export function createCompanyReads(services: {

@@ -5,8 +5,8 @@ import { namedStatement } from '../database/named-statement.ts';
 // The SQL statements that read companies and write their settings.
 
 /**
- * The columns that are read for every company. The gateway does not read the column `settings` here, because some old
- * companies have large settings.
+ * The columns that are read for every company. The column `settings` is not in this list, because some old companies
+ * have large settings.
  */
 export const companyColumns = {
   id: true,

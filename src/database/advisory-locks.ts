@@ -6,29 +6,27 @@
 export const advisoryLocks = {
   /**
    * The number of the advisory lock that a gateway process holds while it applies migrations. Other gateway processes
-   * wait for this lock. Earlier versions of the gateway use the same lock number, so gateway processes of different
-   * versions never migrate at the same time.
+   * wait for this lock before they apply migrations. Earlier versions of the gateway use the same lock number, so
+   * gateway processes of different versions never migrate at the same time.
    */
   migration: 7_205_759_403,
-  /**
-   * The number of the advisory lock that `prisma migrate` takes. The command waits at most 10 s for this advisory lock.
-   */
+  /** The number of the advisory lock that `prisma migrate` takes. `prisma migrate` waits at most 10 s for this lock. */
   prismaMigration: 72_707_369,
   /**
-   * The lock of the process that removes expired usage records. A process that does not get the lock at once skips
-   * the removal. Every other table with expiring records has its own lock. The lock number is a hash of the table's
-   * name with the seed `retention`. A process holds the retention lock of a table while it removes expired records
-   * from this table.
+   * The lock of the process that removes expired usage records. A process that does not get this lock at once skips the
+   * removal of expired usage records. All other tables with expired records have one retention lock each. The number of
+   * a retention lock is a hash of the table's name with the seed `retention`. A process holds the retention lock of a
+   * table while it removes expired records from this table.
    */
   retention: 7_205_759_404,
   /**
-   * The lock of the process that creates the table partitions for the coming days. While one process has this lock,
-   * other processes that are starting wait.
+   * The lock of the process that creates the table partitions for the coming days. A gateway process that is starting
+   * waits until no other process has the lock for creating table partitions.
    */
   usagePartitions: 7_205_759_406,
   /**
-   * The lock of the process that creates or revokes the operator's key. Other processes that are starting wait until
-   * this process has released the lock.
+   * The lock of the process that creates or revokes the operator's key. A gateway process that is starting waits until
+   * no other process has the lock of the operator's key.
    */
   operatorKey: 7_205_759_405,
   /**

@@ -1,8 +1,8 @@
 /**
- * Returns the SQL condition that a company is in the list `q."ofCompanies"`: company ids, separated by spaces, or null
- * for every company. With this condition, PostgreSQL reads only rows of the listed companies. Reading rows of other
- * companies would take time. From the response time, a client could then find out whether another company has matching
- * rows.
+ * Returns an SQL condition that is true for a company in the list `q."ofCompanies"`. The list is a text with company
+ * ids, separated by spaces, or null for all companies. With this condition, PostgreSQL reads only rows of the listed
+ * companies. If PostgreSQL read rows of other companies, a client could find out from the response time whether another
+ * company has matching rows.
  *
  * @param company an SQL expression for the id of the company
  */

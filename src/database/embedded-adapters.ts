@@ -43,8 +43,8 @@ function startTransaction(client: Client): Promise<Transaction> {
             },
             async rollback() {
               const rolledBack = transaction.rollback();
-              // After the end of the callback, PGlite refuses further statements of the transaction. Such a statement
-              // would otherwise run after the ROLLBACK, and would not be rolled back.
+              // After the end of the callback, PGlite refuses further statements of the transaction. Otherwise, a
+              // statement after the ROLLBACK would run outside the transaction, and its changes would be permanent.
               endCallback();
               await Promise.all([rolledBack, ended]);
             },
@@ -52,8 +52,8 @@ function startTransaction(client: Client): Promise<Transaction> {
         );
       });
     });
-    // When BEGIN fails, the transaction does not start. An error at the end of the transaction is reported by `commit`
-    // and `rollback`.
+    // If BEGIN fails, `reject` reports the error. If the end of the transaction fails, `commit` and `rollback` report
+    // the error.
     ended.catch(reject);
   });
 }

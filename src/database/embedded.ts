@@ -82,7 +82,8 @@ async function openFolder(folder: string): Promise<PGlite> {
     await (await openFiles(unfinished)).close();
     await rename(unfinished, files);
   }
-  // Earlier versions of the gateway created a database folder that all users of the computer could read.
+  // Earlier versions of the gateway created a database folder that all users of the computer could read. `chmod`
+  // removes this permission.
   await chmod(files, 0o700);
   return openFiles(files);
 }
@@ -126,15 +127,15 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
       await pglite.close();
       unlock();
     },
-    // Migrations need no lock of their own: the lock of the database folder already excludes other processes.
+    // Migrations need no separate lock, because the lock of the database folder already excludes other processes.
     async withMigrationLock(work) {
       const result = await work({
         query: async <Row>(text: string, values: readonly unknown[] = []) =>
           (await pglite.query<Row>(text, [...values])).rows,
         runScript: async (script) => void (await pglite.exec(script)),
       });
-      // PGlite reads the list of array types only when it opens the database. A migration may have created an array
-      // type, so PGlite must read the list again.
+      // PGlite reads the list of array types only when it opens the database. After a migration, PGlite must read the
+      // list of array types again, because the migration may have created an array type.
       await pglite.refreshArrayTypes();
       return result;
     },

@@ -8,7 +8,7 @@ import { DatabaseStartError } from './start-error.ts';
  * Locks the folder of the embedded database for this process. If two processes wrote to the same database folder, data
  * would be lost. The lock belongs to an open file (`flock`, or `F_OFD_SETLK` on Linux). The kernel gives the lock to
  * only one process, even if containers share a volume. The kernel releases the lock when the process ends or crashes.
- * The gateway never removes the lock file. Otherwise, two processes could each lock a different file with the same
+ * The gateway never removes the lock file, because two processes could then each lock a different file with the same
  * name.
  *
  * @returns a function that releases the folder

@@ -9,7 +9,7 @@ import {
 import { createStatementBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** On the embedded database, one SQL statement counts the rows of at most this many lists. */
+/** The maximum number of lists whose rows one SQL statement counts on the embedded database. */
 const maxJoinedCounts = 10;
 
 /**
@@ -75,8 +75,8 @@ export function createKeysetList<
 
   return {
     /**
-     * Reads a page of the rows of one owner (a location or a company). Returns `undefined` if the owner of the list
-     * does not exist.
+     * Reads a page of the rows that belong to one owner (a location or a company). Returns `undefined` if the owner of
+     * the list does not exist.
      */
     page: createStatementBatch<Asked & Page, FoundRow, OwnedRows<Row> | undefined, Shared>(sql, {
       statementOf: statements.page,

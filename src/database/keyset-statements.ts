@@ -42,7 +42,7 @@ export interface KeysetListOptions<Question, Shared> {
   /** An additional condition for every row `r` of the list. */
   condition?: string;
   /**
-   * Returns the part of a query that determines the SQL parameters of `condition` (see `sharedParameters`). One SQL
+   * Returns the data of a query from which `sharedParameters` creates the SQL parameters of `condition`. One SQL
    * statement can answer several queries only if `sharedOf` returns the same object for each of these queries.
    */
   sharedOf?: (question: Question) => Shared;
@@ -56,7 +56,7 @@ export interface KeysetListOptions<Question, Shared> {
 interface FilterCondition {
   type: 'boolean' | 'timestamptz';
   condition: string;
-  /** Whether a database index contains the rows that match the filter, sorted by id. */
+  /** Whether a database index lists the rows that match the filter in the order of their ids. */
   hasIndex: boolean;
 }
 
@@ -137,8 +137,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
   /**
-   * Returns a text with one number for each column name, as a part of the name of an SQL statement. PostgreSQL
-   * truncates long statement names, so the names of statements must be short.
+   * Returns the numbers of the used columns as text, for the name of an SQL statement. The statement name contains
+   * numbers instead of column names, because PostgreSQL truncates long statement names.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
@@ -203,9 +203,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   }
 
   /**
-   * Counts the rows in one part of a list that match the client's filters. With the filters that have an index,
-   * PostgreSQL first chooses a limited number of rows. Then it checks all other filters for each chosen row. So the SQL
-   * statement never reads more rows than the limit, even if few rows match all filters.
+   * Counts the rows in one part of a list. Only rows that match the client's filters count. PostgreSQL first reads at
+   * most `rowsPerCount` rows that match the filters with an index. Then PostgreSQL checks all other filters for each of
+   * these rows. So the SQL statement never reads more than `rowsPerCount` rows, even if few rows match all filters.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);

@@ -42,8 +42,7 @@ const readSlots = createSlots(slotLimits.largeValueReads);
  * @param table the name of a table that has a column `id`
  * @param column the name of the column, which must have the type jsonb
  * @param isBounded a function that returns whether the gateway can parse a JSON text quickly
- * @param tooLarge the error when the values are too large for a response that is not streamed: one value, or all values
- *   together
+ * @param tooLarge the error when one value, or the sum of all values, is too large for a response that is not streamed
  */
 export function createLargeValues(
   sql: Sql,

@@ -1,5 +1,5 @@
 /**
- * Returns SQL for a number of a location: its whitelist entries or its open parking sessions. Database triggers keep
+ * Returns SQL for the number of whitelist entries, or of open parking sessions, of a location. Database triggers keep
  * the numbers of entries and of open sessions up to date (docs/decisions/location-tallies.md).
  *
  * @param locationId an SQL expression for the id of the location

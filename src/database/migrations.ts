@@ -112,9 +112,9 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 }
 
 /**
- * Applies one migration. One transaction runs the migration and adds its row to the history. If the process crashes,
- * the database therefore stays unchanged. If PostgreSQL refuses to run a script in a transaction, the gateway runs the
- * script without a transaction.
+ * Applies one migration. One transaction runs the migration and adds its row to the history. If the process crashes
+ * during the migration, PostgreSQL therefore rolls the whole migration back. If PostgreSQL refuses to run a script in a
+ * transaction, the gateway runs the script without a transaction.
  */
 async function applyMigration(connection: MigrationConnection, migration: Migration): Promise<void> {
   try {
@@ -176,7 +176,7 @@ function migrationFailed({ name }: Migration, error: unknown): Error {
 }
 
 /**
- * Whether the history of migrations lacks a migration, or contains an unfinished migration.
+ * Whether a migration is pending, or the history of migrations contains an unfinished migration.
  *
  * @throws {DatabaseStartError} when the file of an applied migration was edited
  */

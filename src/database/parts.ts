@@ -1,6 +1,6 @@
 /**
- * Splits a list into parts with at most `size` items, in the same order. With parts, the gateway limits the number of
- * items in one SQL statement, for example.
+ * Splits a list into parts with at most `size` items, in the same order. For example, the gateway splits a long list of
+ * ids so that each SQL statement gets a limited number of ids.
  */
 export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, part) =>
@@ -8,8 +8,8 @@ export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   );
 
 /**
- * Splits items into parts and keeps their order. The items in one part together weigh at most `most`. An item that is
- * heavier than `most` becomes a part of its own.
+ * Splits items into parts and keeps their order. The sum of the weights of all items in one part is at most `most`. An
+ * item whose weight is greater than `most` becomes a part of its own.
  */
 export function partsWithin<Item>(
   most: number,

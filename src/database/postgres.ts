@@ -87,8 +87,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       ...(!throughPooler && {
         ...LOCK_LIMITS_MS,
         statement_timeout: statementTimeoutMs,
-        // PostgreSQL's just-in-time compilation (JIT) is off, because it would take longer than any SQL statement of
-        // the gateway.
+        // PostgreSQL's just-in-time compilation (JIT) is off, because the compilation would take longer than the
+        // execution of any SQL statement of the gateway.
         options: '-c jit=off',
       }),
       max: size,
@@ -188,13 +188,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       }
       try {
         await Promise.all([locker.connect(), worker.connect()]);
-        // Migrations can take minutes, and other processes wait for them. So the time limits of the PostgreSQL role do
-        // not apply to migrations. Behind a pooler, these settings of a session would also apply to other clients.
+        // Migrations can take minutes, and other gateway processes wait for the migrations. So the gateway switches off
+        // the time limits of the PostgreSQL role for migrations. Through a pooler, the gateway does not change these
+        // settings, because the changed settings would also apply to other clients of the pooler.
         if (directDatabaseUrl !== undefined || !throughPooler) {
           await worker.query(TIME_LIMITS.map((name) => `SET ${name} TO 0`).join('; '));
         }
         // The gateway takes the advisory locks for a transaction, because a pooler does not support advisory locks for
-        // a session. The queries have no parameters, because PostgreSQL would otherwise keep their snapshot.
+        // a session. The queries have no parameters, because PostgreSQL would keep the snapshot of a query with
+        // parameters.
         await locker.query(['BEGIN', ...TIME_LIMITS.map((name) => `SET LOCAL ${name} TO 0`)].join('; '));
         await takeAdvisoryLock(locker, advisoryLocks.migration);
         await takeAdvisoryLock(locker, advisoryLocks.prismaMigration);
@@ -251,9 +253,9 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Waits for an advisory lock of the current transaction. The function asks again and again, because a statement that
- * waits for an advisory lock keeps its snapshot, and CREATE INDEX CONCURRENTLY of another process would wait for this
- * snapshot.
+ * Requests an advisory lock for the current transaction again and again until PostgreSQL grants the lock. A single
+ * statement that waited for the lock would keep its snapshot. A CREATE INDEX CONCURRENTLY in another process would then
+ * wait for this snapshot.
  */
 async function takeAdvisoryLock(client: pg.Client, lock: number): Promise<void> {
   for (;;) {

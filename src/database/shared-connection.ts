@@ -13,15 +13,15 @@ type Client = Connection & Pick<PGlite, 'transaction'>;
  */
 export interface SharedConnection {
   /**
-   * The database client for gate decisions. Its SQL statements must be read-only, and run before all other waiting
-   * statements.
+   * The database client for gate decisions. SQL statements of this client must be read-only, and run before all other
+   * waiting SQL statements.
    */
   gates: Client;
   /** The database client for all work except gate decisions and long work. */
   others: Client;
   /**
    * The database client for long work, such as imports. SQL statements for gate decisions can run between two
-   * statements of a long transaction, and see its uncommitted changes.
+   * statements of a long transaction. Gate decisions then use uncommitted changes of the long transaction.
    */
   heavy: Client;
 }

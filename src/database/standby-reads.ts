@@ -16,7 +16,10 @@ export type HistoryReads = <Result>(
   primary: Connections,
 ) => Promise<Result>;
 
-/** Creates the function that reads from the standby database. While the standby fails, it reads from the primary. */
+/**
+ * Creates the function that reads from the standby database. While the standby fails, the function reads from the
+ * primary.
+ */
 export function createHistoryReads(standby: Connections | undefined, log: Logger): HistoryReads {
   if (!standby) return (read, primary) => read(primary);
   let retryAt = 0;

@@ -17,7 +17,7 @@ const maxJoinedRows = 1_024;
 /**
  * Answers several queries with one call of `load`. When PostgreSQL rejects a value of one query, `loadApart` calls
  * `load` again for each half of the queries. `loadApart` continues to halve the queries until only the query with the
- * rejected value fails. It does not repeat `load` after other errors, such as an unreachable database.
+ * rejected value fails. `loadApart` does not repeat `load` after other errors, such as an unreachable database.
  */
 async function loadApart<Question, Answer>(
   load: Load<Question, Answer>,
@@ -53,8 +53,8 @@ export const createQueryBatch = <Question, Answer>(
   createBatch((questions) => loadApart(load, questions), maxJoined);
 
 /**
- * Creates a function that collects all calls of one iteration of the event loop. A small number of SQL statements then
- * answers all these calls. One execution of an SQL statement answers all queries that need this statement and have the
+ * Creates a function that collects all calls of one iteration of the event loop, and answers all of them with a small
+ * number of SQL statements. One execution of an SQL statement answers all queries that need this statement and have the
  * same result of `batch.sharedOf`. The column `n` of a result row is the number of the query to which the row belongs,
  * starting at 1.
  *

@@ -17,8 +17,8 @@ function inStatementSpan<Result>(
 }
 
 /**
- * Wraps a database connection. Each hand-written SQL statement then runs within a tracing span, which has the name of
- * the SQL statement.
+ * Wraps a database connection, so that each hand-written SQL statement runs within a tracing span with the name of the
+ * SQL statement.
  */
 export const tracedSql = (sql: Sql): Sql => ({
   query(statement, values) {

@@ -37,8 +37,8 @@ export function isRefusedValue(error: unknown): boolean {
 }
 
 /**
- * Returns an error and those of its nested objects that can contain an error of PostgreSQL. The outer error object
- * comes from Prisma, a driver adapter, pg or PGlite.
+ * Returns an error together with all objects inside the error that may be an error of PostgreSQL. The outer error
+ * object comes from Prisma, a driver adapter, pg or PGlite.
  */
 const causesOf = (error: unknown): unknown[] => [
   property(property(property(error, 'meta'), 'driverAdapterError'), 'cause'),
@@ -49,8 +49,8 @@ const causesOf = (error: unknown): unknown[] => [
 /**
  * Whether an error contains the name of a given constraint. In an error of pg or PGlite, the field `constraint`
  * contains the name of the constraint. In an error of Prisma's adapter for pg, the name is in `constraint.index`. An
- * error of Prisma's adapter for PGlite contains only the columns (`constraint.fields`). For such an error, the function
- * searches PostgreSQL's message for the quoted name of the constraint.
+ * error of Prisma's adapter for PGlite contains only the columns (`constraint.fields`). For an error of Prisma's
+ * adapter for PGlite, the function therefore searches PostgreSQL's message for the quoted name of the constraint.
  */
 function names(violation: unknown, constraintName: string): boolean {
   const constraint = property(violation, 'constraint');

@@ -45,11 +45,11 @@ type ErrorPlace = Pick<GraphQLErrorOptions, 'nodes' | 'source' | 'positions' | '
 /**
  * An error whose message the client may see. Any error that is not a ServiceError is unexpected, and the client sees
  * `INTERNAL_ERROR` instead (masking.ts). REST and GraphQL use the same class ServiceError for errors. A GraphQL
- * response has the `code` and the `details` of a ServiceError in `extensions`. A REST response has them in its body
- * (docs/contract.md#response-envelope).
+ * response has the `code` and the `details` of a ServiceError in `extensions`. The body of a REST response has the
+ * `code` and the `details` (docs/contract.md#response-envelope).
  *
- * A ServiceError has no stack trace, because the gateway never logs one. Recording the stack traces of 1,000 rejected
- * rows would delay all other requests by about 100 ms.
+ * A ServiceError has no stack trace, because the gateway never logs the stack trace of a ServiceError. Recording the
+ * stack traces of 1,000 rejected rows would delay all other requests by about 100 ms.
  */
 export class ServiceError extends GraphQLError {
   readonly code: ErrorCode;
@@ -65,7 +65,7 @@ export class ServiceError extends GraphQLError {
     Error.stackTraceLimit = 0;
     super(message, {
       // If the path of the GraphQL field is known, the error omits the nodes of the GraphQL document. graphql-jit does
-      // not know these nodes, and its errors must be equal to the errors of graphql-js.
+      // not know the nodes, and the errors of graphql-jit and graphql-js must be equal.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });
@@ -83,8 +83,8 @@ export class ServiceError extends GraphQLError {
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
 
 /**
- * The error for an invalid API key, with status 401. The error message does not depend on why the API key is invalid
- * (docs/contract.md#authentication).
+ * The error for an invalid API key, with status 401. The error message is the same for unknown, expired and revoked API
+ * keys (docs/contract.md#authentication).
  */
 export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
 
@@ -116,8 +116,8 @@ export const quotaNotFound = (referenceId: string) =>
   new ServiceError('NOT_FOUND', 'Quota not found', { field: 'referenceId', value: shown(referenceId) });
 
 /**
- * The field name in the details of a version conflict: the error when an object no longer has the version that the
- * client expects.
+ * The field name in the details of a version conflict. A version conflict is the error when an object no longer has the
+ * version that the client expects.
  */
 export const expectedVersionField = 'expectedVersion';
 
@@ -157,8 +157,8 @@ const maxShownCharacters = 200;
 const tooLong = new Error('The JSON is too long');
 
 /**
- * Whether the JSON of a value is short enough for an error message. `isShortJson` stops at the first part that makes
- * the JSON too long, so that it never serializes several megabytes.
+ * Whether the JSON of a value is short enough for an error message. `isShortJson` stops as soon as the JSON is too
+ * long, and therefore never serializes several megabytes.
  */
 function isShortJson(value: unknown): boolean {
   let characters = 0;

@@ -17,8 +17,8 @@ export interface AccessCandidate {
 }
 
 /**
- * The maximum number of candidates (whitelist entries whose plate the camera may have misread) in one decision. A
- * person could not choose from more candidates.
+ * The maximum number of candidates (whitelist entries whose plate the camera may have misread) in one decision. More
+ * candidates would be too many for a person to choose from.
  */
 export const maxCandidates = 27;
 
@@ -87,8 +87,8 @@ export interface FittingFacts extends FittingEntry {
 }
 
 /**
- * Decides by the whitelist entry that best matches the text that a camera read. The vehicle may not enter if several
- * whitelist entries match the camera text equally well.
+ * Makes the decision from the whitelist entry whose plate is most similar to the text that a camera read. The vehicle
+ * may not enter if several whitelist entries match the camera text equally well.
  */
 export function decideReading(
   texts: readonly RankedText[],

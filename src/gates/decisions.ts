@@ -67,8 +67,8 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
     /**
      * Decides whether a vehicle may enter a location at a given time.
      *
-     * @param similar whether a plate also matches a whitelist entry if they differ in one character that cameras often
-     *   misread
+     * @param similar whether a plate also matches a whitelist entry whose plate differs in one character that cameras
+     *   often misread
      * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key
      */
     async decideAccess(

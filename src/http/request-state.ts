@@ -18,7 +18,8 @@ export const unknownOperation = 'unknown';
 export const publicOperation = 'page';
 
 /**
- * The data about a request. The gateway collects it while it answers the request, and records it after the response.
+ * The data about a request. The gateway collects the data while it answers the request, and records the data after the
+ * response.
  */
 export interface RequestState {
   readonly requestId: string;
@@ -49,8 +50,8 @@ export interface RequestState {
   /** The path of the first error in a GraphQL response, such as `viewer.usage`. */
   errorPath?: string;
   /**
-   * The response to the request. The property is set as soon as the response has the headers of all REST or GraphQL
-   * responses.
+   * The response to the request. The property is set when the gateway has created the response with the headers that
+   * all REST or GraphQL responses have.
    */
   response?: Response;
 }

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 // Some numbers change when a program parses a JSON text and writes it again. In this module, a number is called inexact
 // if it changes when it is parsed and written again. Examples of inexact numbers are -0, and numbers with more digits
 // than a 64-bit floating point number can store. `JSON.parse` does not report inexact numbers. This module therefore
-// remembers each object or array that contains an inexact number, with the names of the members that are inexact
-// numbers.
+// remembers each object or array that contains an inexact number, and the names of the members whose values are
+// inexact.
 
 const inexact = new WeakMap<object, Set<string>>();
 
@@ -34,7 +34,7 @@ export function isInexactMember(holder: object, name: string): boolean {
 /**
  * Records that an object or array contains an inexact number, which changes when a program writes it again.
  *
- * @param name the name of the member that is the inexact number, or its index in an array
+ * @param name the name of the member whose value is inexact, or the index of the inexact number in an array
  */
 export function holdInexactNumber(holder: object, name: string): void {
   const names = inexact.get(holder);
@@ -44,7 +44,8 @@ export function holdInexactNumber(holder: object, name: string): void {
 
 /**
  * Matches the places in a JSON text that may contain an inexact number. A number of up to 15 digits without an exponent
- * is always exact. The regular expression may also match inside a JSON string. A match inside a string only costs time.
+ * is always exact. The regular expression may also match inside a JSON string. A match inside a string does no harm:
+ * `parseExactly` only takes longer.
  */
 const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 
@@ -52,8 +53,8 @@ const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * The text that marks an inexact number during parsing. By this mark, the parser finds the object or array with the
- * number. The text that marks inexact numbers is random, so that no client can send it.
+ * The text that marks an inexact number during parsing. The parser finds an object or array with an inexact number by
+ * this text. The text is random, so that no client can send it.
  */
 const mark = randomUUID();
 

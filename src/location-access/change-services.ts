@@ -4,8 +4,8 @@ import type { LocationFinder } from './find-location.ts';
 import type { LocationSlots } from './location-slots.ts';
 
 /**
- * The services that a function needs to change a location. With these services, the changes of one location run one
- * after another, and each change notifies the clients that watch the status or the whitelist of the location.
+ * The services that a function needs to change a location. `locationSlots` runs the changes of one location one after
+ * another. The notices inform the clients that watch the status or the whitelist of the location.
  */
 export interface LocationChangeServices {
   prisma: PrismaClient;

@@ -17,8 +17,8 @@ export interface LocationFinder {
 }
 
 /**
- * Creates the object that finds locations by their ids. All calls in the same iteration of the event loop share one SQL
- * statement.
+ * Creates the object that finds locations by their ids. One SQL statement finds all locations that are looked up in the
+ * same iteration of the event loop.
  */
 export function createLocationFinder({ sql }: Pick<Database, 'sql'>): LocationFinder {
   const findInCompanies = createStatementBatch<

@@ -12,12 +12,12 @@ export interface LocationNotices {
   publish(locationId: string): void;
   /**
    * Yields the id of a location after each change of the location. The iterator may miss changes until the promise that
-   * `watch` returns is fulfilled. After Redis was unreachable, notices may be lost, so the iterator yields the ids of
-   * all watched locations. If a location changes several times before the caller reads again, the iterator yields its
-   * id only once.
+   * `watch` returns is fulfilled. When Redis is reachable again after an outage, the iterator yields the ids of all
+   * watched locations, because notices may be lost. If a location changes several times before the caller reads again,
+   * the iterator yields its id only once.
    *
-   * @param options.presentFirst whether the iterator first yields the ids of all watched locations. A subscription then
-   *   starts with the current state
+   * @param options.presentFirst whether the iterator first yields the ids of all watched locations, so that a
+   *   subscription starts with their current state
    */
   watch(
     locationIds: readonly string[],
@@ -31,8 +31,7 @@ export interface LocationNotices {
 }
 
 /**
- * A time in milliseconds. For this time, the process collects notices about changed locations, and then sends all of
- * them in one message.
+ * How long the process collects notices about changed locations before it sends them in one message, in milliseconds.
  */
 const gatheringMs = 20;
 

@@ -19,10 +19,10 @@ export const locationsOfQuestions = namedStatement(
 );
 
 /**
- * Reads a location in the scope of an API key, and locks the location until the transaction ends. The lock makes
- * changes of the same location run one after another. `FOR UPDATE` would also block new rows that refer to the
- * location, so the SQL statement uses `FOR NO KEY UPDATE`. `lockedLocation` needs the SQL parameter `locationId` and
- * the SQL parameters from `scopeParameters`.
+ * Reads a location in the scope of an API key, and locks the location until the transaction ends. Because of the lock,
+ * changes of the same location run one after another. The SQL statement uses `FOR NO KEY UPDATE`, because `FOR UPDATE`
+ * would also block new rows that refer to the location. `lockedLocation` needs the SQL parameter `locationId` and the
+ * SQL parameters from `scopeParameters`.
  */
 export const lockedLocation = `
   SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l

@@ -88,10 +88,10 @@ export function createLocationWrites({
      * location is full.
      *
      * @param expectedVersion the version that the location must still have; if omitted, every version is accepted
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key, `CONFLICT` when the location
-     *   has another version or its slug is already in use, and `RATE_LIMIT_EXCEEDED` when too many changes of the
-     *   location are waiting, or earlier changes take too long, `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its
-     *   access while the change waited
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key. `CONFLICT` when the location
+     *   has another version, or when its slug is already in use. `RATE_LIMIT_EXCEEDED` when too many changes of the
+     *   location are waiting, or when earlier changes take too long. `UNAUTHORIZED` or `FORBIDDEN` when the API key
+     *   lost its access while the change waited
      */
     async update(
       author: WaitingAuthor,
@@ -132,7 +132,8 @@ export function createLocationWrites({
         });
       const location = await locationSlots.run(author, id, change).catch(slugTaken(slug));
       statusNotices.publish(id);
-      // The whitelist feed contains the time zone, in which clients read the weekly hours of whitelist entries.
+      // The whitelist feed contains the time zone of the location, because the weekly hours of whitelist entries are in
+      // this time zone.
       if (timezone) whitelistNotices.publish(id);
       return location;
     },

@@ -15,9 +15,9 @@ export interface LogOutput extends pino.DestinationStream {
 }
 
 /**
- * Creates an output that writes several log lines together. pino itself can also collect lines, but is slower: pino
- * scans all collected lines whenever a line is added. The scan takes half of the time that pino needs to write a log
- * line. Before the process ends, the output writes the lines that it has collected.
+ * Creates an output that writes several log lines together. pino itself can also collect lines, but pino scans all
+ * collected lines whenever a line is added. The scan takes half of the time that pino needs to write a log line. Before
+ * the process ends, the output writes the lines that it has collected.
  *
  * @param file the file that receives the log lines; by default, the lines go to standard output
  */
@@ -34,7 +34,8 @@ export function createLogOutput(file?: string): LogOutput {
     destination.write(lines);
   }
   // When the process ends, pino writes its buffer on the events `beforeExit` and `exit`. The log registers
-  // `writeWaiting` before pino registers its listeners. So pino gets all waiting lines before it writes its buffer.
+  // `writeWaiting` before pino registers its listeners, so that pino gets all waiting lines before pino writes its
+  // buffer.
   process.on('beforeExit', writeWaiting).on('exit', writeWaiting);
   // With `minLength: 0`, the method `flush` of pino would not wait for a write that is in progress.
   const destination = pino.destination({ ...(file && { dest: file }), sync: false, minLength: 1 });

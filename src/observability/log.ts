@@ -3,7 +3,7 @@ import pino, { type Logger, type LoggerOptions } from 'pino';
 import pretty from 'pino-pretty';
 import { createLogOutput } from './log-output.ts';
 
-/** The maximum number of errors that are logged together: an error, its cause, the cause of its cause, and so on. */
+/** The maximum number of errors in one log line: the error itself, its cause, the cause of its cause, and so on. */
 const maxLoggedCauses = 4;
 
 /**
@@ -14,8 +14,8 @@ const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', '
 
 /**
  * Converts an error to a value for the log. The result omits the SQL statement, its parameters and the row, which
- * database drivers add to an error. It also omits the values that PostgreSQL quotes in its error messages. Bodies and
- * API keys of clients are never logged.
+ * database drivers add to an error. The result also omits the values that PostgreSQL quotes in its error messages.
+ * Bodies and API keys of clients are never logged.
  */
 function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? '[not an error]' : error;
@@ -24,8 +24,8 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   return {
     type: error.name,
     message: withoutValues(error.message),
-    // The log contains only the stack frames of the stack trace. In a stack trace, the error message comes before the
-    // stack frames, and may have several lines.
+    // The log contains only the stack frames of the stack trace, without the error message, which comes before the
+    // stack frames and may have several lines.
     stack: error.stack
       ?.split('\n')
       .filter((line) => /^ {4}at /.test(line))
@@ -59,8 +59,8 @@ const prefixColumns = 18;
 
 /**
  * Creates the message of a log line on a terminal. For an answered request, the message contains the operation or path,
- * the result and the duration. The message is cut to the width of the terminal. Every other log line about a request
- * shows the id of the request.
+ * the result and the duration. The message is cut to the width of the terminal. All other log messages about a request
+ * contain the id of the request.
  *
  * @param columns the width of the terminal
  */

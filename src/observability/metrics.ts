@@ -14,7 +14,10 @@ interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationM
   errorCode: string | null;
   /** Whether the request had a valid API key. */
   hasKey: boolean;
-  /** The decision of the rate limiter about the request; `undefined` when the request ended before this decision. */
+  /**
+   * The decision of the rate limiter about the request; `undefined` when the request ended before the rate limiter
+   * decided.
+   */
   decision?: RateLimitDecision | undefined;
 }
 
@@ -68,8 +71,8 @@ const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /**
  * The value of the metric label `operation` for every operation that has no metrics of its own. Clients choose the
- * names of their GraphQL operations. If each name were a label value, a client could fill the memory of the process and
- * of Prometheus.
+ * names of their GraphQL operations. If each operation name were a label value, a client could fill the memory of the
+ * process and of Prometheus.
  */
 const otherOperation = 'other';
 

@@ -12,8 +12,8 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-// The process creates spans only if an operator has added an OpenTelemetry SDK to the process. Without an SDK,
-// `activeTracer` returns `undefined`.
+// The process creates spans only if an operator has added an OpenTelemetry SDK to the process. Without an OpenTelemetry
+// SDK, `activeTracer` returns `undefined`.
 
 const tracerName = 'parking-gateway';
 

@@ -10,8 +10,8 @@ export interface EventChange {
 }
 
 /**
- * Whether an event has the kind `ENTRY` and the same whitelist entry before and after its correction. The event
- * before the correction has already counted as a use of the whitelist entry.
+ * Whether an event has the kind `ENTRY` and the same whitelist entry before and after its correction. Such an event was
+ * already counted as a use of the whitelist entry before its correction.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&

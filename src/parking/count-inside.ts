@@ -34,8 +34,8 @@ export function createInsideCounts({
   statusNotices,
 }: LocationChangeServices) {
   /**
-   * Runs a function that changes the occupancy of a location in a transaction. If other changes of the location are in
-   * progress, the call waits until they have ended.
+   * Runs, in a transaction, a function that changes the occupancy of a location. If other changes of the location are
+   * in progress, the call waits until these changes have ended.
    */
   async function change(
     author: WaitingAuthor,
@@ -54,8 +54,8 @@ export function createInsideCounts({
      * recorded for the same time, the new list replaces it; an equal list changes nothing.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting, or earlier changes take too long, `UNAUTHORIZED` or `FORBIDDEN` when
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope; `RATE_LIMIT_EXCEEDED` when too
+     *   many changes of the location are waiting, or earlier changes take too long; `UNAUTHORIZED` or `FORBIDDEN` when
      *   the API key lost its access while the change waited
      */
     setInside: (author: WaitingAuthor, locationId: string, plates: readonly Plate[], at?: Date | null) =>
@@ -129,7 +129,8 @@ export function createInsideCounts({
             longestStayHours === null ? null : new Date(countedAt.getTime() + longestStayHours * msPerHour),
         });
         if (count.before?.occupied === occupied) return;
-        // The gateway keeps the number of a stored count up to date. Retention may have removed some of its sessions.
+        // Only a new occupancy count needs the number of sessions that were open at its time. An existing count already
+        // has this number. To count the sessions again could be wrong, because retention may have removed some of them.
         if (!count.before) await queryInTransaction(transaction, countOpenSessions, { countId: count.id });
         await recordChange(transaction, author, {
           action: 'parking.occupancy_adjusted',
@@ -165,7 +166,7 @@ async function putCount(transaction: Transaction, { locationId, kind, countedAt,
   return { id: before.id, before };
 }
 
-/** Returns the whitelist entry of each vehicle: the entry that an entry event at the given time would have matched. */
+/** Returns the whitelist entry of each vehicle, as if the vehicle had driven into the location at the given time. */
 async function matchesOf(
   transaction: Transaction,
   location: Location,

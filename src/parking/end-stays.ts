@@ -23,7 +23,7 @@ export interface StayExpiry {
    */
   endOverdueStays(): Promise<number>;
   /**
-   * Stops the regular checks for sessions whose maximum stay is over. If a check is in progress, it first finishes its
+   * Stops the regular checks for sessions whose maximum stay is over. A check that is in progress first finishes its
    * current transaction.
    */
   close(): Promise<void>;

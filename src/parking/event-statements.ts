@@ -62,8 +62,8 @@ export const namedEntries = namedStatement(
 );
 
 /**
- * Finds the whitelist entry of each parking event. The statement uses the whitelist entry whose id the gate sent.
- * Without an id, it uses the whitelist entry with the plate of the event.
+ * Finds the whitelist entry of each parking event. The statement uses the whitelist entry whose id the gate sent. If
+ * the gate sent no id, the statement uses the whitelist entry with the plate of the event.
  */
 export const matchingEntries = namedStatement(
   'parking-matching-entries',
@@ -82,9 +82,9 @@ export const matchingEntries = namedStatement(
 
 /**
  * Updates how often the vehicle of each whitelist entry has entered (table `WhitelistEntryUse`). If a whitelist entry
- * has `maxEntries`, the statement also marks it as changed. So the whitelist feed sends the new number to clients. The
- * statement locks a whitelist entry before the uses of the entry, as the deletion of an entry does. The opposite order
- * would cause deadlocks.
+ * has `maxEntries`, the statement also marks the entry as changed, so that the whitelist feed sends the new number to
+ * clients. To prevent deadlocks, the statement locks first the whitelist entry and then its row in `WhitelistEntryUse`.
+ * The deletion of an entry uses the same order.
  */
 export const addUses = namedStatement(
   'parking-add-uses',

@@ -17,10 +17,10 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Returns the approximate number of points in an occupancy history, without regard to the time zone. Before it reads
- * from the database, the gateway computes the cost of the request from this approximate number. The gateway also
- * rejects a request for too many points. The exact number of points can differ by one, for example when daylight saving
- * time begins or ends.
+ * Returns the approximate number of points in an occupancy history. The function does not know the time zone of the
+ * location. Before the gateway reads from the database, it computes the cost of the request from the approximate
+ * number, and rejects a request for too many points. The exact number of points can differ by one, for example when
+ * daylight saving time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));

@@ -12,7 +12,8 @@ const leftOf = (session: string) =>
 /**
  * SQL that returns the index of the first instant at or after a given time, in a sorted array of instants. The indexes
  * start at 1. `width_bucket` would skip an instant that equals the given time. The SQL therefore subtracts a
- * microsecond from the given time. This cannot skip an instant, because all times are in whole milliseconds.
+ * microsecond from the given time. This subtraction cannot skip an instant, because all times are in whole
+ * milliseconds.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
@@ -20,13 +21,13 @@ const firstFrom = (time: string, instants: string) =>
 /**
  * SQL for the sessions that the occupancy history of a question `q` depends on:
  *
- * - The sessions of the range from `q.from` to `q.to`.
- * - Sessions between the occupancy count that applied at `q.from` (`q."countedAt"`) and `q.from`, if they are uncertain.
- *   They reduce the occupancy adjustment. A certain session of that time adds a vehicle and removes it again.
- * - If the history must compute how many sessions were open at that count (`q."derivedAt"`): the other sessions that
- *   were open at its time.
+ * - All sessions that were in progress at any time from `q.from` to `q.to`.
+ * - The uncertain sessions (`isUncertain`) that ended after the last occupancy count before the range
+ *   (`q."countedAt"`), but before `q.from`. Uncertain sessions reduce the occupancy adjustment.
+ * - The certain sessions that were open at the time `q."derivedAt"` and ended before `q.from`. If the number of open
+ *   sessions at an occupancy count is not stored, the statement needs these sessions to compute this number.
  *
- * For each part, PostgreSQL reads only the matching rows of an index.
+ * For each of these three sets of sessions, PostgreSQL reads only the matching rows of an index.
  */
 const sessionsOf = (columns: string) => `
   SELECT ${columns} FROM "ParkingSession" s
@@ -44,13 +45,14 @@ const sessionsOf = (columns: string) => `
  * for each instant of each history query: the number of the query (`$n`), its location (`$locationId`) and the instant
  * (`$at`). The statement returns no row for the last instant of a query, which is only the end of the last interval.
  * The occupancy is the number of open sessions plus the occupancy adjustment (`adjustmentOf` in occupancy-columns.ts).
- * The statement reads each parking session only once. For each session, it adds 1 at the first instant at or after the
- * start, and subtracts 1 at the first instant at or after the end. The sum of the values 1 and -1 up to an instant is
- * the number of sessions that were open at the instant.
+ * The statement reads each parking session only once. For each session, the statement adds 1 at the first instant at or
+ * after the start, and subtracts 1 at the first instant at or after the end. The sum of the values 1 and -1 up to an
+ * instant is the number of sessions that were open at the instant.
  *
  * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
- * time of the count, as the status of the location does. Retention may already have removed some of these sessions. The
- * statement ignores the last count if this number equals the counted number, because then there is no adjustment.
+ * time of the count. The status of the location uses the same number. The statement does not count these sessions
+ * again, because retention may have removed some of them. If the stored number of sessions equals the counted number of
+ * vehicles, there is no adjustment, and the statement ignores the last count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

@@ -11,15 +11,17 @@ export const lastCountOf = (locationId: string) => `
   SELECT * FROM "OccupancyCount" WHERE "locationId" = ${locationId} ORDER BY "countedAt" DESC, kind DESC LIMIT 1`;
 
 /**
- * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`): a vehicle left that had
- * no open session at the time of the count. The session must have ended after the count.
+ * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`). The vehicle of such a
+ * session left, but had no open session at the time of the count. The condition is valid only for sessions that ended
+ * after the count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
 
 /**
- * The SQL condition for sessions that reduce a negative occupancy adjustment (`adjustmentOf`): a session that was open
- * at the time of the count ended without a recorded exit. The session must have ended after the count.
+ * The SQL condition for sessions that bring a negative occupancy adjustment (`adjustmentOf`) closer to 0. Such a
+ * session was open at the time of the count, and ended without a recorded exit. The condition is valid only for
+ * sessions that ended after the count.
  */
 const isUnseenEnd = (session: string, countedAt: string) =>
   `(${session}."exitedAt" IS NULL AND NOT ${isInside(session)} AND ${wasOpenAt(session, countedAt)})`;
@@ -59,11 +61,12 @@ const adjustmentOf = (locationId: string) => `coalesce((
 ), 0)::int`;
 
 /**
- * SQL that changes occupancy counts so that no occupancy adjustment (`adjustmentOf`) changes when ended sessions are
- * deleted. An adjustment depends on the counted number minus `openSessions`, and on the ended sessions that reduce this
- * difference. The SQL reduces the difference by the deleted sessions, but not below 0.
+ * SQL that updates occupancy counts when ended sessions are deleted, so that no occupancy adjustment (`adjustmentOf`)
+ * changes. An adjustment depends on the difference between the counted number and `openSessions`. Some ended sessions
+ * bring the adjustment closer to 0 (`isUnknownExit`, `isUnseenEnd`). For each deleted session of this kind, the SQL
+ * reduces the difference by 1, but not below 0.
  *
- * @param deleted an SQL query that returns the ids of the deleted sessions, which the statement has not yet deleted
+ * @param deleted an SQL query that returns the ids of the sessions to delete, which must still exist when the SQL runs
  */
 export const keepAdjustments = (deleted: string) => `
   UPDATE "OccupancyCount" k SET "openSessions" = CASE
@@ -83,7 +86,8 @@ export const keepAdjustments = (deleted: string) => `
 /**
  * SQL for the two columns from which `occupiedOf` computes the current occupancy of a location. The SQL reads the
  * number of open sessions, which database triggers maintain (docs/decisions/location-tallies.md). A vehicle whose
- * maximum stay is over does not count as inside, so the SQL subtracts the number of such open sessions.
+ * maximum stay is over does not count as inside, so the SQL subtracts the number of open sessions whose maximum stay is
+ * over.
  */
 export const occupancyColumns = (locationId: string) => `
   (${talliedOf(locationId, 'openSessions')} - (

@@ -20,7 +20,7 @@ export interface OccupancyPoint {
 
 /**
  * A query for the occupancy history of a location. `bounds` contains the start of each interval, followed by the end of
- * the last interval. The history has no point for that end.
+ * the last interval. The history has no point for the end of the last interval.
  */
 export interface HistoryQuestion {
   locationId: string;

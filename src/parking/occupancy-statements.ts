@@ -19,9 +19,10 @@ export const countOpenSessions = namedStatement(
 );
 
 /**
- * If the last occupancy count contains no plates, adjusts its stored number of open sessions to a change of sessions.
- * The statement must run before the sessions are written, because it compares the new sessions with the stored ones.
- * It does not count all sessions again: retention may have removed sessions that were open at the time of the count.
+ * If the last occupancy count contains no plates, updates its stored number of open sessions after sessions have
+ * changed. The statement must run before the new sessions are written, because it compares the new sessions with the
+ * stored sessions. The statement does not count all sessions again, because retention may have removed sessions that
+ * were open at the time of the count.
  */
 export const updateOpenSessions = namedStatement(
   'occupancy-count-sessions-change',
@@ -38,7 +39,8 @@ export const updateOpenSessions = namedStatement(
 );
 
 /**
- * Finds the vehicles that had an open session at a given time. An occupancy count for this time may end their sessions.
+ * Finds the vehicles that had an open session at a given time. An occupancy count for this time may end the sessions of
+ * these vehicles.
  */
 export const insideAt = namedStatement(
   'parking-plates-inside-at',

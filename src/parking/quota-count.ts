@@ -23,12 +23,12 @@ export interface QuotaCount {
    */
   count(change: EventChange): ExceededQuota | null;
   /**
-   * Whether the count needs the refreshed sessions before it can check the quota of an event. Before the caller counts
-   * this event, it must then write the earlier events, refresh the sessions and start a new count. An event needs the
-   * refreshed sessions if the quota is checked for it, and if one of the earlier events:
+   * Whether the sessions must be refreshed before the quota of an event can be checked. If so, the caller must write
+   * the earlier events, refresh the sessions and start a new count before it counts this event. The sessions must be
+   * refreshed if the event can exceed a quota, and if one of the earlier events:
    *
    * - is a correction, or
-   * - has the same reference, and is not later than all earlier observations of its vehicle.
+   * - has the same reference, and did not occur after the last known observation of its vehicle.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
@@ -91,7 +91,8 @@ export async function startQuotaCount(
         return null;
       }
       const used = vehicles.set(entryId, after.id).size;
-      // The vehicle counts for its own entry event, but not for the events of other vehicles.
+      // A vehicle whose maximum stay is already over counts only for its own entry event, not for later events of other
+      // vehicles.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null

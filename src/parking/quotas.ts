@@ -100,8 +100,8 @@ export function createQuotas(services: {
      *   removed
      * @returns one result for each item of `values`, in the order of `values`: the new quota, the removed quota, or
      *   null if no quota existed
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting, or earlier changes take too long, `UNAUTHORIZED` or `FORBIDDEN` when
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope; `RATE_LIMIT_EXCEEDED` when too
+     *   many changes of the location are waiting, or earlier changes take too long; `UNAUTHORIZED` or `FORBIDDEN` when
      *   the API key lost its access while the change waited
      */
     async set(

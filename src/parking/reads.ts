@@ -55,8 +55,8 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
      * Lists the sessions of a location. Reading a page throws `NOT_FOUND` if the location is outside the API key's
      * scope.
      *
-     * @param open true to list only sessions whose vehicle is inside, false to list only the other sessions; omit it to
-     *   list all sessions
+     * @param open true to list only sessions whose vehicle is inside, false to list only the other sessions; omit
+     *   `open` to list all sessions
      */
     sessionsOf: (
       key: AuthenticatedKey,

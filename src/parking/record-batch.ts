@@ -66,8 +66,8 @@ export function createParkingBatches({
      * each batch, the gateway announces at most once that the location has become full or has free places again.
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
-     * invalid row
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
+     *   invalid row
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope; `RATE_LIMIT_EXCEEDED` when too
      *   many changes of the location, or too many batches of the API key, are waiting or take too long
      */
     async recordEvents(
@@ -99,8 +99,8 @@ export function createParkingBatches({
             ),
           { mayRefuse },
         );
-      // The gateway may refuse only the first transaction. After the first transaction, some events are already stored,
-      // so the request must not fail.
+      // The gateway may refuse only the first transaction of a request. After the first transaction, some events of the
+      // request are already stored, so the request must not fail.
       let mayRefuse = true;
       try {
         for (let start = 0; start < rows.length; start += batchSize) {
@@ -120,8 +120,8 @@ export function createParkingBatches({
             for (const { outcome } of recorded) result[outcome] += 1;
             if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
-            // When a transaction has recorded only the first of its events, the next transaction gets fewer events. The
-            // gateway would otherwise look up the last events again and again.
+            // If a transaction has recorded only some of its events, the next transaction gets fewer events. Otherwise,
+            // each transaction would look up all remaining events again.
             size = 2 * recorded.length;
           }
         }

@@ -18,8 +18,8 @@ interface RecordedReading {
   event: ParkingEvent;
   outcome: 'recorded' | 'unchanged' | 'corrected';
   /**
-   * Whether the event may have changed how many entries remain for a whitelist entry with `maxEntries`. The whitelist
-   * feed then contains the whitelist entry again.
+   * Whether the event may have changed how many entries remain for a whitelist entry with `maxEntries`. After such a
+   * change, the whitelist feed returns the whitelist entry again.
    */
   mayChangePass: boolean;
 }
@@ -29,10 +29,11 @@ interface RecordedReading {
  * recorded event, nothing changes and no audit record is written. The function locks the location until the transaction
  * ends.
  *
- * The function usually records all events, and always the first event. It stops before an event whose quota can only be
- * checked with the refreshed sessions (`QuotaCount.isOutdatedFor`). The caller then records the other events in another
- * transaction. So each entry event gets the same `overQuota` as in a request of its own, except after a misread exit
- * (docs/decisions/gate-rules.md). No transaction locks the location for long.
+ * The function usually records all events, and always the first event. The function stops before an event whose quota
+ * can be checked only after the sessions are refreshed (`QuotaCount.isOutdatedFor`). The caller then records the
+ * remaining events in another transaction. So each entry event gets the same `overQuota` as in a request of its own,
+ * except after a misread exit (docs/decisions/gate-rules.md). With several transactions, the location is never locked
+ * for long.
  *
  * @returns the result for each recorded event, in the order of the events
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope

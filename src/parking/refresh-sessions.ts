@@ -57,11 +57,11 @@ export const longestStayMsOf = ({ longestStayHours }: Location): number | null =
 const rowsPerYield = 500;
 
 /**
- * After some observations of a location changed, computes its sessions again. The function also writes audit records
- * for vehicles whose maximum stay is over. The caller must lock the location in its transaction before the call, and
- * must call `announceState` afterwards. The function reads only the observations of similar plates (`groupOf`), because
- * a session depends only on these observations. Sessions that ended before the earliest changed observation stay
- * unchanged.
+ * Computes the sessions of a location again after parking events or occupancy counts of the location have changed. The
+ * function also writes audit records for vehicles whose maximum stay is over. The caller must lock the location in its
+ * transaction before the call, and must call `announceState` afterwards. The function reads only the observations of
+ * similar plates (`groupOf`), because a session depends only on these observations. Sessions that ended before the
+ * earliest changed observation stay unchanged.
  *
  * @param location the location with its current values, including changes of the same transaction
  * @param changed the changed events and occupancy counts, with their plates and times before and after the change
@@ -122,7 +122,8 @@ export async function refreshSessions(
   if (changes.length + removed.length > 0) {
     const values = writtenColumns.map((column) => [column, changes.map(({ after }) => after[column])]);
     const written = { ...Object.fromEntries(values), removed };
-    // A count before the first change is not affected, because the same sessions were open at its time.
+    // An occupancy count before the first changed observation stays correct, because the same sessions were open at the
+    // time of this count.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);

@@ -31,9 +31,9 @@ const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."pla
  * `plateText` removes more characters from a camera text than this SQL. The condition may therefore be true for a
  * camera text that belongs to the plate group of its plate. The gateway then reads more rows than necessary.
  *
- * If the condition is true for an event, the event and its session have a `whitelistEntryId`. An SQL statement therefore
- * does not read the events of sessions without a `whitelistEntryId`. A location can have many such sessions that never
- * ended.
+ * If the condition is true for an event, the event and its session have a `whitelistEntryId`. The SQL therefore checks
+ * the condition only for sessions with a `whitelistEntryId`. This saves time, because a location can have many sessions
+ * without a `whitelistEntryId` that never ended.
  */
 const isReadApart = (alias: string) => {
   const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
@@ -54,8 +54,7 @@ const maxGroupsOfFamily = 4;
  * - More than `maxGroupsOfFamily` plate groups of the family have changed.
  * - The code and the number of at least one plate of the family have together fewer than three characters.
  * - The camera text and the plate of at least one event of the family belong to different plate groups (`isReadApart`).
- *   If the event is before the first change, this case applies only if the session of the event had not ended at the time
- *   of the first change.
+ *   An event before the first change counts only if its session had not ended at the time of the first change.
  * - The caller of the SQL statement has set `wholeFamily` for a plate of the family.
  */
 const changedGroups = `

@@ -1,8 +1,8 @@
 import { namedStatement } from '../database/named-statement.ts';
 import { endOf, familyOf, startOf } from './session-columns.ts';
 
-// The SQL statements of this file end sessions and occupancy adjustments after the maximum stay. They also apply a new
-// maximum stay to a location.
+// Some SQL statements of this file end sessions and occupancy adjustments after the maximum stay. Other SQL statements
+// of this file apply a new maximum stay to a location.
 
 /**
  * The maximum number of sessions that one transaction ends. Because of this maximum, a transaction locks the location

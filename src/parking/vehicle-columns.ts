@@ -41,8 +41,8 @@ const confusablePlate = (table: string) =>
 export const vehiclesOf = (ofReference: string) =>
   [
     samePlate('s', 'v'),
-    // One query compares plate texts with the plate type, and another query compares plate texts without it. For one
-    // query with an OR condition, PostgreSQL could use neither an index nor a hash join.
+    // One query compares plate texts that include the plate type, and another query compares plate texts without the
+    // plate type. For a single query with an OR condition, PostgreSQL could use neither an index nor a hash join.
     ...plateTexts('v').map(
       (text) => `s."plateCode" = '' AND s."plateNumber" = ${text} AND s."plateType" IN ('', v."plateType")
     AND ${entriesOfText} = 1`,

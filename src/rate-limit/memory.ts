@@ -10,13 +10,13 @@ import type {
 } from './types.ts';
 
 /**
- * The maximum numbers of API keys and of client addresses whose rate limit windows a process keeps in memory. When one
- * of these numbers is reached, the process removes the least recently used windows.
+ * The maximum numbers of API keys and of client addresses whose rate limit windows a process keeps in memory. When a
+ * maximum is reached, the process removes the least recently used windows.
  */
 const maxSubjectsOfKind = { key: 100_000, address: 100_000 };
 
 /**
- * For each of the two rate limit windows, the times at which one API key or client address used points. The times are
+ * The times at which one API key or client address used points, for each of the two rate limit windows. The times are
  * in Unix milliseconds, oldest first.
  */
 interface Times {
@@ -116,7 +116,10 @@ function dropBefore(times: number[], start: number): void {
   times.splice(0, firstCounted === -1 ? times.length : firstCounted);
 }
 
-/** Removes the point that was used at a given time. A point that has already left the window is not in the list. */
+/**
+ * Removes the point that was used at a given time. If the point has already left the window, the list does not contain
+ * its time, and the function changes nothing.
+ */
 function giveBack(times: number[], usedAtMs: number): void {
   const index = times.lastIndexOf(usedAtMs);
   if (index !== -1) times.splice(index, 1);
@@ -128,8 +131,8 @@ function giveBack(times: number[], usedAtMs: number): void {
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // A client used a point at the time `mustLeave`. When this point leaves the rate limit window, the window has room
-  // for the request. `mustLeave` is `undefined` when the window has room now.
+  // The rate limit window has room for the request as soon as the point that was used at the time `mustLeave` has left
+  // the window. `mustLeave` is `undefined` when the window has room now.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

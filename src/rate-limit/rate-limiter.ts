@@ -45,7 +45,7 @@ export function createRateLimiter(
 
 /**
  * Creates the functions that decide whether a request is within its rate limits. The functions cache a refusal for a
- * few seconds. Repeated requests of the same client then cause no call to Redis.
+ * few seconds, so that repeated requests of a refused client cause no call to Redis.
  */
 function decisions(
   windows: RollingLimiter,
@@ -63,8 +63,8 @@ function decisions(
     },
     async consumeWhole(subject, points, consumedAtMs) {
       const state = await windows.take(subject, points, consumedAtMs);
-      // The refused request has given its first point back. Another request, which the rate limiter refused in the
-      // meantime, may now use this point.
+      // A refused request gives its first point back. The cached refusal is removed, because other requests may now use
+      // the returned point.
       if (!state.allowed) refusals.forget(subject);
       return decide(subject, state);
     },
@@ -77,8 +77,8 @@ function decisions(
 }
 
 /**
- * Converts the state of both rate limit windows to a decision. The decision says whether a request is allowed, and
- * contains the values for the response headers.
+ * Converts the state of both rate limit windows to a decision: whether a request is allowed, with the values for the
+ * response headers.
  */
 function decision(
   { hourlyLimit, burstLimit }: RateLimitSubject,

@@ -15,17 +15,17 @@ export interface RedisHealth {
   /** Whether a given Redis server responds. */
   answersFor(shard: string): boolean;
   /**
-   * Marks a Redis server as unresponsive after a failed request. Client requests do not use an unresponsive Redis
-   * server until the server responds to a test.
+   * Marks a Redis server as unresponsive after a failed request. The gateway sends no rate limit request to an
+   * unresponsive Redis server until the server responds to a test.
    */
   failed(shard: string, cause: unknown): void;
   close(): void;
 }
 
 /**
- * Creates a monitor that knows which Redis servers respond. A client request never tests a failed server, because the
- * request would have to wait for a timeout. Only the monitor tests failed servers, at regular intervals. If a Redis
- * server is connected when the monitor starts, the monitor treats it as responsive.
+ * Creates a monitor that knows which Redis servers respond. Only the monitor tests failed Redis servers, at regular
+ * intervals. If a client request tested a failed server, the client would have to wait for a timeout. A Redis server
+ * that is connected when the monitor starts counts as responsive.
  *
  * @param redis a Redis client; the caller has already waited for its first connection (`connected`)
  * @param probe sends a request to one server; the promise rejects when the server does not respond in time

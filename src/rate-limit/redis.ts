@@ -13,7 +13,7 @@ import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } 
  * The Redis script that counts points in both rate limit windows, for many API keys or addresses in one round trip.
  * Each window is a Redis list with the time of every used point, oldest first, in milliseconds by the clock of Redis.
  * KEYS contains, for each API key or address, the names of the two Redis lists that are its rate limit windows. ARGV
- * begins with the lengths of the hourly window and the burst window. Then, ARGV contains four values for each API key
+ * begins with the lengths of the hourly window and the burst window. ARGV continues with four values for each API key
  * or address: the points, the hourly limit, the burst limit, and the time of the point to replace (or an empty string).
  */
 const script = `
@@ -113,10 +113,11 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * `rlflxIncr`.
  *
  * The Redis limiter of rate-limiter-flexible counts only one Redis key in one fixed window per call.
- * `RedisRollingLimiter` therefore replaces some parts of this limiter:
+ * `RedisRollingLimiter` therefore replaces some members of the library's limiter:
  *
- * - `script` counts points in two rolling windows. It replaces `customIncrTtlLuaScript` of rate-limiter-flexible. The
- *   constructor registers `script` without a fixed number of Redis keys, so one call can use any number of them.
+ * - `script` counts points in two rolling windows. The Redis script `script` replaces `customIncrTtlLuaScript` of
+ *   rate-limiter-flexible. The constructor registers `script` without a fixed number of Redis keys, so one call can use
+ *   any number of Redis keys.
  * - `_upsert` sends the rate limits of each API key or address to the Redis script. All requests of one event loop
  *   iteration go to Redis in one call, because a round trip to Redis takes longer than the script. A request to a Redis
  *   server that does not respond (redis-health.ts) fails immediately. A cluster rejects a call with Redis keys of
@@ -133,7 +134,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #probeId = randomUUID();
   /**
    * Maps each Redis server to the function that sends several requests to the server in one call. Each call goes to
-   * only one Redis server. So an unresponsive server does not delay requests to the other servers.
+   * only one Redis server, so that an unresponsive server does not delay requests to the other servers.
    */
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 
@@ -161,8 +162,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     this.#shards = shardsOf(client);
     this.#health = health;
     this.#windowsMs = [windowSeconds * 1000, burstWindowSeconds * 1000];
-    // rate-limiter-flexible has registered the command `rlflxIncr` for exactly one Redis key. Here, the number of Redis
-    // keys differs from call to call, so the constructor registers the command again.
+    // rate-limiter-flexible has registered the command `rlflxIncr` for exactly one Redis key. The constructor registers
+    // `rlflxIncr` again, because each call of this limiter uses a different number of Redis keys.
     client.defineCommand('rlflxIncr', { lua: script });
   }
 
@@ -171,8 +172,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Tests whether a Redis server can count points, by counting and removing a test point. A ping is not sufficient: a
-   * full or read-only Redis server responds to it, but cannot count points.
+   * Tests whether a Redis server can count points, by counting and removing a test point. A ping is not a sufficient
+   * test: a full or read-only Redis server responds to a ping, but cannot count points.
    *
    * @throws when the server does not respond or cannot count points
    */
@@ -183,8 +184,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Runs the Redis script once for several API keys or addresses. In a Redis cluster, the lists of all these API keys
-   * or addresses must be in the same cluster slot.
+   * Runs the Redis script once for several API keys or addresses. In a Redis cluster, the Redis lists of all API keys
+   * and addresses in one call must be in the same cluster slot.
    */
   #call(questions: readonly Question[]): Promise<ScriptResult[]> {
     return this.#client.rlflxIncr(

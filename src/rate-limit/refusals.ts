@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { RateLimitSubject, WindowState } from './types.ts';
 
-/** The maximum time for which a cached refusal is repeated, in milliseconds. */
+/** The maximum time for which the process repeats a cached refusal, in milliseconds. */
 const maxRepeatedMs = 5000;
 /**
  * The maximum number of cached refusals for API keys. The same maximum applies to the refusals for client addresses.
@@ -17,10 +17,10 @@ interface Refusal {
 }
 
 /**
- * A cache of API keys and addresses that have no point left. While an API key or address has no point left, the process
- * refuses its requests without a call to Redis. The cache of rate-limiter-flexible (`inMemoryBlockOnConsumed`) is not
- * sufficient, because it supports only one limit. That cache also cannot provide rate limit headers, and would refuse
- * requests after the limit was raised.
+ * A cache of API keys and addresses that have no rate limit point left. The process refuses the requests of such an API
+ * key or address without a call to Redis. The cache of rate-limiter-flexible (`inMemoryBlockOnConsumed`) is not
+ * sufficient, because it supports only one limit. `inMemoryBlockOnConsumed` also provides no rate limit headers, and
+ * would refuse requests even after the limit was raised.
  */
 export class RememberedRefusals {
   readonly #refusalsOfKind = {

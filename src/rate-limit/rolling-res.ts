@@ -6,8 +6,8 @@ export class RollingRes extends RateLimiterRes {
   readonly state: WindowState;
 
   constructor(state: WindowState) {
-    // rate-limiter-flexible refuses a request that consumes more points than its limit. A result with `Infinity` points
-    // therefore marks a refused request.
+    // A result with `Infinity` points marks a refused request, because rate-limiter-flexible refuses a request when the
+    // consumed points exceed the limit.
     super(0, state.retryAfterMs, state.allowed ? state.hour.used : Infinity);
     this.state = state;
   }

@@ -1,7 +1,7 @@
 /**
  * The API key or the client address whose rate limit applies to a request. A request without a valid API key uses the
- * rate limit of its client address. A process stores the rate limits of API keys apart from those of client addresses.
- * Otherwise, many addresses could displace API keys from memory.
+ * rate limit of its client address. A process stores the used points of API keys and of client addresses separately, so
+ * that many addresses cannot displace API keys from memory.
  */
 export interface RateLimitSubject {
   kind: 'key' | 'address';
@@ -43,7 +43,9 @@ export interface RateLimitWindow {
  */
 export interface RateLimitDecision {
   allowed: boolean;
-  /** The time of the decision in Unix milliseconds. The rate limiter reads it from its own clock. */
+  /**
+   * The time of the decision in Unix milliseconds. The rate limiter reads the time of the decision from its own clock.
+   */
   decidedAtMs: number;
   /** After how many whole seconds the gateway would allow the same request; 0 for an allowed request. */
   retryAfter: number;
@@ -67,7 +69,9 @@ export interface WindowState {
   allowed: boolean;
   /** After how many milliseconds the gateway would allow the same request; 0 for an allowed request. */
   retryAfterMs: number;
-  /** The time of the decision in Unix milliseconds. The rate limiter reads it from its own clock. */
+  /**
+   * The time of the decision in Unix milliseconds. The rate limiter reads the time of the decision from its own clock.
+   */
   nowMs: number;
   hour: WindowCount;
   burst: WindowCount;
@@ -82,8 +86,8 @@ export interface RollingLimiter {
    * Uses points in both rate limit windows. A call with 0 points changes nothing and returns the current state.
    *
    * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. In the same
-   *   atomic step, the limiter first gives this point back, even if it then refuses the request. `points` therefore
-   *   includes this point
+   *   atomic step, the limiter first gives the earlier point back, even if the limiter refuses the request. `points`
+   *   therefore includes the earlier point
    */
   take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState>;
 }
@@ -94,14 +98,14 @@ export interface RollingLimiter {
  */
 export interface RateLimiter {
   /**
-   * Uses one point in both rate limit windows of a key or address. If one of the two windows has no point left, no point
-   * is used.
+   * Uses one point in both rate limit windows of a key or address. If one of the two windows has no point left,
+   * `consume` uses no point in either window.
    */
   consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
    * Uses all points of a request that costs several points, after `consume` has used one point for this request. If one
-   * of the two windows has fewer points left than the whole request costs, the request uses no points: the point that
-   * `consume` used is given back, too.
+   * of the two windows has fewer points left than the whole request costs, the request uses no points. The rate limiter
+   * gives back even the point that `consume` used.
    *
    * @param points the points of the whole request, including the point that `consume` used
    * @param consumedAtMs the time of the decision (`decidedAtMs`) in which `consume` used the point

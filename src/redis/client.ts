@@ -17,7 +17,7 @@ const sentinelTimeoutMs = 1000;
 /** The interval at which the client sends a ping on each connection, in milliseconds. */
 const pingIntervalMs = 2000;
 /**
- * The time between two updates of the client's map from the slots of a Redis Cluster to its nodes, in milliseconds.
+ * The time between two updates of the map from cluster slots to Redis nodes that the client keeps, in milliseconds.
  * After a failover, the client knows the new primary after about `slotsIntervalMs`. A node that hangs can delay one
  * update by 1 s.
  */
@@ -41,8 +41,8 @@ const connectionOptions = {
 
 /**
  * Creates a connection that always reconnects and never crashes the process. With sentinels, the Redis client connects
- * to the primary that the sentinels name. In a cluster, it connects to any node. The client logs the loss and the
- * return of the connection, but not each attempt to connect.
+ * to the primary that the sentinels name. In a cluster, the Redis client connects to any node. The client logs the loss
+ * and the return of the connection, but not each attempt to connect.
  *
  * @param options.commandTimeout how long each command waits for an answer, in milliseconds (`limitCommands`)
  */
@@ -124,8 +124,8 @@ function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
 
 /**
  * Sends a ping on each connection at regular intervals. If a firewall silently drops a connection, the only sign is a
- * ping without an answer. If a ping gets no answer, the option `socketTimeout` closes the connection. The client
- * detects a lost connection within 7 s.
+ * ping without an answer. When a ping gets no answer, the Redis client closes the connection after `socketTimeoutMs`.
+ * The client detects a lost connection within 7 s.
  */
 function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   const pings = setInterval(() => {
@@ -140,8 +140,8 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {
     if (known === state) return;
-    // The log contains only the message of the error. The error of a failed login also contains the command with the
-    // password.
+    // The log contains only the message of the error, because the error of a failed login also contains the command
+    // with the password.
     if (state === 'down') log.warn({ cause: cause?.message }, 'Redis connection lost');
     else if (known === 'down') log.info('Redis connection is back');
     known = state;
@@ -158,9 +158,9 @@ const firstConnectionTimeoutMs = connectTimeoutMs;
 const firstConnectionCheckMs = 10;
 
 /**
- * Waits until a new Redis client is connected to each server, but at most `firstConnectionTimeoutMs`. The client of a
- * cluster reports that it is ready before it is connected to all nodes. When the client is not yet connected to a node,
- * the first command to this node is slow.
+ * Waits until a new Redis client is connected to each server, but at most `firstConnectionTimeoutMs`. `connected` does
+ * not rely on the event `ready`, because the client of a cluster emits `ready` before it is connected to all nodes. The
+ * first command to a node without a connection would be slow.
  */
 export async function connected(redis: Redis | Cluster): Promise<void> {
   const { names, isConnected } = shardsOf(redis);

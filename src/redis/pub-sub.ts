@@ -5,8 +5,8 @@ import type { RedisServers } from './servers.ts';
 import { whenLate } from './time-limit.ts';
 
 /**
- * The name of a channel for notices. While Redis is unreachable, at most one notice waits for each channel. So the
- * queue of waiting notices cannot become long.
+ * The name of a channel for notices. While Redis is unreachable, at most one notice waits for each channel, so that the
+ * queue of waiting notices stays short.
  */
 export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 
@@ -29,8 +29,8 @@ export interface PubSub {
   /** Whether this process currently receives the notices of other processes. */
   readonly connected: boolean;
   /**
-   * Calls a listener whenever `connected` changes, so when this process starts or stops receiving notices of other
-   * processes. Returns a function that removes the listener.
+   * Calls a listener whenever `connected` changes, which means that this process starts or stops receiving notices of
+   * other processes. Returns a function that removes the listener.
    */
   onConnectionChange(listener: (connected: boolean) => void): () => void;
   close(): Promise<void>;
@@ -67,7 +67,7 @@ const heartbeatIntervalMs = 200;
 /**
  * How long a ping may take before the connection counts as lost, in milliseconds. An unresponsive Redis may delay the
  * revocation of an API key by at most 500 ms (docs/contract.md#keys). The sum of `heartbeatTimeoutMs` and
- * `heartbeatIntervalMs` must therefore stay below these 500 ms.
+ * `heartbeatIntervalMs` must therefore stay below 500 ms.
  */
 const heartbeatTimeoutMs = 250;
 
@@ -130,7 +130,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     setConnected(false);
   });
   subscriber.on('ready', () => {
-    // After a reconnection, the connection counts as working only when it has subscribed to all channels again.
+    // After a reconnection, `connected` stays false until the process has subscribed to all channels again.
     const resubscribed = names.size > 0 ? subscriber.subscribe(...names) : Promise.resolve();
     resubscribed.then(
       () => {

@@ -10,15 +10,15 @@ export interface Shards {
   names(): string[];
   /** Returns the name of the Redis server that stores the given Redis key. */
   shardOf(key: string): string;
-  /** Whether the client is connected to the given Redis server and can send commands to it. */
+  /** Whether the client has a ready connection to the given Redis server. */
   isConnected(shard: string): boolean;
   /** Returns the cluster slot of a Redis key. In a cluster, one command may use only keys of one cluster slot. */
   slotOf(key: string): number;
 }
 
 /**
- * The name of the only Redis server. While the nodes of a cluster are not yet known, this name stands for the whole
- * cluster.
+ * The name of a Redis server that is not part of a cluster. While the nodes of a cluster are not yet known, this name
+ * stands for the whole cluster.
  */
 const onlyShard = 'redis';
 

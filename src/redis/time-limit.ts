@@ -1,9 +1,9 @@
 import type { Cluster, Redis } from 'ioredis';
 
 /**
- * Calls a function when Redis has not answered within a time limit. A busy process reads the answers of Redis late, and
- * Node.js runs timers before it reads sockets. When the time is over, `whenLate` therefore first lets the process read
- * each answer that has already arrived.
+ * Calls the function `late` when Redis has not answered within a time limit. A busy process reads the answers of Redis
+ * late, and Node.js runs timers before it reads sockets. When the time limit is reached, `whenLate` therefore first
+ * lets the process read each answer that has already arrived.
  *
  * @returns a function that the caller must call when Redis has answered
  */
@@ -20,9 +20,9 @@ export function whenLate(limitMs: number, late: () => void): () => void {
 }
 
 /**
- * Limits how long each command of a client waits for Redis. A command without an answer in time fails. The option
- * `commandTimeout` of ioredis is not sufficient: with this option, a command of a busy process fails although its answer
- * has already arrived.
+ * Limits how long each command of a client waits for Redis. A command fails if Redis does not answer within the limit.
+ * The option `commandTimeout` of ioredis is not sufficient: with this option, a command of a busy process fails
+ * although its answer has already arrived.
  */
 export function limitCommands(client: Redis | Cluster, limitMs: number): void {
   const send: Cluster['sendCommand'] = client.sendCommand.bind(client);

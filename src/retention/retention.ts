@@ -8,13 +8,13 @@ import { dropExpiredUsage, prepareUsagePartitions } from '../usage/partitions.ts
 /** The number of days for which each kind of record is kept. Audit records are never removed. */
 export interface RetentionDays {
   /**
-   * How long usage records are kept. The gateway writes one usage record for each request and removes the records of a
-   * whole day (UTC) together.
+   * How long usage records are kept. The gateway writes one usage record for each request, and later removes all usage
+   * records of one day (UTC) together.
    */
   usage: number;
   /**
-   * How long the totals of the usage (`UsageTotal`) are kept. `UsageTotal` contains one total for each combination of
-   * hour, API key, operation and outcome.
+   * How long the usage totals (`UsageTotal`) are kept. `UsageTotal` contains one total for each combination of hour,
+   * API key, operation and outcome.
    */
   usageTotals: number;
   events: number;
@@ -36,7 +36,7 @@ export interface Retention {
    * removed in small batches.
    */
   removeExpired(): Promise<Removed>;
-  /** Stops the removal of expired records after the statement that is running. */
+  /** Lets the running SQL statement end, and then stops the removal of expired records. */
   close(): Promise<void>;
 }
 
@@ -49,8 +49,8 @@ const checkIntervalMs = 3_600_000;
 const batchPauseMs = 50;
 
 /**
- * A process that has written no usage records for this number of days has certainly ended. It will not send its last
- * batch again.
+ * If a process has written no usage records for this number of days, the process has certainly ended, and will not send
+ * its last batch again.
  */
 const idleRecorderDays = 31;
 
@@ -73,8 +73,8 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
 
   /**
    * Creates new partitions for usage records, and drops expired partitions. If the partitions cannot be created or
-   * dropped, the gateway still removes all other expired records. One hour later, the gateway tries again to create and
-   * drop the partitions.
+   * dropped, the gateway still removes all other expired records. The gateway tries again to create and drop partitions
+   * every hour.
    */
   async function renewUsageDays(): Promise<number> {
     try {

@@ -2,15 +2,15 @@ import { advisoryLocks } from '../database/advisory-locks.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { keepAdjustments } from '../parking/occupancy-columns.ts';
 
-// The SQL statements that remove expired records. Each of these SQL statements removes one batch of rows.
+// The SQL statements that remove expired records. Each SQL statement in this file removes one batch of rows.
 
 /**
- * The maximum number of rows that one statement removes. A statement removes few rows, so that client requests do not
- * have to wait for it.
+ * The maximum number of rows that one statement removes. The number is small, so that client requests do not wait long
+ * for the statement.
  */
 export const maxBatchRows = 1000;
 
-/** SQL for the time that is `$days` days ago, before which records have expired. */
+/** SQL for the time that is `$days` days ago. Records from before this time have expired. */
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
@@ -39,9 +39,10 @@ const removal = (table: string, key: string, expired: string, deletedSessions?: 
   );
 
 /**
- * The SQL condition that the retention job must keep the parking session with the id `id`: the parking session is open,
- * or it ended or reached its maximum stay within the last `$days` days. The event or count that ended a kept session has
- * therefore not expired, and the session does not open again when the gateway computes it again.
+ * The SQL condition that the retention job must keep the parking session with the id `id`: either the session is open,
+ * or the session ended or reached its maximum stay within the last `$days` days. The event or count that ended a kept
+ * session is newer than `$days` days, and therefore has not expired. If this event or count were removed, the session
+ * would be open again when the gateway computes the session again.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id}
@@ -75,7 +76,8 @@ const oldestChanges = (locationId: string, count: number) =>
 /** The statements that remove expired records, one statement for each number of days in `RetentionDays`. */
 export const removals = {
   // Most usage records are removed together with the partition of their day. This SQL statement removes the other
-  // expired usage records: those in the default partition, and those older than all partitions of days.
+  // expired usage records: the records in the default partition, and the records that are older than all daily
+  // partitions.
   usage: removal(
     'UsageRecord',
     '"createdAt", id',

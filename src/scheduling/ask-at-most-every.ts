@@ -1,6 +1,6 @@
 /**
- * Returns a function that runs `ask` at most once per interval, and caches the result. Callers that come while `ask` is
- * running wait for the result of that run.
+ * Returns a function that runs `ask` at most once per interval, and caches the result. If the returned function is
+ * called while `ask` is running, the call waits for the result of the current run.
  *
  * @param intervalMs how long a result is cached, in milliseconds
  * @param ask the function to run; its promise must not reject, and must resolve within a limited time

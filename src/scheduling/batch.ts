@@ -13,8 +13,8 @@ export type Load<Question, Answer> = (questions: readonly Question[]) => Promise
 
 /**
  * Returns a function that collects the questions of one iteration of the event loop, and passes all of them to one call
- * of `load`. One call of `load` can contain questions of several requests. No answer is cached: when a later iteration
- * repeats a question, `load` runs again.
+ * of `load`. One call of `load` can contain questions of several requests. Answers are not cached: `load` runs again
+ * when a question is repeated in a later iteration of the event loop.
  *
  * @param maxJoined the maximum number of questions (such as database reads) in one call of `load`
  */

@@ -6,8 +6,8 @@ export interface LatestValue<Value> {
    */
   push(value: Value): void;
   /**
-   * Closes the channel. After a call of `end`, the reader receives no values, not even values that the channel still
-   * contains.
+   * Closes the channel. After a call of `end`, the reader receives no more values. Values that the channel still
+   * contains are discarded.
    */
   end(): void;
   /**
@@ -21,7 +21,7 @@ export interface LatestValue<Value> {
  * Creates a channel to one reader. If the reader is slower than the writer, the channel keeps only the latest value of
  * each key.
  *
- * @param onEnd called when the reader of the channel stops reading
+ * @param onEnd the function that is called when the reader of the channel stops reading
  * @param keyOf returns the key of a value; by default, all values have the same key
  */
 export function createLatestValue<Value>(

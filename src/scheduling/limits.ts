@@ -22,8 +22,8 @@ export interface SlotLimits {
   waiting?: { perOwner: number; maxMs?: number; refusal: string };
   /**
    * How long a task may occupy its slot, in milliseconds. After `holdMs` milliseconds, a task continues without a slot,
-   * so that tasks of other owners can start. A task that takes longer is probably waiting, for example for a locked
-   * location or a slow client.
+   * so that tasks of other owners can start. A task that takes longer than `holdMs` is probably waiting, for example
+   * for a locked location or a slow client.
    */
   holdMs: number;
   /** Whether the process yields to the event loop before it gives a free slot to the next task. */
@@ -53,14 +53,15 @@ const waitingCalls = 20;
 
 /**
  * The maximum time for which a request with many rows may wait, in milliseconds. The gateway closes a connection that
- * has been silent for 125 s, so a request that waits much longer would change data for a client that is gone.
+ * has been silent for 125 s. If a request waited much longer than 125 s, it would change data for a client that is
+ * already disconnected.
  */
 const maxCallWaitMs = 60_000;
 
 /**
  * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md shows all of these limits
- * on concurrent tasks. Many kinds of tasks have no separate limit on waiting tasks: each waiting task belongs to a
- * request, and the number of requests in progress is limited.
+ * on concurrent tasks. Many kinds of tasks have no limit of their own on waiting tasks, because each waiting task
+ * belongs to a request, and the number of requests in progress is limited.
  */
 export const slotLimits = {
   requests: {
@@ -73,7 +74,7 @@ export const slotLimits = {
       refusal: 'Too many requests of this API key are waiting, please try again later',
     },
     reason:
-      'The gates of a company send fewer while a location is locked. A waiting request holds its connection and headers; its body is not read yet.',
+      'While a location is locked, the gates of a company send fewer than 1,000 requests. A waiting request holds its connection and headers; its body is not read yet.',
   },
   mediumBodies: {
     ...shortTasks,
@@ -104,13 +105,13 @@ export const slotLimits = {
     task: 'parsing and validation of a new document',
     running: 1,
     reason:
-      'A new document takes tens of milliseconds of processor time, and more slots would not make this faster.',
+      'A new document takes tens of milliseconds of processor time, and more slots would not make parsing faster.',
   },
   heavyQueries: {
     ...shortTasks,
     task: 'queries that cost more than `maxLightCost`, read the schema, or select a heavy field',
     running: 2,
-    reason: 'Such queries take long and delay other requests.',
+    reason: 'Heavy queries take long and delay other requests.',
   },
   listParts: {
     ...shortTasks,
@@ -154,7 +155,7 @@ export const slotLimits = {
       refusal: `More than ${waitingCalls} batches of this key are waiting, or earlier batches take too long, please try again later`,
     },
     reason:
-      'Each batch holds a database connection, and other requests also need connections. A batch that takes longer than 2 s waits for its location. A waiting call holds its rows in memory.',
+      'Each batch holds a database connection, and other requests also need connections. A batch that takes longer than 2 s is waiting for its location. A waiting batch holds its rows in memory.',
   },
   /**
    * Callers must first check that the location is in the scope of the API key, so that an API key cannot fill the queue
@@ -171,7 +172,7 @@ export const slotLimits = {
         'Too many changes of this location are waiting, or earlier changes take too long, please try again later',
     },
     reason:
-      'A second change would wait for the lock, and hold a connection that other requests need. The gates of a location send fewer than 100 changes at once. PostgreSQL also waits for a lock for at most 8 s. While another program locks the location, each change is therefore answered within about 16 s.',
+      'A second change of a location would wait for the lock, and would hold a connection that other requests need. The gates of a location send fewer than 100 changes at once. PostgreSQL also waits for a lock for at most 8 s. While another program locks the location, each change is therefore answered within about 16 s.',
   },
   nameLookups: {
     ...wholeTasks,
@@ -183,6 +184,6 @@ export const slotLimits = {
       refusal: 'Too many lookups of host names are in progress for this company',
     },
     reason:
-      'Half of the concurrent deliveries of a company. All companies together have no limit, because unresponsive name servers of some companies would then delay the other companies. Each look-up belongs to an attempt or request in progress, and a company has fewer than 100 of these.',
+      '10 look-ups are half of the concurrent deliveries of a company. All companies together have no limit, because unresponsive name servers of some companies would then delay the other companies. Each look-up belongs to an attempt or request in progress, and a company has fewer than 100 attempts and requests in progress.',
   },
 } as const satisfies Record<string, SlotLimits>;

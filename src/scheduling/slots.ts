@@ -11,8 +11,8 @@ export interface Slots {
    * get free slots in round-robin order, so that an owner with many tasks cannot block the other owners.
    *
    * @param owner the identifier of the owner, such as an API key or a location
-   * @param options.mayRefuse false if the task continues work that has already begun, or belongs to no request, and must
-   *   therefore not be refused
+   * @param options.mayRefuse false if the task must not be refused, because the task continues work that has already
+   *   begun, or belongs to no request
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of the owner wait, or when the task has waited too
    *   long
    */

@@ -1,11 +1,11 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
 
-/** The event loop counts as busy when a timer of 1 ms fires only after this number of milliseconds or more. */
+/** The event loop counts as busy when a timer of 1 ms needs at least `busyMs` milliseconds to fire. */
 const busyMs = 3;
 
 /**
- * In one pause, a long task checks at most this many times whether the event loop is still busy. After `maxChecks`
- * checks, the long task continues even in a busy process, so that it makes progress.
+ * How many times a long task checks during one pause whether the event loop is still busy. After `maxChecks` checks,
+ * the long task continues even in a busy process.
  */
 const maxChecks = 20;
 
@@ -31,7 +31,7 @@ let requestsInProgress = 0;
 let yieldingTasks = 0;
 
 /**
- * Reports that the process has begun to answer a request. While this request is in progress, the long tasks of other
+ * Reports that the process has begun to answer a request. While a request is in progress, the long tasks of other
  * requests pause from time to time.
  *
  * @returns a function that the caller must call once, when the request ends
@@ -42,10 +42,10 @@ export function beginRequest(): () => void {
 }
 
 /**
- * How long a closing gateway waits for requests whose handlers are still running, in milliseconds. A handler can run
- * longer than the connection of its client, for example while it waits for a locked location. After the HTTP listener
- * has stopped, a stopping process has 3.5 s. `lastRequestsMs` leaves 1.5 s of them for writing the last records and
- * closing the database.
+ * How long a closing gateway waits for requests whose handlers are still running, in milliseconds. A handler can still
+ * run after its client has disconnected, for example while the handler waits for a locked location. After the HTTP
+ * listener has stopped, a stopping process has 3.5 s left: `lastRequestsMs` for running handlers, and 1.5 s for writing
+ * the last records and closing the database.
  */
 const lastRequestsMs = 2_000;
 
@@ -61,8 +61,8 @@ export async function waitForLastRequests(): Promise<number> {
 }
 
 /**
- * Yields to the event loop between two parts of a long task. If no other request is in progress, the long task only
- * lets the event loop accept new requests, and then continues. While other requests are in progress, the long task
+ * Yields to the event loop between two parts of a long task. If no other request is in progress, the long task
+ * continues as soon as the event loop has accepted new requests. While other requests are in progress, the long task
  * waits until the event loop has no other work, but at most `maxYieldMs`. Without these pauses, a long task would delay
  * all messages of other requests to and from clients, Redis and the database.
  */

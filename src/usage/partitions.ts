@@ -29,8 +29,8 @@ export const prepareUsagePartitions = (sql: Sql): Promise<number> =>
  * Drops partitions whose newest record is older than `keptDays` days, and returns the number of dropped partitions. If
  * another process is already dropping partitions, this function drops no partition.
  *
- * @throws when the gateway's database role does not own the usage tables. Also when another query blocks the removal
- *   for more than 2 s
+ * @throws when the gateway's database role does not own the usage tables, or when another query blocks the removal for
+ *   more than 2 s
  */
 export const dropExpiredUsage = (sql: Sql, keptDays: number): Promise<number> =>
   countOf(sql, dropPartitions, keptDays);

@@ -31,7 +31,7 @@ export interface UsageQuestion {
   to: Date;
 }
 
-/** A usage query for the rows after those that the gateway has already read. */
+/** A usage query for the rows that the gateway has not read yet. */
 interface UnreadHours extends UsageQuestion {
   afterOperation: string;
   afterSurface: string;
@@ -54,7 +54,7 @@ export interface DeprecatedUse extends DeprecatedOperation {
 
 /**
  * The number of days for which the use of deprecated operations is counted. A query of the field `usage` can also cover
- * at most this number of days.
+ * at most `deprecatedUseDays` days.
  */
 export const deprecatedUseDays = 31;
 
@@ -63,7 +63,8 @@ export type UsageReads = ReturnType<typeof createUsageReads>;
 
 /**
  * Creates the functions that read usage. If a request calls `byHour` several times in one iteration of the event loop,
- * the calls share SQL statements. Calls of `deprecatedUse` share one SQL statement even across requests.
+ * the calls share SQL statements. Calls of `deprecatedUse` in one iteration of the event loop share one SQL statement,
+ * even if the calls belong to different requests.
  *
  * @param options.deprecated the operations that `deprecatedUse` counts
  */
@@ -149,8 +150,8 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     /**
      * Returns how many requests an API key sent in each hour, sorted by hour, operation and surface (REST or GraphQL).
      *
-     * @param reader an object that identifies the current request. The gateway answers usage queries with the same
-     *   object together
+     * @param reader an object that identifies the current request. The gateway answers all usage queries with the same
+     *   `reader` together
      * @throws {ServiceError} `VALIDATION_ERROR` when all usage queries of the request together return too many rows
      */
     byHour: (question: UsageQuestion, reader: object = unknownReader): Promise<UsageBucket[]> =>

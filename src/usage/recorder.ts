@@ -11,8 +11,8 @@ export type Usage = Omit<UsageRecord, 'id'>;
 /** Writes a usage record for every request. */
 export interface UsageRecorder {
   /**
-   * Accepts the usage record of a request. The recorder writes it to the database within a second, together with other
-   * records.
+   * Accepts the usage record of a request. The recorder writes the record to the database within a second, together
+   * with other records.
    */
   record(usage: Usage): void;
   /** Writes the usage records that are not written yet. */
@@ -39,8 +39,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   const recorderId = newId();
   let waiting: Usage[] = [];
   /**
-   * How many records the current batch contains. The batch consists of the first records of the list `waiting`. When a
-   * call fails, PostgreSQL may still have written the batch, so the recorder sends the same batch again.
+   * How many records the current batch contains. The batch consists of the first records of the list `waiting`. When an
+   * insert fails, PostgreSQL may still have stored the batch, so the recorder sends the same batch again.
    */
   let sent = 0;
   let batch = 0;
@@ -110,7 +110,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
 
   /**
    * Drops the oldest usage records from the list `waiting`. If `drop` removes usage records of the current batch, the
-   * batch becomes shorter. The recorder adds no other records to this batch.
+   * batch becomes shorter, and the recorder does not add other records to the batch.
    */
   function drop(count: number): void {
     waiting = waiting.slice(count);
@@ -131,7 +131,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     record(usage) {
       waiting.push(usage);
       // When the list of waiting usage records reaches the size of a full batch, the recorder writes the batch
-      // immediately. A longer list means that the database is unreachable. Then only the timer retries the write.
+      // immediately. A longer list means that the database is unreachable, so only the timer retries the write.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

@@ -4,11 +4,11 @@ import { namedStatement } from '../database/named-statement.ts';
 // The SQL statements that write and read usage records, and that create and drop the partitions of their table.
 
 /**
- * Writes a batch of usage records. Each usage recorder numbers its batches, so the statement can skip a batch that has
- * already been written. The recorder sends a batch again when the database did not answer. Each insert locks the row of
- * its usage recorder, so concurrent inserts for the same recorder wait for each other. A database trigger adds the new
- * usage records to the totals (`UsageTotal`). The database trigger always locks the rows of `UsageTotal` in the same
- * order, so that processes cannot deadlock.
+ * Writes a batch of usage records. When the database does not answer, the usage recorder sends the same batch again.
+ * Each usage recorder numbers its batches, so that the statement can skip a batch that has already been written. Each
+ * insert locks the row of its usage recorder, so concurrent inserts for the same recorder wait for each other. A
+ * database trigger adds the new usage records to the totals (`UsageTotal`). The database trigger always locks the rows
+ * of `UsageTotal` in the same order, so that processes cannot deadlock.
  */
 export const insertUsage = namedStatement(
   'usage-insert',

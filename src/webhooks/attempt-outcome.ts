@@ -113,10 +113,11 @@ export async function storeAcknowledgements(
 }
 
 /**
- * Stores whether an attempt delivered its message. If not, the message waits for the next attempt, or has failed. The
- * webhook is disabled when its receiver unsubscribes, or has accepted no message for `disableAfterFailingDays` days.
- * All times of a delivery and its attempts come from the clock of the database. Transactions that change a webhook and
- * its deliveries always change the webhook first, so that transactions cannot deadlock.
+ * Stores whether an attempt delivered its message. After an attempt without success, the message waits for the next
+ * attempt, or has failed. The webhook is disabled when its receiver unsubscribes, or has accepted no message for
+ * `disableAfterFailingDays` days. All times of a delivery and its attempts come from the clock of the database.
+ * Transactions that change a webhook and its deliveries always change the webhook first, so that transactions cannot
+ * deadlock.
  *
  * @returns the outcome of the attempt. If the delivery was deleted during the attempt, the outcome is `failed`
  */
@@ -135,7 +136,7 @@ export async function storeOutcome(
     const now = await databaseNow(transaction);
     await lockRow(transaction, 'Webhook', webhookId);
     // During the attempt, a client may have changed the URL of the webhook. A failure at the previous URL says nothing
-    // about the receiver at the new URL, so it must not disable the webhook.
+    // about the receiver at the new URL, so this failure must not disable the webhook.
     const webhook = await transaction.webhook.findUnique({ where: { id: webhookId, url } });
     if (webhook && !webhook.failingSince) {
       await transaction.webhook.update({ where: { id: webhookId }, data: { failingSince: now } });
@@ -165,7 +166,7 @@ export async function storeOutcome(
     const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
     if (!delivery) return 'failed';
     const firstAttempt = await transaction.webhookAttempt.findFirst({
-      // A client that sends the message again starts a new series of attempts.
+      // If a client has requested the message again, the attempts before this request do not count.
       where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
       orderBy: { id: 'asc' },
       select: { createdAt: true },
@@ -174,9 +175,9 @@ export async function storeOutcome(
     const nextAttemptAt = new Date(now.getTime() + retryDelayMs(triedForMs));
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
-      // The gateway checks the status of the delivery again, because the status can change during an attempt. In the
-      // meantime, a client may have disabled the webhook, which cancels the delivery. A reader may also have
-      // acknowledged the message.
+      // The gateway checks the status of the delivery again, because the status can change during an attempt. For
+      // example, a client may have disabled the webhook, which cancels the delivery, or a reader may have acknowledged
+      // the message.
       where: { id, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
       // For a failed delivery, `nextAttemptAt: now` ends the worker's claim, so that a client can send the message
       // again immediately.

@@ -25,7 +25,8 @@ const maxCountedDeliveries = 100_000;
 /**
  * Reads the number and the ages of the pending deliveries. The clock of the database measures all ages.
  *
- * @param most the maximum number of deliveries to count. If more are pending, the database counts any `most` of them
+ * @param most the maximum number of deliveries to count. If more than `most` deliveries are pending, the result
+ *   describes only `most` of these deliveries, which the database chooses
  */
 export async function readBacklog(
   { sql }: { sql: Sql },

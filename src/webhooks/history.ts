@@ -3,7 +3,7 @@ import { removeHistoryBatch } from './statements.ts';
 
 /**
  * The maximum number of deliveries that one statement removes. The number is small, so that client requests do not wait
- * long for such a statement.
+ * long for the removal of deliveries.
  */
 const historyBatchSize = 1000;
 

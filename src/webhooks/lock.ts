@@ -32,7 +32,7 @@ export async function findWebhook(
 /**
  * Locks a webhook until the transaction ends. Other transactions can still add deliveries to the locked webhook.
  *
- * @throws {ServiceError} `NOT_FOUND`
+ * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
  */
 export async function lockWebhook(
   transaction: Transaction,

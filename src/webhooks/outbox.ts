@@ -36,8 +36,8 @@ export interface ClaimedDelivery extends Message {
 }
 
 /**
- * Claims due webhook deliveries for a worker, up to the limits of concurrent attempts. The worker gets a lease on these
- * deliveries. If the worker dies, another worker claims the deliveries after the lease has ended.
+ * Claims due webhook deliveries for a worker, up to the limits of concurrent attempts. The worker gets a lease on the
+ * claimed deliveries. If the worker dies, another worker claims the deliveries after the lease has ended.
  *
  * @param inFlight the deliveries that this worker is sending
  */

@@ -24,8 +24,8 @@ export interface PulledMessage
 }
 
 /**
- * A claimed webhook delivery. If a reader pulled the message earlier but did not acknowledge it, `unacknowledgedMs`
- * is the length of that lease in milliseconds. Otherwise, `unacknowledgedMs` is null.
+ * A claimed webhook delivery. If a reader pulled the message earlier but did not acknowledge it, `unacknowledgedMs` is
+ * the length of the reader's earlier lease in milliseconds. Otherwise, `unacknowledgedMs` is null.
  */
 type Pulled = ClaimedDelivery & { unacknowledgedMs: number | null };
 
@@ -57,8 +57,8 @@ export function createWebhookPulls(services: {
     const ended = pulled.flatMap(({ unacknowledgedMs }) => unacknowledgedMs ?? []);
     if (ended.length === 0) return;
     for (const durationMs of ended) onAttempt({ outcome: 'retry', durationMs });
-    // A separate statement changes the webhook, because the lock on a webhook must come before the locks on its
-    // deliveries.
+    // A separate statement updates the webhook. A transaction that has locked deliveries must not lock their webhook
+    // afterwards, because this order of locks could cause deadlocks.
     await prisma.$executeRaw`
       UPDATE "Webhook" SET "failingSince" = now() WHERE id = ${webhookId} AND "failingSince" IS NULL`;
   }
@@ -70,8 +70,8 @@ export function createWebhookPulls(services: {
      *
      * @param first the maximum number of messages
      * @param leaseSeconds the length of the lease
-     * @throws {ServiceError} `NOT_FOUND`, `VALIDATION_ERROR` for a webhook with push delivery, `CONFLICT` when the
-     *   webhook is disabled
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `VALIDATION_ERROR` for a webhook with push delivery;
+     *   `CONFLICT` when the webhook is disabled
      */
     async pull(
       key: AuthenticatedKey,
@@ -97,7 +97,7 @@ export function createWebhookPulls(services: {
      * function ignores unknown messages, and messages that are already acknowledged.
      *
      * @returns the number of newly acknowledged messages
-     * @throws {ServiceError} `NOT_FOUND`, `VALIDATION_ERROR` for a webhook with push delivery
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `VALIDATION_ERROR` for a webhook with push delivery
      */
     async acknowledge(key: AuthenticatedKey, webhookId: string, ids: readonly string[]): Promise<number> {
       const attempts = await prisma.$transaction(async (transaction) => {
@@ -111,7 +111,7 @@ export function createWebhookPulls(services: {
     /**
      * Finds a webhook with pull delivery.
      *
-     * @throws {ServiceError} `NOT_FOUND`, `VALIDATION_ERROR` for a webhook with push delivery
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `VALIDATION_ERROR` for a webhook with push delivery
      */
     async findPulled(key: AuthenticatedKey, webhookId: string): Promise<Webhook> {
       const webhook = await findWebhook(prisma, key, webhookId, 'webhookId');

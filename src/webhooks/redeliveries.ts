@@ -42,7 +42,8 @@ export type WebhookRedeliveries = ReturnType<typeof createWebhookRedeliveries>;
 
 /**
  * Creates the functions that send test messages and repeat earlier messages. Each call of these functions runs in one
- * transaction. These transactions and the transactions in `writes.ts` lock the webhook first, so they cannot deadlock.
+ * transaction. All transactions of this file and of `writes.ts` lock the webhook first, so the transactions cannot
+ * deadlock.
  */
 export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) {
   return {
@@ -50,7 +51,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
      * Sends a test message.
      *
      * @param event the event whose sample message is sent; if omitted, a message of the type `webhook.test` is sent
-     * @throws {ServiceError} `NOT_FOUND`, `CONFLICT` when the webhook is disabled
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `CONFLICT` when the webhook is disabled
      */
     async test(author: Author, id: string, event?: WebhookEvent | null): Promise<Delivery> {
       return prisma.$transaction(async (transaction) => {
@@ -112,14 +113,14 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     },
 
     /**
-     * Sends those messages of a webhook again that its receiver did not accept. The function selects undelivered
-     * messages with an attempt in the time range. It also selects failed or cancelled deliveries that were created in
+     * Sends the messages again that the receiver of a webhook did not accept. The function selects undelivered messages
+     * with an attempt in the time range. The function also selects failed or cancelled deliveries that were created in
      * the time range.
      *
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again
-     * @throws {ServiceError} `NOT_FOUND`, `CONFLICT` when the webhook is disabled, `VALIDATION_ERROR` when `until` is
-     *   not after `since`
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `CONFLICT` when the webhook is disabled;
+     *   `VALIDATION_ERROR` when `until` is not after `since`
      */
     async recover(
       author: Author,

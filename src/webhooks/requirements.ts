@@ -30,11 +30,12 @@ export function requireReadPermissions(key: AuthenticatedKey, events: readonly s
 
 /**
  * Checks the URL of a webhook. For push delivery, the gateway must be able to post messages to the URL. A webhook with
- * pull delivery must have no URL. The look-up of the host can wait, so the function then checks the API key again.
+ * pull delivery must have no URL. The DNS look-up of the host can take some time, so the function checks the API key
+ * again after the look-up.
  *
  * @param webhook.companyId null for an operator's webhook
- * @throws {ServiceError} `VALIDATION_ERROR` for the URL, `UNAUTHORIZED` or `FORBIDDEN` when the API key has lost its
- *   access
+ * @throws {ServiceError} `VALIDATION_ERROR` for an invalid URL; `UNAUTHORIZED` or `FORBIDDEN` when the API key has lost
+ *   its access
  */
 export async function requireTarget(
   author: WaitingAuthor,

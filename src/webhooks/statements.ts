@@ -34,8 +34,9 @@ export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
 
 /**
  * Returns the end of an SQL statement that claims webhook deliveries. The SQL before this part must select the
- * deliveries to claim in the common table expression `locked`. The caller gets a lease on each of them. The SQL
- * statement returns the deliveries that it claimed, oldest first, with the data for an attempt to deliver each message.
+ * deliveries to claim in the common table expression `locked`. The caller gets a lease on each claimed delivery. The
+ * SQL statement returns the deliveries that it claimed, oldest first, with the data for an attempt to deliver each
+ * message.
  *
  * @param leaseSeconds the length of the lease in seconds: a number or an SQL expression
  * @param further additional result columns: the name of each column, with an SQL expression over the columns of
@@ -77,12 +78,12 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
 
 /**
  * Claims due deliveries. A due delivery of a push webhook is a message that the gateway must post. A due delivery of a
- * pull webhook is a message that expired before a reader acknowledged it. The number of deliveries of each company is
- * limited. The statement claims the deliveries of failing webhooks after all other deliveries. For failing webhooks,
- * and for all other webhooks, the statement claims one delivery of each company before a second delivery of any
- * company. The deliveries of one company are in the order of their due times. The SQL parameters describe the delivery
- * attempts that this worker has in progress. The statement locks only the chosen deliveries, and then checks again
- * whether they are due.
+ * pull webhook is a message that expired before a reader acknowledged it. The statement claims only a limited number of
+ * deliveries for each company. The statement claims the deliveries of failing webhooks after all other deliveries.
+ * Among the failing webhooks, and separately among all other webhooks, the statement claims one delivery of each
+ * company before it claims a second delivery of any company. The deliveries of one company are in the order of their
+ * due times. The SQL parameters describe the delivery attempts that this worker has in progress. The statement locks
+ * only the chosen deliveries, and then checks again whether they are due.
  */
 export const claimDueStatement = namedStatement(
   'webhook-claim-due',
@@ -128,9 +129,9 @@ export const releaseStatement = namedStatement(
 );
 
 /**
- * A size in bytes. When the stored changes of the messages in a response are larger, the response gets no further
- * message. A response with many large messages would delay other requests, because the gateway parses and signs
- * messages without yielding to the event loop.
+ * The size at which a pull response counts as full, in bytes. When the stored changes of the messages in a response are
+ * larger than `maxStoredBytes`, the gateway adds no further message. A response with many large messages would delay
+ * other requests, because the gateway parses and signs messages without yielding to the event loop.
  */
 const maxStoredBytes = 1024 * 1024;
 
@@ -146,8 +147,8 @@ const isWaiting = (alias: string) =>
 
 /**
  * Claims up to `$first` messages of a webhook for `$leaseSeconds` seconds. The messages that have waited longest come
- * first. The statement skips messages that another reader is claiming at the same time. If another lease of the message
- * ended without an acknowledgement, the statement also stores a failed attempt.
+ * first. The statement skips messages that another reader is claiming at the same time. If an earlier lease of a
+ * message ended without an acknowledgement, the statement also stores a failed attempt.
  */
 export const pullStatement = namedStatement(
   'webhook-pull',
@@ -186,8 +187,8 @@ export interface WaitingCount {
 }
 
 /**
- * Counts the waiting messages of several webhooks. If a webhook has too many messages, only the newest messages are
- * counted. For a disabled webhook, the number is 0. For a deleted webhook, the result has no row.
+ * Counts the waiting messages of several webhooks. The statement counts only the newest `maxCountedWaiting` messages of
+ * a webhook. For a disabled webhook, the number is 0. For a deleted webhook, the result has no row.
  */
 export const countWaiting = namedStatement(
   'webhook-count-waiting',

@@ -43,8 +43,8 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
   /** Notifies a reader when there are new messages, or when messages have waited for a long time. */
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
-    // The newest message can be older than the newest message of the last notice, because the time of a message is the
-    // start of its transaction, and transactions end in any order.
+    // A new message can be older than the newest message of the last notice. The time of a message is the start of its
+    // transaction, and transactions can end in a different order.
     const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;

@@ -58,9 +58,9 @@ const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 export type WebhookWrites = ReturnType<typeof createWebhookWrites>;
 
 /**
- * Creates the functions that write webhooks. Each function runs one transaction, which locks the webhook first.
- * Concurrent changes of a webhook therefore run one after the other. Each function fails with `NOT_FOUND` if the
- * webhook has already been deleted.
+ * Creates the functions that write webhooks. A function that changes or deletes a webhook locks the webhook at the
+ * start of its transaction. Concurrent changes of a webhook therefore run one after the other. Such a function fails
+ * with `NOT_FOUND` if the webhook has already been deleted.
  */
 export function createWebhookWrites(services: {
   prisma: PrismaClient;
@@ -179,15 +179,15 @@ export function createWebhookWrites(services: {
      * deliveries that are not pending, in small batches. Then one transaction deletes the webhook with its pending
      * deliveries, and writes the audit record.
      *
-     * @throws {ServiceError} `NOT_FOUND`
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
      */
     async remove(author: Author, id: string): Promise<Webhook> {
       await findWebhook(prisma, author.key, id);
       await removeHistory(sql, id);
       return prisma.$transaction(async (transaction) => {
         const webhook = await lockWebhook(transaction, author.key, id);
-        // After the webhook row is deleted, every change that adds a delivery waits until this transaction ends. This
-        // transaction therefore deletes the deliveries before it deletes the webhook row.
+        // After the transaction has deleted the webhook row, every change that adds a delivery waits until the
+        // transaction ends. To keep this wait short, the transaction deletes the webhook row last.
         await transaction.webhookDelivery.deleteMany({ where: { webhookId: id } });
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
@@ -204,7 +204,7 @@ export function createWebhookWrites(services: {
      * Creates a new signing secret for a webhook. During a grace period, messages are also signed with the former
      * secret, so that receivers have time to change to the new secret.
      *
-     * @throws {ServiceError} `NOT_FOUND`
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
      */
     async rotateSecret(
       author: Author,

@@ -9,8 +9,8 @@ import type { WeeklyHours } from './hours.ts';
 type OwnColumn = 'id' | 'locationId' | 'version' | 'createdAt' | 'updatedAt';
 
 /**
- * The values of a whitelist entry that a client may omit. An update keeps each existing value that it omits, because
- * clients of earlier releases do not send `hours` and `maxEntries`.
+ * The values of a whitelist entry that a client may omit. If an update omits one of these values, the existing value
+ * stays unchanged, because clients of earlier releases do not send `hours` and `maxEntries`.
  */
 export interface OmittableValues {
   /** The weekly hours in which the vehicle may enter; null means that the vehicle may enter at all times. */
@@ -92,8 +92,8 @@ export const valueArrayParameters = columnList(valueColumns, (_, column) =>
 );
 
 /**
- * Columns of the table `input`. For each imported row, they show which values of the existing whitelist entry stay
- * unchanged.
+ * The columns of the table `input` that say which values of an existing whitelist entry stay unchanged when a row with
+ * the same plate is imported.
  */
 export const keepColumnList = columnList(omittableColumns.map(keepName));
 export const keepArrayParameters = columnList(
@@ -148,8 +148,8 @@ export const samePlate = (one: string, other: string) =>
 const textOf = (...parts: string[]) => `upper((${parts.join(' || ')}) COLLATE "C")`;
 
 /**
- * Returns SQL for the two texts that a camera may read from a plate: one without and one with the plate type. The
- * argument `alias` is the SQL alias of the table that contains the plate.
+ * Returns SQL for the two texts that a camera may read from a plate: the text without the plate type, and the text with
+ * the plate type. The argument `alias` is the SQL alias of the table that contains the plate.
  */
 export const plateTexts = (alias: string) => {
   const [plateType, plateCode, plateNumber] = plateColumns.map((column) => `${alias}."${column}"`);
@@ -165,8 +165,8 @@ export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $t
 
 /**
  * The SQL condition that is true when a whitelist entry `e` matches a camera text `t`. The camera text `t` may begin
- * with the plate type, and always ends with the plate number. The condition compares the plate number with every
- * ending of `t` that can be a plate number. So PostgreSQL can use the index of plate numbers.
+ * with the plate type, and always ends with the plate number. The condition compares the plate number with every ending
+ * of `t` that can be a plate number, so that PostgreSQL can use the index of plate numbers.
  */
 export const fitsText = `e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
       AND t.text IN (${plateTexts('e').join(', ')})
@@ -201,8 +201,8 @@ export const valueArrays = (entries: readonly WhitelistEntryValues[]): Record<st
   ]);
 
 /**
- * The columns that the joined table of an outer join adds to a result row. If no row of the joined table matched, these
- * columns are null.
+ * The columns that the joined table of an outer join adds to a result row. The joined columns are null if no row of the
+ * joined table matched.
  */
 export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
 

@@ -1,11 +1,11 @@
 import { confusableTexts } from './similar-plates.ts';
 
-// A camera sends the plate type, code and number as one text. This module converts the text of the camera to a form
-// that can be compared with whitelist entries.
+// A camera sends the plate type, the plate code and the plate number as one text. This module converts the camera's
+// text to a form that can be compared with whitelist entries.
 
 /**
- * The text that a camera read, with further details. A client can send this text instead of the type, code and number
- * of a plate.
+ * The text that a camera read, with further details. A client can send the camera's text instead of the type, code and
+ * number of a plate.
  */
 export interface PlateReading {
   /** The text exactly as the camera sent it. */
@@ -21,13 +21,13 @@ export interface PlateReading {
 }
 
 /**
- * How likely a possible text of a plate is. The most likely text is the text that the camera read. Next come the
- * alternatives of the camera, and last the texts that differ by one character. If several possible texts match a
- * whitelist entry, the gateway uses the most likely text.
+ * How likely a possible text of a plate is. `TEXT` (the text that the camera read) is more likely than `ALTERNATIVE`
+ * (an alternative that the camera sent). `CONFUSABLE` (a text that differs from the camera's text in one character) is
+ * the least likely. If several possible texts match a whitelist entry, the gateway uses the most likely text.
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
-/** A text that may be the plate of the vehicle, as `plateText` normalises it. */
+/** A text that may be the plate of the vehicle. The function `plateText` has normalised the text. */
 export interface RankedText {
   text: string;
   rank: ReadingRank;
@@ -45,8 +45,8 @@ export const maxAlternatives = 10;
 const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
 
 /**
- * The characters in a text that are ignored: spaces, dashes, dots, and invisible characters that mark the writing
- * direction.
+ * The characters that are ignored when texts of plates are compared: spaces, dashes, dots, and invisible characters
+ * that mark the writing direction.
  */
 const separators = /[\s\p{Pd}\p{Cf}\u2212.\u00b7\u2022\u2027\u22c5\u30fb\u06d4]/gu;
 
@@ -83,8 +83,8 @@ const maxNumberDigits = 20;
 
 /**
  * Returns the possible plate numbers at the end of a text, longest first. For example, the possible plate numbers of
- * `DXBA123` are 123, 23 and 3. The database finds whitelist entries by plate number, and then compares the camera's
- * text with the whole text of each entry.
+ * `DXBA123` are 123, 23 and 3. The database first finds whitelist entries by plate number, and then compares the whole
+ * plate of each entry with the camera's text.
  */
 export function numbersIn(text: string): string[] {
   const digits = /[0-9]*$/.exec(text)![0];

@@ -17,8 +17,8 @@ import { positionColumns, positionOf, type PositionRow } from './feed/position.t
 // entries return the same results as Prisma.
 
 /**
- * The filters for a list of whitelist entries. Except `validAt`, each filter selects the whitelist entries that have
- * exactly the given value. A filter that is `undefined` is not applied.
+ * The filters for a list of whitelist entries. Each filter except `validAt` selects the whitelist entries that have
+ * exactly the given value. A filter that is `undefined` selects all whitelist entries.
  */
 export interface WhitelistFilters {
   referenceId?: string | undefined;

@@ -32,7 +32,7 @@ const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
 
 /**
  * The maximum number of plates that differ from one given plate by one character that cameras confuse. A plate has at
- * most 27 characters that cameras can confuse. Each of these characters gives one similar plate.
+ * most 27 characters that cameras can confuse, and one similar plate for each such character.
  */
 export const maxSimilarPlates = 27;
 

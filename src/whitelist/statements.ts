@@ -50,7 +50,8 @@ const reachedLocation = `reached AS (
     )`;
 
 /**
- * SQL that reads the current whitelist entry and locks it, so that no other transaction can change it at the same time.
+ * SQL that reads the current whitelist entry and locks the entry, so that no other transaction can change the entry at
+ * the same time.
  */
 const lockedEntry = `before AS (
       SELECT w.* FROM "WhitelistEntry" w, reached WHERE w.id = $id AND w."locationId" = reached.id FOR UPDATE OF w

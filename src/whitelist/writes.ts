@@ -24,8 +24,8 @@ export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
  * Creates the functions that write single whitelist entries. Each call is one SQL statement that checks the API key's
- * scope, changes the whitelist entry and writes the audit record. After the call, clients that watch the whitelist are
- * notified.
+ * scope, changes the whitelist entry and writes the audit record. After each change, the gateway notifies the clients
+ * that watch the whitelist.
  */
 export function createWhitelistWrites(services: {
   sql: Sql;
@@ -76,9 +76,9 @@ export function createWhitelistWrites(services: {
      * field stays unchanged.
      *
      * @param expectedVersion the version that the whitelist entry must still have; if omitted, any version is accepted
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry,
-     *   `CONFLICT` when the whitelist entry has a different version, `DUPLICATE_VEHICLE` when another whitelist entry
-     *   of the location has the same plate
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, and for an unknown whitelist
+     *   entry. `CONFLICT` when the whitelist entry has a different version. `DUPLICATE_VEHICLE` when another whitelist
+     *   entry of the location has the same plate
      */
     async update(
       author: Author,
@@ -146,7 +146,7 @@ export function createWhitelistWrites(services: {
 }
 
 /**
- * Returns the id of a whitelist entry, or null when the id is malformed. The null prevents an error, because PostgreSQL
- * rejects some malformed ids.
+ * Returns the id of a whitelist entry, or null when the id is malformed. A malformed id is not sent to PostgreSQL,
+ * because PostgreSQL rejects some malformed ids with an error.
  */
 const knownId = (id: string) => (isId(id) ? id : null);

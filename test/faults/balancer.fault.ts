@@ -68,7 +68,7 @@ describe('three gateways behind a load balancer', { timeout }, () => {
       );
     expect(await statuses()).toEqual([200, 200, 200]);
     await askGraph(balancer.url, operatorKey, 'mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', viewer);
-    // A gateway process caches an API key for 5 seconds. The test waits for less than 5 seconds, so it fails if a
+    // A gateway process caches an API key for 5 seconds. The test waits for less than 5 seconds, so the test fails if a
     // gateway process gets no notice about the revoked API key.
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
@@ -116,8 +116,8 @@ describe('three gateways behind a load balancer', { timeout }, () => {
     try {
       for (const [index, gateway] of gateways.entries()) {
         await progress(load, 30);
-        // In production, the systemd unit of a gateway sends commands to the load balancer: `drain` before the gateway
-        // stops, and `ready` before the gateway starts again.
+        // In production, the systemd unit of a gateway sends `drain` to the load balancer before the gateway stops. The
+        // unit sends `ready` before the gateway starts again.
         await balancer.command(`set server gateways/${gateway} state drain`);
         await expect.poll(async () => (await statistics('scur'))[index]).toBe('0');
         expect(await fleet.gateways[index]!.end('SIGTERM')).toBe(0);

@@ -7,8 +7,8 @@ import { operatorKey } from './support/fleet.ts';
 import { newAccess } from './support/tenant.ts';
 
 /**
- * The number of clients in one test. On each database, two tests run, one with CORS and one without. Together, they
- * have 3,000 clients.
+ * The number of clients in one test. For each database, one test runs with CORS and one test without CORS. Both tests
+ * together have 3,000 clients.
  */
 const clientCount = 1_500;
 /**

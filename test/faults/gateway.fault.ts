@@ -100,9 +100,9 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 
 /**
  * The maximum number of requests with the rate-limited API key that the gateways serve when Redis fails. Redis and each
- * gateway process have their own counter, and each counter allows `limitedKeyBudget` requests. The counter in Redis may
- * start again at 0 once, when Redis loses its data. The counter of a gateway process may start again at 0 once, when
- * the process restarts.
+ * gateway process count the requests separately, and each count may reach `limitedKeyBudget`. The count in Redis may
+ * start again at 0 once, when Redis loses its data. The count of a gateway process may start again at 0 once, when the
+ * process restarts.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 
@@ -125,11 +125,14 @@ async function pressLimit({ ledger }: Load): Promise<void> {
 
 interface FaultOptions {
   /**
-   * The maximum number of requests with the rate-limited API key that the gateways may serve. Without `limitBound`, the
-   * maximum is the rate limit of the API key. While Redis works, the gateways enforce rate limits exactly.
+   * The maximum number of requests with the rate-limited API key that the gateways may serve. The default is the rate
+   * limit of the API key, because the gateways enforce rate limits exactly while Redis works.
    */
   limitBound?: number;
-  /** If true, every request during the fault must get a response with a status below 500. */
+  /**
+   * If true, the test fails when a request gets no response, a status of 500 or more, or `INTERNAL_ERROR`. A gateway
+   * may refuse connections.
+   */
   everyRequestIsAnswered?: boolean;
   clients?: LoadOptions;
 }
@@ -177,8 +180,8 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
       await progress(load, 0);
     }));
 
-  // Vitest runs this test again, up to two times, when the test fails. One failed run of this test proves no defect. A
-  // server may close an idle connection (HTTP), and in rare cases a client sends a request at the same time.
+  // Vitest runs this test again, up to two times, because one failed run proves no defect. HTTP allows a server to
+  // close an idle connection, and in rare cases a client sends a request at the same moment.
   test(
     'a gateway that gets SIGTERM finishes its running requests and exits cleanly',
     { retry: 2 },
@@ -336,9 +339,8 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
           const attempts = new Map<string, number>();
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
-          // Before each retry of a webhook message, the gateway waits at least as long as the time between the first
-          // and the last attempt. So the time since the first attempt at least doubles with each attempt from the
-          // third attempt on.
+          // Before the third and each later attempt, the gateway waits at least as long as the time between the first
+          // and the previous attempt. So each of these attempts at least doubles the time since the first attempt.
           const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
           expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
           receiver.answer = 204;
@@ -363,16 +365,15 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
   );
 });
 
-test('a webhook receiver gets every change under exactly one message id', { timeout: 400_000 }, async () => {
+test('every change reaches a webhook receiver under only one message id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
   // On a busy machine, the pause after a failed delivery attempt can be long. So the test sets the time of the next
   // delivery attempt to now.
   await checker.query(`
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);
-  // A gateway reserves webhook messages for some time (a lease) before it sends them. An earlier test of this file
-  // killed one gateway process. So this test waits until the leases of that process end and another gateway sends its
-  // webhook messages.
+  // An earlier test of this file killed a gateway process that had reserved webhook messages for some time (a lease).
+  // So this test waits until the leases have ended and another gateway has sent the messages.
   for (const tenant of tenants) {
     await expect
       .poll(async () => checkMessages(checker, tenant), { timeout: 150_000, interval: 500 })

@@ -90,8 +90,8 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       burstLimit: 10,
     }));
   /**
-   * Checks 20 concurrent requests of each API key in `subjects`: ten requests with each of the two rate limiters.
-   * Returns the number of allowed requests of each API key.
+   * For each API key in `subjects`, asks each of the two rate limiters ten times at the same time whether the key may
+   * send a request. Returns, for each API key, how many of the 20 requests the rate limiters allowed.
    */
   const passed = (subjects: RateLimitSubject[]) =>
     Promise.all(
@@ -130,9 +130,10 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
-      // Each API key may send 10 requests. If the lost Redis node stored the count of an API key, the two rate limiters
-      // now count the requests of this key separately, and allow 20 requests together. For all API keys on the other
-      // nodes, both rate limiters use the count in the Redis cluster, and allow 10 requests together.
+      // Each API key may send 10 requests. If the lost Redis node stored the count of an API key, each of the two rate
+      // limiters now counts the requests of this key itself. Together, the two rate limiters then allow 20 requests.
+      // The other Redis nodes still store the counts of the other API keys. For such a key, the two rate limiters
+      // together allow 10 requests.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);

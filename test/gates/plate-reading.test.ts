@@ -187,9 +187,10 @@ describe('gate checks with a text that a camera read', () => {
     }
   });
 
-  test('a gate check of a camera text uses one SQL statement, however many plates the text can mean', async () => {
+  test('a gate check of a camera text uses one SQL statement, even when the text could mean many plates', async () => {
     const { ask } = await whitelistOf(['DXB B 1']);
-    await ask('A 1'); // The SQL statements of this first request are not counted, because the request also reads the API key
+    // The test does not count the SQL statements of this first request, because some of them look up the API key.
+    await ask('A 1');
     const statements = await statementsOfRequest(() => ask({ text: '8 I', alternatives: ['B I', 'B 1'] }, 1));
     expect(statements).toHaveLength(1);
   });
@@ -249,7 +250,7 @@ describe('matching of camera texts and plates', () => {
     );
   });
 
-  test('the gateway finds every possible plate number at the end of a camera text, but the whole text is never a plate number', () => {
+  test('the gateway finds every ending of a camera text that could be a plate number, but never takes the whole text', () => {
     expect(numbersIn('DXBA123')).toEqual(['123', '23', '3']);
     expect(numbersIn('A12345')).toEqual(['12345', '2345', '345']);
     expect(numbersIn('DXBWHITE7')).toEqual(['7']);
@@ -272,8 +273,8 @@ describe('matching of camera texts and plates', () => {
         const once = plateText(text);
         expect(plateText(once)).toBe(once);
       }),
-      // The first example is a letter whose capital form has three code points. The second example is a combining mark
-      // after a character that the gateway removes.
+      // The first example text is a letter whose capital form has three code points. The second example text has a
+      // combining mark after a hyphen, which the gateway removes.
       { examples: [['\u1fd2'], ['A-\u0301']] },
     );
   });

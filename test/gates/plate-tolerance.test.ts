@@ -140,7 +140,7 @@ describe('similar plates', () => {
     plateNumber: fc.stringMatching(/^[A-Z0-9]{1,20}$/),
   });
 
-  test('the list of similar plates contains each plate once, and each differs from the given plate in one character', () => {
+  test('the list of similar plates contains each plate once, and every listed plate differs from the given plate in one character', () => {
     fc.assert(
       fc.property(plate, (read) => {
         const [first, ...others] = similarPlates(read);

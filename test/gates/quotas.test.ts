@@ -12,7 +12,7 @@ const plateOf = (plateNumber: string) => ({ plateType: 'DXB', plateCode: 'A', pl
 const minute = (minutes: number) =>
   new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000).toISOString();
 
-/** A parking event in a short form: its `eventId`, the plate number, the kind, and the time in minutes. */
+/** A parking event in a short form: its `eventId`, the plate number, the kind, and the minutes since 08:00 UTC. */
 type ShortEvent = [eventId: string, number: number, kind: 'ENTRY' | 'EXIT', minutes: number];
 
 const inputOf = ([eventId, number, kind, minutes]: ShortEvent) => ({
@@ -107,8 +107,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
       ]),
     });
     // The gateway has received no exit event of the vehicle with the plate number 1, so this vehicle still counts as
-    // inside. When the gateway checks the quota for a vehicle that is already inside, it does not count this vehicle as
-    // one of the others.
+    // inside. A quota check counts only the other vehicles inside, so vehicle 1 does not exceed the quota.
     expect(await decide(1)).toMatchObject({ allowed: true });
     await record(1, { kind: 'EXIT', occurredAt: minute(1) });
     expect(await decide(3)).toMatchObject({ allowed: true, reason: 'LISTED' });
@@ -156,7 +155,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
         },
       },
     ]);
-    // When a parking event is corrected to another vehicle, the gateway checks the quota again.
+    // When a client corrects a parking event to another vehicle, the gateway checks the quota again.
     expect(await record(3, { eventId: 'two', occurredAt: minute(3) })).toEqual({ overQuota: true });
     expect(await exceeded()).toHaveLength(2);
     expect(await record('99')).toEqual({ overQuota: false });
@@ -175,7 +174,8 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
 
   /**
    * Records the requests at two locations with a quota of 1: at one location in batches, and at the other location one
-   * by one. Returns the marked events of each location, and the number of vehicles in each message about the quota.
+   * by one. Returns, for each location, the events that are marked as over the quota, and the number of vehicles in
+   * each message about the quota.
    */
   async function markedInBatchesAndOneByOne(
     requests: readonly ShortEvent[][],
@@ -278,7 +278,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
       exceeded: [['next', 2]],
     },
   ])(
-    'a quota counts the same vehicles in a batch as one by one when parking events $title',
+    'a quota counts the same vehicles, whether the parking events arrive in one batch or one by one: events $title',
     async ({ stored = [], batch, exceeded }) => {
       const { batches, oneByOne } = await markedInBatchesAndOneByOne([
         ...stored.map((event) => [event]),
@@ -289,7 +289,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     },
   );
 
-  test('a quota counts the same vehicles in a batch as one by one when an event is older than an occupancy count', async () => {
+  test('parking events that are older than an occupancy count have the same effect on a quota in a batch as one by one', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -308,7 +308,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(batches).toEqual(oneByOne);
   });
 
-  test('a quota counts the same vehicles in a batch as one by one when the maximum stay of a vehicle was over before its entry arrived', async () => {
+  test('an entry event that arrives after the maximum stay of its vehicle has the same effect on a quota in a batch as one by one', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -323,7 +323,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(batches).toEqual(oneByOne);
   });
 
-  test('a quota counts the same vehicles in batches as one by one, in any order and with corrections', async () => {
+  test('random parking events and corrections have the same effect on a quota in batches as one by one', async () => {
     const event: fc.Arbitrary<ShortEvent> = fc.tuple(
       fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
       fc.integer({ min: 1, max: 4 }),
@@ -453,13 +453,14 @@ describe.runIf(testServerUrl)(
   },
 );
 
-// On the embedded database, `statementsOf` does not see the SQL statements of a transaction.
+// These tests need PostgreSQL, because `statementsOf` cannot record SQL statements of transactions on the embedded
+// database.
 describe.runIf(testServerUrl)('SQL statements of a batch of parking events with a quota', () => {
   test.each<{ order: string; minutes: number[]; counts: number }>([
     { order: 'in the order of their times', minutes: [0, 1, 2, 3, 4, 5], counts: 1 },
     { order: 'in the reverse order of their times', minutes: [5, 4, 3, 2, 1, 0], counts: 3 },
   ])(
-    'when a batch contains 6 events $order, the number of SQL statements that read a quota is $counts',
+    'a batch of 6 parking events $order causes $counts SQL statements that use the table Quota',
     async ({ minutes, counts }) => {
       const { setQuota, recordMany } = await unitWith(2);
       await setQuota(1);

@@ -10,7 +10,7 @@ import { sharedTestGateway, serve } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** Headers of the HTTP connection, such as `Connection` and `Date`, which the comparison ignores. */
+/** The comparison of the responses ignores these headers of the HTTP connection, such as `Connection` and `Date`. */
 const ofConnection = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
 interface Call {
@@ -84,8 +84,8 @@ describe.each(['rest', 'graphql'] as const)(
         await response.arrayBuffer();
         return response.status;
       };
-      // On a busy machine, the gateway process may count some requests in its own memory instead of in Redis, and
-      // therefore allow all 101 requests. If no response has status 429, the test sends 101 more requests.
+      // On a busy machine, the gateway process may count some requests in its own memory instead of in Redis. The
+      // gateway may then allow all 101 requests. If no response has status 429, the test sends 101 more requests.
       await expect.poll(() => Promise.all(Array.from({ length: 101 }, ask))).toContain(429);
       const { served, guarded } = await bothWays(surface, call);
       expect(served.status).toBe(429);

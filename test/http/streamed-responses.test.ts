@@ -77,7 +77,10 @@ const context = {
   charge: () => Promise.resolve(),
 } as unknown as GraphRequestContext & Context;
 
-/** Runs a GraphQL operation and returns the response. The fields of the result have the values of `source`. */
+/**
+ * Runs a GraphQL operation and returns the response. The fields in the response contain the values that `source`
+ * yields.
+ */
 function graphResponse(source: Source, query: string, accept: string): Promise<Response> {
   const request = new Request('http://gateway/graphql', {
     method: 'POST',
@@ -94,8 +97,8 @@ function graphResponse(source: Source, query: string, accept: string): Promise<R
 const wholeList = (source: Source) => streamPieces(source, context, () => false);
 
 /**
- * One function for each kind of streamed response. The function creates a response from the values of a source. The
- * gateway sends the first part of a streamed response before the last part exists.
+ * For each kind of streamed response, a function that creates the response from the values of a source. The gateway
+ * sends the first part of a streamed response before the last part exists.
  */
 const kinds: Record<string, (source: Source) => Response | Promise<Response>> = {
   'an event stream': (source) => graphResponse(source, 'subscription { value }', 'text/event-stream'),
@@ -106,8 +109,8 @@ const kinds: Record<string, (source: Source) => Response | Promise<Response>> = 
 };
 
 /**
- * The longest pause between two steps of a test, in microtasks. A value needs fewer microtasks than this maximum to get
- * from the source to the response.
+ * The longest pause between two steps of a test, in microtasks. A value gets from the source to the response in fewer
+ * than `maxMicrotasks` microtasks.
  */
 const maxMicrotasks = 20;
 
@@ -129,8 +132,8 @@ function interleavings<Step>(left: readonly Step[], right: readonly Step[]): Ste
 }
 
 /**
- * Generates lists of pauses. Each list has one pause after each step of a test. Each pause is either empty or one
- * iteration of the event loop. In some lists, a pause of 1 to `maxMicrotasks` microtasks replaces one empty pause.
+ * Generates lists of pauses. Each list contains one pause for each step of a test. A pause lasts either no time or one
+ * iteration of the event loop. In some lists, one of the pauses lasts 1 to `maxMicrotasks` microtasks.
  */
 function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
   for (let others = 0; others < 2 ** steps; others += 1) {
@@ -147,7 +150,8 @@ type Step = 'emit' | 'end' | 'fail' | 'read' | 'cancel';
 
 /**
  * The test cases. Each pair has two lists of steps: the steps of the data source, and the steps of the client that
- * reads the response. In some test cases, the client disconnects at once; in others, after the first bytes.
+ * reads the response. In some test cases, the client disconnects at once. In other test cases, the client first reads
+ * some bytes.
  */
 const orders: [Step[], Step[]][] = [
   [[], ['cancel']],
@@ -177,10 +181,11 @@ describe.each(Object.entries(kinds))('a streamed response whose client disconnec
 
   async function run(steps: Step[], pauses: (() => Promise<void>)[]): Promise<void> {
     const source = new Source();
-    if (kind === 'incremental parts') source.emit(); // the response starts only after the first value
+    // The response with incremental parts starts only after the first value of the source.
+    if (kind === 'incremental parts') source.emit();
     const opened = await open(source);
-    // Middleware that changes headers, such as CORS, puts the stream into a new response. This test also puts the
-    // stream into a new response.
+    // The test puts the stream into a new response, because middleware that changes headers, such as CORS, does the
+    // same.
     const body = new Response(opened.body, opened).body!.getReader();
     const act: Record<Step, () => void> = {
       emit: source.emit,

@@ -83,13 +83,13 @@ describe('an unauthenticated client over its rate limit', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  test('the metrics count the refused requests of unauthenticated clients, and the gateway stores no usage records of them', async () => {
+  test('the metrics count the refused requests of unauthenticated clients, but the gateway stores no usage records of these requests', async () => {
     const headers = fromNewAddress();
     await spend(headers);
     await gateway.rest('GET', '/health', { headers });
     await gateway.rest('GET', '/health', { key: await gateway.newKey() });
-    // The gateway stores usage records in the order of the requests. So when the last request has a usage record, the
-    // records of all earlier requests are stored, too.
+    // The gateway stores usage records in the order of the requests. When the last request has a usage record, the
+    // gateway has therefore stored the usage records of all earlier requests.
     await expect
       .poll(() => prisma.usageRecord.count({ where: { apiKeyId: { not: null } } }))
       .toBeGreaterThan(0);

@@ -35,7 +35,9 @@ describe('memory of compressed responses', () => {
 describe.each(['br', 'gzip'] as const)('a compressed list (%s)', (coding) => {
   const parts = 200;
 
-  /** A list of 200 parts of 200 kB that cannot be compressed, and the number of parts that were read from the list. */
+  /**
+   * Creates a list with 200 parts of 200 kB of random bytes, and counts the parts that the gateway reads from the list.
+   */
   function newList() {
     const list = { read: 0, cancelled: false };
     const body = new ReadableStream<Uint8Array>(
@@ -52,7 +54,7 @@ describe.each(['br', 'gzip'] as const)('a compressed list (%s)', (coding) => {
     return { list, response: compressed(body, coding, () => {}) };
   }
 
-  test('a compressed list is read no further while its client does not read the response', async () => {
+  test('the gateway stops reading a compressed list while the client does not read the response', async () => {
     const { list, response } = newList();
     const reader = response.getReader();
     await reader.read();
@@ -66,7 +68,7 @@ describe.each(['br', 'gzip'] as const)('a compressed list (%s)', (coding) => {
     await expect.poll(() => list.cancelled).toBe(true);
   });
 
-  test('a compressed list whose response body is not sent is not read', async () => {
+  test('the gateway does not read a compressed list when it does not send the response body', async () => {
     const { list, response } = newList();
     await sleep(100);
     expect(list.read).toBe(0);

@@ -69,13 +69,13 @@ describe('what a restricted API key can grant to other API keys', () => {
     expect(await keys.update(admin, apiKey.id, { ...all, name: 'Same' })).toMatchObject(all);
   });
 
-  test('without limits and expiry in the request, a new API key gets the rate limits and the expiry of the API key that issues it', async () => {
+  test('a new API key gets the rate limits and the expiry of its issuer when the issuer has low limits and an expiry', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 500, burstLimit: 50, expiresAt: soon.toISOString() });
   });
 
-  test('a new API key gets the default rate limits, even if the issuing API key has higher rate limits', async () => {
+  test('a new API key gets the default rate limits, even when its issuer has higher rate limits', async () => {
     const { companyId, admin } = await newAdmin({ hourlyLimit: 5000, burstLimit: 500 });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 1000, burstLimit: 100, expiresAt: null });

@@ -75,8 +75,7 @@ describe('issuing an API key', () => {
       await gateway.newKey({ expiresAt: soon }),
       await gateway.newKey({ expiresAt: past }),
     ];
-    // If the database is embedded, the test does not change the clock of the gateway process, because the embedded
-    // database uses the same clock.
+    // An embedded database uses the clock of the gateway process, so the test changes this clock only with PostgreSQL.
     const wrongMinutes = gateway.database.kind === 'embedded' ? [0] : [-60, 60];
     for (const wrong of wrongMinutes) {
       vi.useFakeTimers({ now: Date.now() + wrong * minute, toFake: ['Date'] });
@@ -241,7 +240,7 @@ describe('revoking an API key', () => {
     expect(actions).toEqual(['api_key.created', 'api_key.revoked']);
   });
 
-  test('no secret of an API key works after the API key is revoked during its rotation', async () => {
+  test('when an API key is rotated and revoked at the same time, the new secret does not work', async () => {
     const { apiKey } = await keys.create(operator);
     const [rotated] = await Promise.all([keys.rotate(operator, apiKey.id), keys.revoke(operator, apiKey.id)]);
     if (rotated.secret) expect(await keys.statusWith(rotated.secret)).toBe(401);

@@ -98,7 +98,7 @@ describe('the authenticator of API keys', () => {
     const start = performance.now();
     const setClock = async (ms: number) => {
       vi.mocked(performance.now).mockReturnValue(start + ms);
-      await sleep(5); // the caches of the authenticator read the clock at most once per millisecond
+      await sleep(5); // wait, because the caches of the authenticator read the clock at most once per millisecond
     };
     await setClock(knownForMs - 1);
     expect(authenticator.cachedKey(secret)).toBeDefined();
@@ -119,7 +119,7 @@ describe('the authenticator of API keys', () => {
     }
   });
 
-  test('the authenticator remembers 10,000 valid API keys, and forgets the oldest of them when another API key is added', async () => {
+  test('the authenticator remembers 10,000 valid API keys, and forgets the oldest API key when another API key is added', async () => {
     const { prisma } = gateway.database;
     const template = await prisma.apiKey.findFirstOrThrow();
     const secrets = Array.from({ length: 10_001 }, invented);

@@ -165,7 +165,7 @@ describe.runIf(testServerUrl)('imports of an API key that is revoked', () => {
   }
 
   test.each([{ dryRun: false }, { dryRun: true }])(
-    'an import with dryRun: $dryRun, which waits for another import of its API key, ends with UNAUTHORIZED',
+    'an import (dryRun: $dryRun) that waits for another import ends with UNAUTHORIZED when its API key is revoked',
     async (options) => {
       const { locationId, secret, importRows, revoke } = await newImporter();
       const unlock = await lock([locationId]);
@@ -179,7 +179,7 @@ describe.runIf(testServerUrl)('imports of an API key that is revoked', () => {
     },
   );
 
-  test('an import ends after the batch that has begun', async () => {
+  test('when an API key is revoked during an import, the import writes its current batch and then ends', async () => {
     const { locationId, importRows, revoke } = await newImporter();
     const unlock = await lock([locationId]);
     const running = importRows(7_500);
@@ -293,7 +293,7 @@ describe('reads that wait for a slot while their API key is revoked', () => {
   }
 
   test.each([{ isStreamed: true }, { isStreamed: false }])(
-    'the gateway does not read a large value that waits for a slot (streamed: $isStreamed)',
+    'when an API key is revoked, the gateway does not read a large value for its waiting request (streamed: $isStreamed)',
     async ({ isStreamed }) => {
       const { reader, revoke } = newReader();
       let reads = 0;
@@ -323,7 +323,7 @@ describe('reads that wait for a slot while their API key is revoked', () => {
     },
   );
 
-  test('the gateway does not read the next part of a streamed list that waits for a slot', async () => {
+  test('when an API key is revoked, a streamed list that waits for a slot ends, and the gateway does not read its next part', async () => {
     const { reader, revoke } = newReader();
     const context = reader as unknown as Context;
     let endPart = () => {};
@@ -346,7 +346,7 @@ describe('reads that wait for a slot while their API key is revoked', () => {
         .catch(() => 'broken off');
     const texts = Promise.all([textOf(), textOf()]);
     await expect.poll(() => parts).toBe(1);
-    // The second response has written its first part, and waits for the slot.
+    // The second response has sent its first part, and waits for the slot in order to read its next part.
     await yieldToEventLoop();
     revoke();
     endPart();

@@ -4,8 +4,8 @@ import { type Answer, newEntry, openTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
-// These tests need PostgreSQL. A second database connection holds the locks, but the embedded database has only one
-// connection.
+// These tests need PostgreSQL, because a second database connection must hold the locks. The embedded database has only
+// one connection.
 describe.runIf(testServerUrl)(
   'heavy requests of other companies while some locations or a table are locked in PostgreSQL',
   async () => {
@@ -104,13 +104,14 @@ describe.runIf(testServerUrl)(
       for (const { body } of await Promise.all(works)) expect(body).toEqual({ data: { a: { nodes: [] } } });
     });
 
-    test('queries for the usage of an API key run one at a time, because the result can be large', async () => {
+    test('the gateway runs the usage queries of one API key one at a time, because their results can be large', async () => {
       const [one, another] = [await gateway.newTenant(), await gateway.newTenant()];
       const unlock = await lockTable('UsageTotal');
       const works: Promise<Answer>[] = [];
       const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
       // While the table `UsageTotal` is locked, both usage queries and writes to this table wait. Only the SQL text of
-      // usage queries contains `AS refused`. So `waitingQuestions` counts the usage queries, but not the writes.
+      // usage queries contains `AS refused`. Therefore, `waitingQuestions` counts the usage queries, but not the
+      // writes.
       const waitingQuestions = () => waitingConnections('AS refused');
       ask(one);
       await expect.poll(waitingQuestions).toBe(1);

@@ -91,7 +91,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
   });
 
-  test('a refused request gives back the point that it had already used, and waits until the limit has room for all of its points', async () => {
+  test('a refused request gets its first point back, and may be sent again when the limit has room for all of its points', async () => {
     const limiter = await create(hour);
     const subject = newSubject(100, 5);
     const earlier = await limiter.take(subject, 1);
@@ -106,7 +106,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(allowed).toMatchObject({ allowed: true, hour: { used: 5 }, burst: { used: 5 } });
   });
 
-  test('a request gives back only its own point, and no point when its own point is not in the windows', async () => {
+  test('a refused request gets its own first point back only once, and never the point of another request', async () => {
     const limiter = await create(hour);
     const subject = newSubject(5, 5);
     const own = await limiter.take(subject, 1);
@@ -267,7 +267,7 @@ describe('requests that cost several rate limit points', () => {
   const newLimiter = () =>
     createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
 
-  /** Charges a request like the gateway: first one point, and then all points of the request. */
+  /** Charges a request as the gateway does: first one point, and later all points of the request. */
   async function charge(limiter: RateLimiter, subject: RateLimitSubject, points: number) {
     const first = await limiter.consume(subject);
     return first.allowed ? limiter.consumeWhole(subject, points, first.decidedAtMs) : first;
@@ -293,7 +293,7 @@ describe('requests that cost several rate limit points', () => {
     },
   );
 
-  test('a request of one point is allowed as soon as a refused request has given its first point back', async () => {
+  test('a request that costs one point is allowed as soon as a refused request has returned its first point', async () => {
     const limiter = newLimiter();
     const subject = newSubject(5, 5);
     await limiter.consumeWhole(subject, 4, undefined);
@@ -341,7 +341,7 @@ describe('refusals that the rate limiter remembers', () => {
 });
 
 describe.runIf(redisUrl)('rate limits in Redis', () => {
-  test('two rate limiters allow exactly the requests of several points that fit into the rate limit, and a refused request costs no points', async () => {
+  test('two rate limiters with one Redis allow exactly as many requests as fit into the rate limit, and refused requests cost no points', async () => {
     const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
     const subject = newSubject(1000, 100);
     const begun = await Promise.all(Array.from({ length: 60 }, () => first.take(subject, 1)));
@@ -353,7 +353,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
       hour: { used: allowed * 3 },
       burst: { used: allowed * 3 },
     });
-    // The limit has room for 33 requests of three points. The points of refused requests must not reduce this number.
+    // The limit of 100 points has room for 33 requests of three points, because refused requests cost no points.
     expect(allowed).toBe(33);
   });
 
@@ -368,11 +368,11 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(bytes).toBeLessThan(16_000);
   });
 
-  test('the rate limit script in Redis decides exactly as if the test counted the requests in each rate limit window', async () => {
+  test('the rate limit script in Redis makes the same decisions as this test, which counts the points in each rate limit window', async () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
-    // The age of each earlier request differs from the length of the rate limit window by at least half a second. The
-    // decisions of the rate limiter are therefore the same when the test runs slowly.
+    // No earlier request leaves a rate limit window in the next half second. Therefore, the rate limiter makes the same
+    // decisions even when the test is half a second slow.
     const age = fc.integer({ min: 0, max: 4000 }).map((seconds) => seconds * 1000 + 500);
     const history = fc.record({
       ages: fc.array(
@@ -394,7 +394,8 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
         const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
         const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
         const countedIn = (length: number) => times.filter((time) => time > now - length);
-        const inMinute = countedIn(90_000); // the rate limit script must remove points that are older than 60 s
+        // Some of these points are older than 60 s, so that the rate limit script must remove them.
+        const inMinute = countedIn(90_000);
         if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
         if (inMinute.length > 0) await redis.rpush(`{${keyOf(subject)}}:burst`, ...inMinute);
         const room = (at: number) =>

@@ -142,7 +142,7 @@ describe('rate limit points that GraphQL requests cost', () => {
       [{ hourlyLimit: 1000, burstLimit: 4 }],
       [{ hourlyLimit: 4, burstLimit: 100 }],
       [{ hourlyLimit: 2, burstLimit: 3 }],
-    ])('a request that the limits never allow fails with a validation error: %o', async (limits) => {
+    ])('a request that costs more than a whole rate limit gets VALIDATION_ERROR: %o', async (limits) => {
       const { companyId, locationId } = await gateway.newTenant();
       const key = await gateway.newKey({ companyIds: [companyId], ...limits });
       const { headers, body } = await gateway.graph(setLongestStay, { key, variables: { id: locationId } });
@@ -221,7 +221,8 @@ test('when a value is too long for an error message, the gateway does not serial
 test('when a JSON string is too long, the gateway stops reading the string at the maximum length', () => {
   const millisecondsOf = (quotes: number) => {
     const text = `{"a":"${'\\"'.repeat(quotes)}"}`;
-    text.charCodeAt(0); // makes JavaScript join the pieces of this text before the measurement starts
+    // This call makes JavaScript join the pieces of the text, so that the measurement does not include the joining.
+    text.charCodeAt(0);
     const startedAt = performance.now();
     expect(createStructureCheck()(text)).toMatch(/text of more than/);
     return performance.now() - startedAt;
@@ -299,7 +300,7 @@ describe('equal selections in one GraphQL request', () => {
   test('when a query selects `totalCount` of the same list under 28 aliases, the database counts the list only once', async () => {
     const { key } = await gateway.newTenant();
     const query = `{ ${times(28, (index) => `a${index}: locations { totalCount }`)} }`;
-    // The gateway compiles an operation at its third execution.
+    // The test runs the query four times, because the gateway compiles an operation at its third execution.
     for (let use = 1; use <= 4; use += 1) {
       let totals: unknown[] = [];
       const statements = await statementsOf(async () => {

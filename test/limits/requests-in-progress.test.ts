@@ -106,7 +106,7 @@ describe('concurrent requests of one API key in a gateway process', () => {
     expect(paths()).toEqual(['/a/1']);
   });
 
-  test('the request of a client that disconnected during the look-up of its API key ends with its handler', async () => {
+  test('when a client disconnects during the look-up of its API key, its request counts only until the handler ends', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, maxRunningPerKey: 1 });
     const server = createServer(async (_incoming, answer) => {
       await once(answer, 'close');

@@ -70,7 +70,7 @@ test('a failed task frees its slot, so that the next waiting task starts', async
   expect(await slots.run('a', () => Promise.resolve('done'))).toBe('done');
 });
 
-test('after 2 s, a slow task frees its slot for tasks of other owners (such as API keys), but not of its own owner', async () => {
+test('after 2 s, a slow task frees its slot for other owners (such as API keys), but not for tasks of its own owner', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { begun, run, end } = startTasks(1);
@@ -79,7 +79,7 @@ test('after 2 s, a slow task frees its slot for tasks of other owners (such as A
   expect(begun).toEqual(['a1']);
   await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(['a1', 'b1']);
-  // The slow task `a1` freed its slot after 2 s, so the end of `a1` does not free another slot.
+  // The slow task `a1` has already freed its slot after 2 s. Therefore, the end of `a1` frees no slot.
   end('a1');
   await vi.advanceTimersByTimeAsync(1_999);
   expect(begun).toEqual(['a1', 'b1']);
@@ -92,7 +92,7 @@ test('after 2 s, a slow task frees its slot for tasks of other owners (such as A
   await Promise.all(tasks);
 });
 
-test('a task that waited for a slot runs in the asynchronous context, and therefore in the trace, of the request that started it', async () => {
+test('a task that waited for a slot runs in the asynchronous context of its own request, so that its spans are in the right trace', async () => {
   const request = new AsyncLocalStorage<string>();
   const { slots, run, end } = startTasks(1);
   const first = request.run('first', () => run('a1'));
@@ -151,7 +151,7 @@ describe('tasks with a concurrency limit for each owner (such as an API key), an
     expect(await slots.run('a', async () => 'taken')).toBe('taken');
   });
 
-  test('a task that has waited too long is refused and never starts, unless it must not be refused', async () => {
+  test('a task that has waited too long is refused and never starts, but a task with mayRefuse: false waits longer', async () => {
     const slots = slotsWithShortWaits(10);
     const started: string[] = [];
     const end = deferred();

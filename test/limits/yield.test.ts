@@ -12,8 +12,8 @@ async function workInTurns(turns: number): Promise<void> {
 }
 
 /**
- * Runs a long task that yields to the event loop, and at the same time other work of ten iterations of the event loop.
- * Returns the names of both tasks in the order in which they end.
+ * Runs two tasks at the same time: a long task that yields to the event loop, and other work that takes ten iterations
+ * of the event loop. Returns the names of both tasks in the order in which they end.
  */
 async function orderOfEnds(): Promise<string[]> {
   const order: string[] = [];
@@ -25,8 +25,8 @@ async function orderOfEnds(): Promise<string[]> {
 }
 
 /**
- * Begins requests that stay in progress until the test ends: the request of the long task, and as many other requests
- * as `others` says.
+ * Begins the request of the long task, and the number of other requests in `others`. All these requests stay in
+ * progress until the test ends.
  */
 function beginRequests(others: number): void {
   for (let request = 0; request <= others; request += 1) onTestFinished(beginRequest());

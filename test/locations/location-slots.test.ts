@@ -138,14 +138,14 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     const change = { key, body: { capacity: 20 } };
     const { status, headers, body } = await gateway.rest('PUT', `/locations/${locationId}`, change);
     expect([status, body.error.code, headers.get('Retry-After')]).toEqual([429, 'RATE_LIMIT_EXCEEDED', '1']);
-    // The first event still waits in PostgreSQL, and no other change has sent a statement.
+    // The first event still waits in PostgreSQL, and no other change has sent an SQL statement.
     expect(await waitingConnections()).toBe(1);
     await unlock();
     expect(await first).toBe('recorded');
     expect(await gateway.database.prisma.parkingEvent.count({ where: { locationId } })).toBe(1);
   });
 
-  test('an import that has already written rows continues after its next batch has waited for the location longer than the limit', async () => {
+  test('an import that has already written rows succeeds, even when its next batch waits too long for the location', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: rowsPerStatement.postgresql + 1 }, (_, index) =>
       newEntry({ plateNumber: String(index) }),
@@ -156,7 +156,8 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     await expect.poll(waitingConnections).toBe(1);
     const event = recordEvent({ key, locationId });
     await expect.poll(waitingChanges).toBe(1);
-    // After the first batch, the event gets the slot of the location. The second batch waits longer than the limit.
+    // After the first batch of the import, the event gets the slot of the location. The second batch then waits for the
+    // event longer than the maximum wait.
     setMaxWaitMs(1);
     await unlock();
     expect(await imported).toBe(rows.length);

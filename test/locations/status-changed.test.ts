@@ -14,9 +14,9 @@ const statusSubscription = `subscription ($id: ID!) {
 type StatusStream = EventStream<{ locationStatusChanged: { occupied: number } }>;
 
 /**
- * Waits until the stream sends a status with the given number of vehicles. If the gateway may have missed a change, it
- * sends the current status again, which may be unchanged. Therefore, this function skips each status with a different
- * number of vehicles.
+ * Waits until the stream sends a status with the given number of vehicles. When the gateway may have missed a change,
+ * the gateway sends the current status again, even if the status is unchanged. Therefore, this function skips each
+ * status with a different number of vehicles.
  */
 async function heard(stream: StatusStream, occupied: number): Promise<void> {
   for (;;) {
@@ -133,7 +133,7 @@ describe('the subscription locationStatusChanged', () => {
     });
     streams.push(await watchFromNow(await gateway.newKey({ companyIds: [companyId] }), locationId));
     await streams.shift()!.cancel();
-    // It takes a short time until the gateway detects that the client has ended its subscription.
+    // The gateway needs a short time to detect that a client has ended its subscription.
     streams.push(await vi.waitFor(() => watchFromNow(key, locationId)));
     await drive(key, locationId);
     for (const stream of streams)

@@ -11,9 +11,8 @@ const { sql } = gateway.database;
 const run = <Row>(text: string, values: unknown[] = []) => sql.query<Row>({ name: '', text }, values);
 
 /**
- * Returns the numbers of whitelist entries and open parking sessions of a location, as the table `LocationTally`
- * contains them and as a count of the rows returns them. One SQL statement reads all these numbers from the same
- * database snapshot.
+ * Returns how many whitelist entries and open parking sessions a location has: once from the table `LocationTally`, and
+ * once by counting the rows. One SQL statement reads all these numbers from the same database snapshot.
  */
 async function numbersOf(locationId: string) {
   const [numbers] = await run<Record<'entries' | 'countedEntries' | 'open' | 'countedOpen', number>>(
@@ -54,7 +53,7 @@ const steps = fc.oneof(
   },
 );
 
-test("the numbers in a location's status are exact at any time during concurrent writes to the location", async () => {
+test("the numbers in a location's status are always exact while concurrent requests write to the location", async () => {
   const { locationId, key } = await gateway.newTenant();
   const { ask } = openActivity(gateway, key);
   let minutes = 0;

@@ -93,7 +93,7 @@ describe('number of pairs of runs that a benchmark measures', () => {
     expect(await pairsOf({ least: 1, most: 1 }, Infinity)).toBe(1);
   });
 
-  test('a benchmark measures twice as many pairs of runs as before while the pairs do not show whether a goal is met', async () => {
+  test('a benchmark doubles the number of pairs of runs until the pairs show whether the goal is met', async () => {
     const ratios: number[] = [];
     const figures = (): Figure[] => [{ text: 'ratio', ...spreadOf(ratios), least: 1 }];
     await measureUntilDecided(

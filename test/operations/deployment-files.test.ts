@@ -6,7 +6,10 @@ import { projectFolder } from '../support/documentation.ts';
 
 const read = (path: string) => readFileSync(join(projectFolder, path), 'utf8');
 
-/** Returns the whole number that a file of the project contains in place of the group of a regular expression. */
+/**
+ * Finds a regular expression in a file of the project, and returns the whole number that the group of the expression
+ * matches.
+ */
 function numberIn(path: string, pattern: RegExp): number {
   const [, digits] = pattern.exec(read(path)) ?? [];
   expect(digits, `${pattern.source} in ${path}`).toBeDefined();

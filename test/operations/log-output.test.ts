@@ -22,13 +22,14 @@ describe('writing of log lines', () => {
     await expect.poll(() => textOf(file)).toBe('one\ntwo\nthree\n');
   });
 
-  test('many log lines are written without a delay', async () => {
+  test('the log writes many lines without a delay', async () => {
     const file = newFile();
     const output = createLogOutput(file);
     const lines = Array.from({ length: 2_000 }, (_, n) => `line ${n} of many\n`);
     for (const line of lines) output.write(line);
     const written = () => textOf(file).then(({ length }) => length);
-    // The log writes its buffer when it contains 16 KiB, and writes the remaining lines after a delay.
+    // Each time the buffer contains 16 KiB, the log writes the buffer at once. The log writes the remaining lines after
+    // a delay.
     await expect.poll(written).toBeGreaterThan(lines.join('').length - 17_000);
     await expect.poll(() => textOf(file)).toBe(lines.join(''));
   });

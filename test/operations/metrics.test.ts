@@ -140,7 +140,8 @@ test.runIf(testServerUrl)('the metrics show the size and the usage of each Postg
       sql.query({ name: '', text: 'SELECT pg_advisory_xact_lock(1234567)::text' }, []),
     );
     await expect.poll(() => valueOf('gateway_database_pool_in_use{pool="general"}')).toBe(size);
-    // Two queries of this test wait. Background jobs of the gateway also use the database, so more queries may wait.
+    // Two queries of this test wait for a database connection. Queries of background jobs may also wait for a
+    // connection.
     expect(await valueOf('gateway_database_pool_waiting{pool="general"}')).toBeGreaterThanOrEqual(2);
     void Promise.all(waiting);
   });
@@ -159,7 +160,7 @@ test('the metrics count the delivery attempts of webhooks by outcome', async () 
   await expect.poll(() => attempts('retry')).toBe(retried + 1);
 });
 
-test('the metrics show the waiting webhook messages, and five scrapes cause at most one database query for them', async () => {
+test('the metrics show the number of waiting webhook messages, and five scrapes cause at most one database query for this number', async () => {
   const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   await addEntry(key, locationId);

@@ -33,7 +33,7 @@ describe('a gateway process with an uncaught error', () => {
     ['an exception', 'queueMicrotask(() => { throw new Error("outer", { cause: new Error("inner") }) })'],
     ['a rejection', 'void Promise.reject(new Error("outer", { cause: new Error("inner") }))'],
   ])(
-    'a gateway with an uncaught error (%s) logs the cause, answers the requests in progress and exits with 1',
+    'after an uncaught error (%s), a gateway logs the cause, answers the requests in progress and exits with status 1',
     async (_, statement) => {
       const gateway = await startGateway(statement);
       const body = JSON.stringify({ query: '{ __typename }' });

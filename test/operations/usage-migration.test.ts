@@ -106,8 +106,9 @@ test.runIf(testServerUrl)(
     let written = 50_000;
     async function record() {
       do {
-        // A gateway may write a usage record some seconds after the request. So the test writes a new usage record
-        // together with a usage record that is 5 s old. The test repeats a failed write, as a gateway does.
+        // A gateway may write a usage record some seconds after the request. Therefore, the test writes a new usage
+        // record together with a usage record that is 5 s old. When a write fails, the test repeats the write, as a
+        // gateway does.
         const times = [new Date(), new Date(Date.now() - 5_000)];
         await expect
           .poll(() => database.insert(apiKeyId, times).then(() => 'written'), { timeout: 30_000 })

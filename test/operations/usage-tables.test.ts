@@ -47,8 +47,8 @@ describe('totals of usage records', () => {
   test('the usage totals equal the usage records, even when three processes repeat batches after timeouts', async () => {
     const keys = [1, 2, 3].map(() => newId());
     const operations = ['GET /a', 'GET /b', 'query c'];
-    // Some calls of `query` fail. In some failed calls, the database never gets the SQL statement. In others, the
-    // database writes the batch, but its response is lost.
+    // Some calls of `query` fail. In some failed calls, the database never gets the SQL statement. In the other failed
+    // calls, the database writes the batch, but the response of the database is lost.
     let runs = 0;
     const unreliable = {
       async query<Row>(...[statement, values]: Parameters<Sql['query']>) {
@@ -79,7 +79,7 @@ describe('totals of usage records', () => {
         { timeout: 20_000 },
       )
       .toBe(requests.length);
-    // A usage recorder may send a batch of records twice. The database stores this batch only once.
+    // A usage recorder may send a batch of records twice, but the database must store the batch only once.
     await Promise.all(recorders.map((recorder) => recorder.close()));
     expect(await count()).toBe(requests.length);
 

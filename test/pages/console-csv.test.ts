@@ -5,7 +5,7 @@ const header = 'referenceId,plateType,plateCode,plateNumber';
 
 describe('the CSV files of the console', () => {
   test.each(['many', '1 entry', '0x10', '1e1', '-1', '1.5', ' ', '1234567890'])(
-    'the console refuses a file whose second row has the maxEntries "%s"',
+    'the console refuses a CSV file when maxEntries in the second row is "%s"',
     (maxEntries) => {
       const file = `${header},maxEntries\nunit-1,DXB,A,1,5\nunit-2,DXB,A,2,"${maxEntries}"\n`;
       expect(() => readEntries(file)).toThrow(
@@ -14,7 +14,7 @@ describe('the CSV files of the console', () => {
     },
   );
 
-  test('the console reads an empty maxEntries as unlimited, and a missing column as unchanged', () => {
+  test('in a CSV file, an empty maxEntries means an unlimited number of entries, and a missing column means no change', () => {
     const maxEntriesOf = (file: string) => readEntries(file).map((entry) => entry.maxEntries);
     expect(maxEntriesOf(`${header},maxEntries\nunit-1,DXB,A,1,\nunit-2,DXB,A,2,12`)).toEqual([null, 12]);
     expect(maxEntriesOf(`${header}\nunit-1,DXB,A,1`)).toEqual([undefined]);
@@ -26,7 +26,7 @@ describe('the CSV files of the console', () => {
     );
   });
 
-  test('the console reads its own files of exported entries and of rejected rows', () => {
+  test('the console can import the CSV files that it creates from exported entries and from rejected rows', () => {
     const fields = { referenceId: 'unit-1', plateType: 'DXB', plateCode: 'A', plateNumber: '1' };
     const entry = {
       ...fields,

@@ -9,8 +9,8 @@ import { newEntry, newSlug, openTestGateway, serve } from '../support/harness.ts
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 /**
- * A separate gateway for the test that ends all event streams. This way, the event streams of the other tests stay
- * open.
+ * One test ends all event streams of a gateway. This separate gateway is for that test, so that the event streams of
+ * the other tests stay open.
  */
 const ending = await openTestGateway();
 const endingUrl = await serve(ending);
@@ -74,7 +74,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     expect(await remembered()).not.toContain(key);
   });
 
-  test('the console does not replace the API key that the device remembers with the API key of a tab', async () => {
+  test('when a tab uses another API key, the console does not replace the API key that the browser remembers', async () => {
     const { key } = await gateway.newTenant();
     const { page } = await openConsole(browser, url, { key });
     await page.evaluate(() => localStorage.setItem('parking-gateway:key', 'other-key'));
@@ -86,8 +86,8 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
   test('the console reports a lost connection, and reloads the page when the network is back', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, goTo } = await openConsole(browser, url, { key });
-    // Before the browser goes offline, it loads the scripts of two console pages. So only GraphQL requests fail while
-    // the browser is offline.
+    // The browser loads the scripts of two console pages before the network goes offline. Therefore, only GraphQL
+    // requests fail while the network is offline.
     await goTo(`whitelist/${locationId}`);
     await goTo('sites');
     await page.context().setOffline(true);
@@ -147,7 +147,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     ['ADMIN', ['My key', 'Keys', 'Audit log'], 'Permissions'],
     ['WRITE_ACTIVITY', ['My key'], 'Permissions'],
   ])(
-    'the console shows an API key with only the permission %s only the views for this permission, and no error',
+    'with an API key that has only the permission %s, the console shows only the views for this permission, and no error',
     async (permission, views, shown) => {
       const { companyId } = await gateway.newTenant();
       const key = await gateway.newKey({ companyIds: [companyId], permissions: [permission] });
@@ -183,7 +183,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     await page.getByRole('region', { name: 'Keys' }).waitFor();
   });
 
-  test('the console loads only one page at a time of 10,000 whitelist entries or 200 locations', async () => {
+  test('the console loads 10,000 whitelist entries or 200 locations page by page', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await prisma.location.createMany({
       data: Array.from({ length: 200 }, (_, index) => ({
@@ -283,7 +283,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     expect(imports).toBe(3);
   });
 
-  test('the console offers no import when the dry run for another mode failed', async () => {
+  test('the console hides the import button when a user selects another import mode and the dry run in this mode fails', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
     await chooseFile(page, ['unit-1,DXB,C,1']);

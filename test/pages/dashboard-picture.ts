@@ -146,7 +146,7 @@ async function rest(path: string, secret = key): Promise<void> {
 
 /**
  * The kinds of requests that the script sends at random. For each request, the script draws a random number between 0
- * and 1. It sends the first kind of request whose `upTo` is not below this number.
+ * and 1. The script then sends the first kind of request whose `upTo` is at least this random number.
  */
 const kinds: [upTo: number, request: () => Promise<unknown>][] = [
   [0.6, () => graph(mayEnter, { locationId, plate }, key)],
@@ -227,8 +227,8 @@ await page.setContent(`<!doctype html><meta charset="utf-8"><style>
 </style><main></main>`);
 await page.addStyleTag({ path: join(root, 'node_modules/uplot/dist/uPlot.min.css') });
 await page.addScriptTag({ path: join(root, 'node_modules/uplot/dist/uPlot.iife.min.js') });
-// The program tsx inserts calls of a function `__name` into the script. The script defines `__name`, because the
-// browser page does not have this function.
+// The program tsx inserts calls of a function `__name` into the script. The script defines `__name` in the browser
+// page, because the page does not have this function.
 await page.evaluate('globalThis.__name = (value) => value');
 await page.evaluate((all) => {
   const colors = [

@@ -182,6 +182,16 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     for (const { key } of [first, second]) expect(await storageOf(page)).not.toContain(key);
   });
 
+  test.each(['{', 'null'])(
+    'the GraphQL explorer opens when its stored values are damaged: %s',
+    async (stored) => {
+      const { page } = await open();
+      await page.evaluate((text) => localStorage.setItem('parking-gateway:filled-values', text), stored);
+      await page.reload();
+      await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
+    },
+  );
+
   test('after a reload, the GraphQL explorer remembers the API key only if the user chose to remember the key', async () => {
     const { key } = await newTenant();
     const { page } = await open();
@@ -233,7 +243,8 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     const { query } = createExamples(new Date())[1]!;
     const values = { locationId: 'linked', plate: { plateType: 'SHJ', plateCode: '3', plateNumber: '5' } };
     const variables = JSON.stringify(values);
-    // The explorer writes the query before the variables, so another order shows when it has written the address.
+    // The test opens an address with the variables before the query. When the explorer writes the address, it writes
+    // the query first, so the test can see that the explorer has written the address.
     const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
     await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
     await openTab(page, 'AddVehicle');
@@ -251,10 +262,10 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
-  test('the GraphQL explorer works in a browser that refuses to change the page address often', async () => {
+  test('the GraphQL explorer works in a browser that refuses too many changes of the page address', async () => {
     const { page, complaints } = await open();
     await page.evaluate(() => {
-      // Safari allows 100 calls within 30 seconds.
+      // Safari allows 100 calls of `history.replaceState` within 30 seconds.
       let calls = 0;
       const replaceState = history.replaceState.bind(history);
       history.replaceState = (...change) => {
@@ -317,8 +328,8 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await run(page);
     const { plateType, plateCode, plateNumber } = entry;
     let events = 0;
-    // The explorer may subscribe too late for the first parking event, so the test records parking events until the
-    // explorer shows one.
+    // The test records parking events until the explorer shows an event, because the explorer may subscribe too late
+    // for the first event.
     await expect
       .poll(async () => {
         await gateway.graph(

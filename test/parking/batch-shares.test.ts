@@ -107,7 +107,7 @@ describe.runIf(testServerUrl)('a batch of parking events for a locked location',
     expect(await batches).toEqual(Array.from({ length: 8 }, () => 300));
   });
 
-  test('a gate event is recorded at once at a location whose batch waits for a batch at another, locked location', async () => {
+  test('a gate event is recorded at once, even while a batch for the same location waits for a batch for another, locked location', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const free = { key: tenant.key, locationId: await gateway.newLocation(companyId) };
     const unlock = await lock(tenant.locationId);

@@ -4,7 +4,7 @@ import { openTestGateway } from '../support/harness.ts';
 
 const gateway = await openTestGateway();
 
-test('when the clock of a gate is fast, an entry event with a time in the future counts the vehicle as inside at once', async () => {
+test('a vehicle counts as inside at once when a gate with a fast clock sends an entry event with a future time', async () => {
   const { key, locationId } = await gateway.newTenant();
   const { see, status } = openActivity(gateway, key);
   const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
@@ -14,7 +14,7 @@ test('when the clock of a gate is fast, an entry event with a time in the future
   expect(await status(locationId)).toMatchObject({ occupied: 0 });
 });
 
-test('each vehicle that was inside at the time of a negative occupancy adjustment moves the adjustment towards zero when it leaves', async () => {
+test('a negative occupancy adjustment moves towards zero when a vehicle leaves that was inside at the time of the adjustment', async () => {
   const { key, locationId } = await gateway.newTenant();
   const { see, adjust, status } = openActivity(gateway, key);
   const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);

@@ -177,7 +177,7 @@ describe('a database of the previous release, after the migration to this releas
     expect(await decide(withPass.id, 'DXB/A/1')).toMatchObject({ reason: 'USED_UP' });
   });
 
-  test('after the database migration, an exit from a full location writes an audit record that the location has free places again', async () => {
+  test('after the database migration, an exit from a full location adds the audit record location.available', async () => {
     const { id } = left;
     await see(id, { kind: 'EXIT', plate: 'DXB/A/2', at: at(12) });
     const records = await gateway.database.prisma.auditRecord.findMany({ where: { locationId: id } });
@@ -231,7 +231,8 @@ test('a second run of the database migration does not count entry events again',
   const { scratch, database } = await openDatabaseBefore('20261122022500_entries_recorded_before', {
     ...rows,
     // For whitelist entry 1, the stored number of uses equals the number of entry events. For whitelist entry 2, the
-    // stored number of uses is larger, as after the removal of expired events. For whitelist entry 3, it is smaller.
+    // stored number is larger than the number of entry events, as after the removal of expired events. For whitelist
+    // entry 3, the stored number is smaller than the number of entry events.
     WhitelistEntryUse: [counted('1', 1), counted('2', 7), counted('3', 1)],
   });
   onTestFinished(async () => {

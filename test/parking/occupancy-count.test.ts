@@ -22,7 +22,7 @@ async function newActivity() {
 }
 
 describe('the mutation setInside', () => {
-  test('setInside opens parking sessions for given vehicles that have none, and marks open sessions of other vehicles as CORRECTED', async () => {
+  test('setInside opens parking sessions for given vehicles without a session, and marks open sessions of other vehicles as CORRECTED', async () => {
     const { locationId, see, setInside, sessions, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 1), entry('DXB/A/3', 1), exit('DXB/A/3', 2));
     const inside = ['DXB/A/2', 'AUH/17/9', 'AUH/17/9'];
@@ -44,7 +44,7 @@ describe('the mutation setInside', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('when an entry event from before setInside arrives late, the parking session that setInside opened starts at the time of the event', async () => {
+  test('a late entry event from before setInside sets the start of the parking session that setInside opened', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(5));
     await see(locationId, entry('DXB/A/1', 4), entry('DXB/A/3', 4), entry('DXB/A/4', 5), entry('DXB/A/5', 6));
@@ -351,8 +351,8 @@ describe('the occupancy that the gateway calculates from parking events and manu
             await change(locationId, { longestStayHours });
             const listed = new Map<string, string>();
             for (const item of items) {
-              // The test first sends the parking events and manual counts with an empty whitelist. It then sends them
-              // again in another order, while the whitelist changes.
+              // The test first sends the events and counts with an empty whitelist. Then the test sends the same events
+              // and counts in another order, while the whitelist changes.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);

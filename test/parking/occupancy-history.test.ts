@@ -145,7 +145,7 @@ describe('the occupancy history of a location', () => {
   });
 });
 
-/** Five plates. Cameras confuse the first plate with the second plate. */
+/** Five plates. Cameras may confuse the first two plates with each other. */
 const plates = ['DXB/B/10', 'DXB/8/10', 'DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
 const anyTime = fc.integer({ min: 0, max: 48 }).map((quarters) => quarters / 4);
 const happening = fc.oneof(
@@ -254,7 +254,7 @@ test('each point of the occupancy history agrees with the stored parking session
   );
 });
 
-/** Inserts 2,000 sessions at a location: one each hour, which lasts half an hour and is completed. */
+/** Inserts 2,000 completed sessions at a location. One session starts each hour, and lasts half an hour. */
 async function addSessions(locationId: string) {
   const rows = Array.from({ length: 2_000 }, (_, index) => {
     const [enteredAt, exitedAt] = [hour(index), hour(index + 0.5)];

@@ -21,7 +21,10 @@ const plates = [
   })),
 ];
 
-/** A plate on the whitelist, and camera readings that match it only because of an alternative text. */
+/**
+ * A plate on the whitelist. The array `readings` contains this plate, similar plates and camera texts. Some of the
+ * texts match the whitelist only by an alternative text.
+ */
 const listedPlate = { plateType: 'DXB', plateCode: 'A', plateNumber: '12345' };
 const readings = [
   { reading: { text: 'DXB A 12845', alternatives: ['DXB A 12345'] } },
@@ -82,7 +85,10 @@ async function newCarPark() {
   };
 }
 
-/** Returns the stored sessions of a location, and the sessions that follow from all its recorded events at once. */
+/**
+ * Returns the stored sessions of a location, and the sessions that `deriveSessions` derives from all recorded events of
+ * the location.
+ */
 async function storedAndDerived(locationId: string) {
   const observations = await prisma.parkingEvent.findMany({ where: { locationId } });
   const stored = await prisma.parkingSession.findMany({ where: { locationId }, orderBy: { id: 'asc' } });
@@ -99,7 +105,7 @@ async function storedAndDerived(locationId: string) {
 
 test.each([
   ['plates that end with the same characters', plates],
-  ['camera readings whose alternative texts match the whitelist', readings],
+  ['camera readings that match or resemble a plate on the whitelist', readings],
 ])(
   'parking events of %s lead to the same parking sessions, whether they arrive in one request or in several requests',
   async (_, seen) => {
@@ -132,7 +138,7 @@ test.each([
   ['entry before the exit', [entry, exit]],
   ['exit before the entry', [exit, entry]],
 ])(
-  'an exit ends the open session with the same camera text when only the entry matches the whitelist by an alternative text, and the gate sends the %s',
+  'when only the entry matches the whitelist by an alternative text, an exit with the same camera text ends the session (the gate sends the %s)',
   async (_, events) => {
     const { locationId, record, statusOf } = await newCarPark();
     for (const event of events) await record(locationId, [event]);
@@ -143,7 +149,7 @@ test.each([
   },
 );
 
-test('an exit becomes a session without an entry when the entry with the same camera text is corrected to another plate', async () => {
+test('when a correction gives an entry event another plate, the exit with the same camera text becomes a session without an entry', async () => {
   const { locationId, record, statusOf } = await newCarPark();
   await record(locationId, [entry, exit]);
   const { reading: _, ...corrected } = { ...entry, plate: listedPlate };

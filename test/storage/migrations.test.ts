@@ -18,7 +18,9 @@ import type { ScratchDatabase } from '../support/scratch-database.ts';
 
 const log = pino({ level: 'silent' });
 
-/** Writes migrations, given by name and SQL script, into a new folder in the layout that Prisma expects. */
+/**
+ * Writes SQL scripts into a new folder in the layout that Prisma expects. Each script has the name of its migration.
+ */
 async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), 'parking-migrations-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -30,8 +32,8 @@ async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
 }
 
 /**
- * Runs Prisma's schema engine on a database. If the database is embedded, the caller must close it first, because
- * Prisma's schema engine opens the database itself.
+ * Runs Prisma's schema engine on a database. If the database is embedded, the caller must close the database first,
+ * because Prisma's schema engine opens the database itself.
  */
 async function withSchemaEngine<Result>(
   { databaseUrl, dataDir }: ScratchDatabase,
@@ -73,7 +75,7 @@ describe('migrations of the database', () => {
   });
 
   it.runIf(testServerUrl)(
-    'a migration and the processes that wait for it may take longer than the time limits of the PostgreSQL role',
+    'a migration, and a process that waits for the migration, may take longer than the timeouts of the database',
     async () => {
       const scratch = await createScratchDatabase({ migrated: false });
       onTestFinished(() => scratch.drop());

@@ -8,8 +8,8 @@ import { hasPgBouncer, startPgBouncer } from '../support/system-servers.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
 /**
- * The number of connections from the pooler to PostgreSQL. The gateway opens more connections to PgBouncer. Its
- * connections must therefore share the few connections from PgBouncer to PostgreSQL.
+ * The number of connections from PgBouncer to PostgreSQL. The gateway opens more connections to PgBouncer, so the
+ * connections of the gateway must share the few connections to PostgreSQL.
  */
 const serverConnections = 3;
 

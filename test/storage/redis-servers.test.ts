@@ -127,8 +127,8 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     expect(warnings()).toEqual([]);
   });
 
-  // On a busy machine, the client may be connected to all nodes before the test has frozen them. The test is then
-  // repeated.
+  // On a busy machine, the client may be connected to all nodes before the test has frozen the nodes. In this case, the
+  // test fails and Vitest repeats the test.
   test('a starting gateway waits for a slow node of the Redis cluster', { retry: 5 }, async () => {
     const { redis, startLimiter, warnings } = newClient();
     let isConnected = false;
@@ -145,7 +145,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     expect(warnings()).toEqual([]);
   });
 
-  test('a busy process decides with the shared rate limits of the Redis cluster, even when it reads the answer of Redis late', async () => {
+  test('a busy process uses the shared rate limits of the Redis cluster, even when the process reads the response of Redis late', async () => {
     const [busy, other] = [newClient({ commandTimeout: 150 }), newClient()];
     await Promise.all([connected(busy.redis), connected(other.redis)]);
     const limiters = [busy, other].map(({ startLimiter }) => startLimiter());

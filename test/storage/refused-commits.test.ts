@@ -174,7 +174,7 @@ describe('transactions that PGlite cannot start or roll back', () => {
   });
 });
 
-describe.each(databases)('requests whose commit %s refuses', async (databaseName, create) => {
+describe.each(databases)('changes that %s refuses at the commit', async (databaseName, create) => {
   const gateway = await openTestGateway({}, { database: await create() });
   await refuseCommits(gateway.database);
 

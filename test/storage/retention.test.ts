@@ -115,7 +115,7 @@ describe('removal of expired database records', () => {
     expect(body.data.occupied).toBe(2);
   });
 
-  test('an expired occupancy count stays when it is the last count of its location or names a vehicle that is still inside', async () => {
+  test('the gateway keeps an expired occupancy count that is the last count of its location or names a vehicle that is still inside', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { setInside, adjust, sessions, status } = openActivity(gateway, key);
     await setInside(locationId, ['DXB/A/1'], daysAgo(60));
@@ -231,7 +231,7 @@ describe('removal of expired database records', () => {
     },
   );
 
-  test('the occupancy history equals the status when the sessions that were open at the last occupancy count have expired', async () => {
+  test('the occupancy history still equals the status when the sessions of the last occupancy count have expired', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, see, status, ask } = openActivity(gateway, key);
     const plates = ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
@@ -338,8 +338,11 @@ describe('removal of expired database records', () => {
     expect(await prisma.auditRecord.count({ where: { locationId } })).toBe(1);
   });
 
-  test('the retention job sends no further statement when it is closed during one of its statements', async () => {
-    /** Removes expired records, and closes the job during the statement `last`. Returns the names of its statements. */
+  test('when the retention job is closed during an SQL statement, the job sends no further statement', async () => {
+    /**
+     * Removes expired records, and closes the retention job during the SQL statement `last`. Returns the names of all
+     * SQL statements that the job has sent.
+     */
     async function statementsUntil(last?: string): Promise<string[]> {
       const sent: string[] = [];
       let closing: Promise<void> | undefined;

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { shareConnection } from '../../src/database/shared-connection.ts';
 
 /**
- * Creates a fake database that lists its queries. It responds in the same iteration of the event loop, as the embedded
- * database does.
+ * Creates a fake database that lists its queries. Like the embedded database, the fake database responds in the same
+ * iteration of the event loop.
  */
 function newDatabase() {
   const asked: string[] = [];
@@ -68,7 +68,7 @@ describe('transactions on the embedded database', async () => {
     return { answeredBeforeSecond, answer: await asked.catch((error: Error) => error.message) };
   }
 
-  test('on the embedded database, a query for a gate decision runs in the middle of a long transaction, and reads its uncommitted writes', async () => {
+  test('on the embedded database, a query for a gate decision runs in the middle of a long transaction, and reads the uncommitted writes of the transaction', async () => {
     const question = () => numbersOf(gates);
     expect(await interrupt(heavy, question)).toEqual({ answeredBeforeSecond: true, answer: [1] });
     expect(await numbersOf(gates)).toEqual([1, 2]);

@@ -324,7 +324,8 @@ describe('nested GraphQL queries', () => {
       whitelist(first: 2) { totalCount nodes { plateNumber location { name company { name } } } } } } } } }`;
     const count = async (ids: string[]) => {
       const key = await gateway.newKey({ companyIds: ids });
-      await gateway.rest('GET', '/health', { key }); // The test does not count the SQL statements of this request, because it also looks up the API key
+      // This request also looks up the API key, so the test does not count its SQL statements.
+      await gateway.rest('GET', '/health', { key });
       let body: { errors?: unknown; data?: { companies: { totalCount: number } } } = {};
       const statements = await statementsOfRequest(
         async () => ({ body } = await gateway.graph(query, { key })),
@@ -338,9 +339,10 @@ describe('nested GraphQL queries', () => {
     expect(one).toBeLessThanOrEqual(11);
   });
 
-  test('the gateway needs one SQL statement to list, create, update or delete whitelist entries, or to decide for a gate', async () => {
+  test('the gateway needs one SQL statement to list, create, update or delete whitelist entries, or to decide whether a vehicle may enter', async () => {
     const { locationId, key } = await gateway.newTenant();
-    await gateway.rest('GET', '/health', { key }); // The test does not count the SQL statements of this request, because it also looks up the API key
+    // This request also looks up the API key, so the test does not count its SQL statements.
+    await gateway.rest('GET', '/health', { key });
     const entry = newEntry();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "7" }';
     const path = `/locations/${locationId}/whitelist`;

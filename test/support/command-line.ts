@@ -36,9 +36,7 @@ export function openCommandLine(url: string) {
   afterAll(() => rmSync(folder, { recursive: true }));
   let files = 0;
 
-  /**
-   * Runs a command whose standard input is the given text or its parts, on a terminal with the given width or without a terminal.
-   */
+  /** Runs a command with the given standard input. With `columns`, the command runs on a terminal of this width. */
   async function run(
     { input, columns }: { input: string | AsyncIterable<string>; columns?: number },
     key: string | undefined,

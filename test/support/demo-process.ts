@@ -15,10 +15,7 @@ interface DemoProcess {
   end(): Promise<void>;
 }
 
-/**
- * How long the first start of a gateway may take on a busy machine, until the gateway has written its API keys to a
- * file.
- */
+/** The maximum time from the first start of a gateway until its API keys are in a file, on a busy machine. */
 const startTimeoutMs = 180_000;
 
 /**

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 // The servers of a test must end even when Ctrl-C or a signal ends the test run. A guard is a process that kills the
 // servers of a test when the test process has ended. A guard can also end a server that a test has frozen (SIGSTOP).
 
-/** Runs a shell script as soon as the test process has ended, whatever the reason. */
+/** Runs a shell script as soon as the test process has ended for any reason. */
 function runAfterThisProcess(script: string, argument: string): ChildProcess {
   // The shell command `cat` reads a pipe that only the test process writes, so `cat` ends when the test process ends.
   const guard = spawn('sh', ['-c', `cat; ${script}`, 'sh', argument], {
@@ -26,8 +26,8 @@ export function endWithThisProcess(child: ChildProcess): void {
 }
 
 /**
- * When the test process ends, a guard process removes the given folder. Before that, the guard kills every process
- * whose working directory is in this folder.
+ * Starts a guard process. When the test process ends, the guard kills every process whose working directory is in the
+ * given folder, and then removes the folder.
  */
 export function removeWithThisProcess(folder: string): void {
   const script = `

@@ -138,7 +138,7 @@ let shared: Promise<TestGateway> | undefined;
 /**
  * Opens the gateway that a Vitest worker shares among all its test files. The shared gateway has the default
  * configuration. A test on the shared gateway may look only at the data of its own company. The shared gateway runs
- * until its Vitest worker ends. The end of the test run removes its database.
+ * until its Vitest worker ends. The database of the shared gateway is removed at the end of the test run.
  */
 export const sharedTestGateway = (): Promise<TestGateway> =>
   (shared ??= createScratchDatabase().then((scratch) => startTestGateway({}, scratch)));

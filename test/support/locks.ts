@@ -37,8 +37,8 @@ export function locksOf({ config }: TestGateway) {
     },
 
     /**
-     * Returns how many database connections wait for a lock. If a text is given, only SQL statements that contain this
-     * text count.
+     * Returns how many database connections wait for a lock. With a text, the function counts only connections whose
+     * SQL statement contains the text.
      */
     async waitingConnections(textOfStatement = ''): Promise<number> {
       const client = await connectToDatabase();
@@ -47,7 +47,7 @@ export function locksOf({ config }: TestGateway) {
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`,
         [textOfStatement],
       );
-      // Tests call this function often, so it closes the database connection at once.
+      // Tests call this function often, so the function closes its database connection at once.
       clients.splice(clients.indexOf(client), 1);
       await client.end();
       return rows[0]!.count;
@@ -58,17 +58,20 @@ export function locksOf({ config }: TestGateway) {
 const waitingLimits: { maxMs: number } = slotLimits.locationChanges.waiting;
 const { maxMs: usualMaxMs } = waitingLimits;
 
-/** Sets the maximum time for which a change of a location may wait for earlier changes, until the test ends. */
+/**
+ * Sets the maximum time that a change of a location may wait for earlier changes. After the test, the usual maximum
+ * applies again.
+ */
 export function setMaxWaitMs(maxMs: number): void {
   waitingLimits.maxMs = maxMs;
   onTestFinished(() => void (waitingLimits.maxMs = usualMaxMs));
 }
 
 /**
- * Lets changes of a location wait so long for earlier changes that a slow machine causes no refusal, until the test
- * ends.
+ * Allows changes of a location to wait 10 minutes for earlier changes, so that the gateway refuses no change on a slow
+ * machine. After the test, the usual maximum applies again.
  *
- * @returns a function that counts the changes that have begun to wait since then
+ * @returns a function that returns how many changes have begun to wait since the call of `letChangesWait`
  */
 export function letChangesWait(): () => number {
   const longWaitMs = 600_001;

@@ -100,8 +100,8 @@ export interface SentinelGroup extends RedisGroup {
 }
 
 /**
- * Starts a Redis primary, two replicas and three sentinels. If `access` contains a password, all servers and
- * sentinels have this password. If it contains a certificate, all of them use TLS.
+ * Starts a Redis primary, two replicas and three sentinels. If `access` contains a password, all servers and sentinels
+ * have this password. If `access` contains a certificate, all servers and sentinels use TLS.
  */
 export async function startSentinels(access: RedisAccess = {}): Promise<SentinelGroup> {
   const primary = await createRedis([], access);

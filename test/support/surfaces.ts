@@ -6,7 +6,7 @@ export interface Operation {
   /** The permission that the operation needs, or `undefined` when every API key may call the operation. */
   permission?: string;
   /**
-   * True if the request contains the id of a location. For a location outside the API key's scope, the gateway then
+   * True if the request contains the id of a location. If this location is outside the API key's scope, the gateway
    * responds with NOT_FOUND.
    */
   location?: boolean;

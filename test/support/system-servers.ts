@@ -13,7 +13,7 @@ import pg from 'pg';
 import type { OwnCertificate } from './certificate.ts';
 import { removeWithThisProcess } from './guards.ts';
 
-// The functions in this file start PostgreSQL and Redis servers for one test. They use the server programs that are
+// The functions in this file start PostgreSQL and Redis servers for one test, with the server programs that are
 // installed on the machine. A test can kill, freeze and restart its own servers without any effect on other servers.
 
 const run = promisify(execFile);
@@ -31,7 +31,7 @@ export interface SystemServer {
   start(): Promise<void>;
   /** Kills the server at once, like a power cut. */
   kill(): Promise<void>;
-  /** Pauses every process of the server with SIGSTOP, so that its connections stay open but it does not respond. */
+  /** Pauses the server with SIGSTOP, so that the connections stay open but the server does not respond. */
   freeze(): void;
   /** Lets the processes of a frozen server continue, with SIGCONT. */
   thaw(): void;
@@ -183,7 +183,9 @@ export async function startStandby(primary: SystemServer, name: string): Promise
   const folder = await newServerFolder('postgres', user);
   const source = ['-d', primary.url, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
   await run(postgresProgram('pg_basebackup'), ['-D', join(folder, 'data'), ...source], { cwd: '/', ...user });
-  const server = await postgresOver(folder, user, { cluster_name: name });
+  // After the promotion, PostgreSQL spreads the writes of the first checkpoint over a part of `checkpoint_timeout`. With
+  // this value, the checkpoint lasts to the end of a test, as the checkpoint of a large database would.
+  const server = await postgresOver(folder, user, { cluster_name: name, checkpoint_timeout: '1d' });
   await server.start();
   return {
     ...server,

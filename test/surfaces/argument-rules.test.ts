@@ -17,8 +17,8 @@ import { plateRule, whitelistEntryRule } from '../../schema/whitelist.ts';
 import { argumentRule } from '../../src/graphql/operation-plan.ts';
 
 /**
- * The validation rules that a resolver applies itself. Such a rule checks each row of a list separately, or checks two
- * arguments together.
+ * The validation rules that a resolver applies in its own code. Such a rule checks each row of a list separately, or
+ * checks two arguments together.
  */
 const rulesOfResolvers: Record<string, z.ZodType> = {
   'Mutation.importWhitelistEntries(entries)': z.array(whitelistEntryRule),
@@ -53,8 +53,8 @@ function nested(levels: number): unknown {
 }
 
 /**
- * Returns a validation rule without its wrappers. A wrapper of a rule makes it optional or nullable, or transforms its
- * result.
+ * Returns a validation rule without its wrappers. A wrapper makes a rule optional or nullable, or transforms the result
+ * of the rule.
  */
 function bare(rule: unknown, isLeaf: boolean): unknown {
   if (rule instanceof z.ZodOptional || rule instanceof z.ZodNullable) return bare(rule.unwrap(), isLeaf);
@@ -132,7 +132,7 @@ describe('text patterns in the OpenAPI document', () => {
   );
   const texts = ['', ' ', ...Array.from({ length: 0xa0 }, (_, code) => `a${String.fromCharCode(code)}a`)];
 
-  /** Returns each text that only one of the two accepts: the pattern in the OpenAPI document or the validation rule. */
+  /** Returns each text that the OpenAPI pattern accepts and the validation rule refuses, or the other way round. */
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;

@@ -110,7 +110,7 @@ describe('brownouts (planned outages of deprecated routes)', () => {
   });
 });
 
-describe('a deprecated route whose request body the gateway refuses', () => {
+describe('requests to a deprecated route with a body that the gateway refuses', () => {
   const refusedBodies = [
     ['is not JSON text', 'text/plain', 'x', 415],
     ['is malformed JSON', 'application/json', '{', 400],
@@ -127,7 +127,7 @@ describe('a deprecated route whose request body the gateway refuses', () => {
       headers: { 'X-API-Key': key, 'Content-Type': contentType },
       body,
     });
-    // The embedded database computes its timeouts from the clock, so the clock is wrong for as short as possible.
+    // The embedded database computes its timeouts from the clock, so the test restores the real clock at once.
     vi.useRealTimers();
     const { headers } = response;
     expect(headers.get('Deprecation')).toMatch(/^@\d+$/);

@@ -170,7 +170,9 @@ describe('documentation of the limits of concurrent tasks', () => {
     expect(text).toContain(
       `${requests.runningPerOwner}; ${countText(requests.waiting.perOwner)} more wait, oldest first`,
     );
-    expect(text).toContain(`one of a key in a process; ${countText(largeBodies.waiting.perOwner)} wait`);
+    expect(text).toContain(
+      `one for each API key in a process; ${countText(largeBodies.waiting.perOwner)} more wait`,
+    );
     expect(text).toContain(
       `one at a time in a process; ${locationChanges.waiting.perOwner} more wait, for at most ${locationChanges.waiting.maxMs / 1_000} s`,
     );

@@ -16,7 +16,7 @@ import { describe, expect, test } from 'vitest';
 import { schema } from '../../schema/index.ts';
 
 // The GraphQL schema must have all names in test/fixtures/graph.graphql, because clients rely on these names. The
-// GraphQL schema may also have names that this file does not contain.
+// GraphQL schema may also have names that are not in test/fixtures/graph.graphql.
 const promised = parse(readFileSync(new URL('../fixtures/graph.graphql', import.meta.url), 'utf8'));
 
 const types = promised.definitions.flatMap((node) =>

@@ -181,7 +181,7 @@ const countRows = async () =>
 
 describe('the equivalent GraphQL request of a REST request', () => {
   test.each(routes.map((route) => ({ name: `${route.method} ${route.path}`, route })))(
-    'the REST endpoint $name can return its equivalent GraphQL request without running it, and both requests have the same result',
+    'the REST endpoint $name can return its equivalent GraphQL request without changing data, and both requests have the same result',
     async ({ route }) => {
       const [restWorld, twinWorld] = await newWorlds();
       await fc.assert(

@@ -212,7 +212,7 @@ function requestOf({ kind, parent, field, selection, declared, values }: Leaf, h
  * are in a separate request, because one value of a wrong type makes the whole request fail.
  */
 function requestsOf(leaf: Leaf) {
-  // A request contains updateLocation only once, because changing the maximum stay costs most of an operation's points.
+  // A request contains updateLocation only once, because two changes of the maximum stay exceed the maximum cost.
   const most = leaf.field === 'updateLocation' ? 1 : fieldsPerRequest[leaf.kind];
   const taken = partsOf(hostileValues.filter(leaf.takes), most);
   const others = hostileValues.filter((value) => !leaf.takes(value)).slice(0, most);

@@ -19,9 +19,7 @@ await seedDemoData(database.prisma, {
 /** The character that the test prints after the output of each command, to separate the outputs. */
 const separator = '\x1e';
 
-/**
- * Replaces the identifiers and times in a JSON response, because they differ in every test run, and parses the result.
- */
+/** Parses a JSON response after the replacement of its identifiers and times, which differ in every test run. */
 const comparable = (answer: string): unknown =>
   JSON.parse(
     answer

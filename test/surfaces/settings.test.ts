@@ -184,11 +184,12 @@ const mutationsWithLiteral = {
 };
 
 describe.each(['updateCompany', 'registerCompany'] as const)(
-  'company settings of %s that are a GraphQL literal with a variable',
+  'company settings that %s receives as a GraphQL literal with a variable',
   (mutation) => {
     /**
-     * The definition of the variable `$n`, the company settings as a GraphQL literal, the value of the variable, and the
-     * settings that the gateway stores if the numbers are exact. The character `#` stands for the number.
+     * Each row contains the definition of the variable `$n`, the company settings as a GraphQL literal, the value of
+     * the variable, and the stored settings. The character `#` stands for a number. The gateway stores the settings if
+     * this number is exact.
      */
     const forms: [definition: string, literal: string, value: string | undefined, stored: string][] = [
       ['$n: JSON', '{ account: $n }', '#', '{"account":#}'],
@@ -223,7 +224,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     }
 
     test.each(cases)(
-      'are refused when the number loses digits: %s, %s, value %s, stored %s, number %s',
+      'company settings are refused when the number is not exact: %s, %s, value %s, stored %s, number %s',
       async (definition, literal, value, _, number) => {
         const insert = (text: string) => text.replace('#', number);
         const { key, companyId, bodies } = await sendRepeatedly(
@@ -244,7 +245,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     );
 
     test.each(forms)(
-      'are stored unchanged when the number is exact: %s, %s, value %s, stored %s',
+      'company settings are stored unchanged when the number is exact: %s, %s, value %s, stored %s',
       async (definition, literal, value, stored) => {
         const insert = (text: string) => text.replace('#', '1234567890123456.5');
         const { key, bodies } = await sendRepeatedly(insert(definition), literal, value && insert(value));
@@ -257,7 +258,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
   },
 );
 
-test('a number that loses digits is accepted if the GraphQL literal of the company settings does not contain it', async () => {
+test('a GraphQL request may contain a number that would lose precision if the company settings do not use this number', async () => {
   const { key, companyId } = await gateway.newTenant();
   const query = mutationsWithLiteral.updateCompany('$n: JSON = 12345678901234567890', '{ account: $n }');
   const body = await sendMutation(key, query, `{"id":"${companyId}","n":7,"other":12345678901234567890}`);
@@ -265,7 +266,7 @@ test('a number that loses digits is accepted if the GraphQL literal of the compa
   expect((await shown(key, companyId)).graph).toEqual({ account: 7 });
 });
 
-test('the refusal of a GraphQL literal shows the settings with the value of the variable', async () => {
+test('when company settings in a GraphQL literal are refused, the error shows the settings with the value of the variable', async () => {
   const { key, companyId } = await gateway.newTenant();
   const query = mutationsWithLiteral.updateCompany('$n: JSON = -0', '{ a: 1, account: $n }');
   for (const [variables, account] of [

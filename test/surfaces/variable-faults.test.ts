@@ -25,6 +25,8 @@ const recordEvent = `mutation ($input: ParkingEventInput!) {
 const createKey = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }';
 const plateAccess = `query ($at: DateTime, $reading: ReadingInput) {
   plateAccess(locationId: "${locationId}", reading: $reading, at: $at) { reason } }`;
+const whitelistChanges = `query ($after: String, $first: Int) {
+  whitelistChanges(locationId: "${locationId}", after: $after, first: $first) { cursor } }`;
 
 /**
  * A test case: a GraphQL operation, and variables with at least one invalid field. If several fields are invalid, the
@@ -158,6 +160,13 @@ const cases: Case[] = [
     variables: { input: { name: 'A', permissions: ['READ_LOCATIONS'], companyIds: [companyId, {}] } },
     field: 'companyIds.1',
     value: {},
+  },
+  {
+    operation: whitelistChanges,
+    variables: { after: 'no cursor', first: 0 },
+    field: 'after',
+    value: 'no cursor',
+    errors: ['after', 'first'],
   },
   { operation: plateAccess, variables: { at: 'soon', reading: { text: 'A 7' } }, field: 'at', value: 'soon' },
   {

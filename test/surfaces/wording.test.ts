@@ -20,8 +20,8 @@ const replacedWords: [word: RegExp, term: string][] = [
 ];
 
 /**
- * Returns the section Unreleased of the changelog. The test does not check the sections of earlier releases, because
- * they keep their original words.
+ * Returns the section Unreleased of the changelog. The test skips the sections of earlier releases, because these
+ * sections keep their original words.
  */
 const unreleased = (text: string) => text.split(/^## /m).find((section) => section.startsWith('Unreleased'))!;
 

@@ -10,8 +10,8 @@ const { run, newSubscriber, addEntry, received, skipRetryDelay, soon, prisma } =
 const minuteMs = 60_000;
 
 // These tests set the clock of the test process back by a minute. An embedded database runs in the same process, and
-// uses the clock of this process. With an embedded database, these tests show only that webhook messages are sent on
-// time.
+// uses the clock of this process. With an embedded database, both clocks are therefore slow, and these tests show only
+// that the gateway sends webhook messages on time.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - minuteMs, shouldAdvanceTime: true });
 });
@@ -29,8 +29,8 @@ test('a gateway whose clock is a minute slow does not resend a failing webhook m
       .toBe(attempts);
     const delivery = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
     expect(delivery.nextAttemptAt.getTime()).toBeGreaterThan((await databaseNow(prisma)).getTime());
-    // When the message for a second webhook arrives, the gateway has certainly read the outbox again. Until the time of
-    // its next attempt, the gateway must not resend the failed message.
+    // When the message for a second webhook arrives, the gateway has certainly read the outbox again. The gateway must
+    // not resend the failed message before the time of the next attempt.
     const later = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(later.key, later.locationId);
     await received(later.receiver, 1);

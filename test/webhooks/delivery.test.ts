@@ -150,7 +150,7 @@ describe('webhook deliveries', () => {
     ).toBe(1);
   });
 
-  test('a webhook stays enabled when its previous receiver responds with status 410 (Gone) after the URL of the webhook changed', async () => {
+  test('when the URL of a webhook has changed, the status 410 (Gone) of the previous receiver does not disable the webhook', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const newReceiver = await startReceiver();
     let answer = () => {};
@@ -197,7 +197,8 @@ describe('webhook deliveries', () => {
       (await deliveriesOf(key, webhookId)).map(({ status, attempts }) => `${status} ${attempts.length}`);
     // The gateway sends at most five messages of a webhook at the same time, and this webhook has six messages. When
     // the webhook is disabled, the gateway cancels the deliveries that it has not started. The API reads a delivery
-    // before its attempts, so a response may contain an old status of the delivery with new attempts.
+    // before it reads the attempts of the delivery. A response may therefore contain new attempts, but still the old
+    // status.
     await expect
       .poll(
         async () => (await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown)),
@@ -209,7 +210,7 @@ describe('webhook deliveries', () => {
     ).toBe(1);
   });
 
-  test('a disabled webhook has no pending deliveries; after a user enables the webhook, its cancelled deliveries can be resent', async () => {
+  test('disabling a webhook cancels its pending deliveries, and after a user enables the webhook, these deliveries can be resent', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 500;
     await addEntry(key, locationId);

@@ -87,7 +87,7 @@ describe('acknowledged webhook messages', () => {
 });
 
 describe('large webhook messages in pull delivery', () => {
-  test('when webhook messages are large, a pull returns only some of them, and later pulls return the others', async () => {
+  test('when webhook messages are large, one pull returns only some of the messages, and later pulls return the remaining messages', async () => {
     const { companyId, readerKey, webhookId } = await newReaderWith(0);
     // PostgreSQL compresses large values, but random ids cannot be compressed, so the webhook message stays large.
     const listed = Array.from({ length: 10_000 }, () => randomUUID());

@@ -93,7 +93,7 @@ describe('notices about waiting webhook messages in one gateway process', () => 
     }
   });
 
-  test('no query runs after the only watched webhook is deleted', async () => {
+  test('when a client deletes the only webhook that has subscriptions, the gateway stops its query for waiting messages', async () => {
     vi.useFakeTimers();
     try {
       const { query, notices } = newNotices([]);
@@ -108,7 +108,7 @@ describe('notices about waiting webhook messages in one gateway process', () => 
     }
   });
 
-  test('a message of an older transaction that commits late gets a notice like any other message', async () => {
+  test('subscribers also get a notice about a webhook message when its transaction starts early and commits late', async () => {
     vi.useFakeTimers();
     try {
       const counted = { webhookId: 'a', waiting: 1, newest: new Date('2026-01-01T10:00:02Z') };

@@ -97,12 +97,12 @@ describe('the example receivers in docs/webhooks.md', () => {
 });
 
 test.runIf(hasPython)(
-  'the documented webhook receiver in Python does not accept a repeated message whose first delivery it could not handle',
+  'when the documented webhook receiver in Python fails to handle a message, it does not accept the repeated message as already handled',
   async () => {
     const [block] = fencedBlocks(page).filter(({ language }) => language === 'python');
     const secret = `whsec_${randomBytes(24).toString('base64')}`;
     const { port } = await startExample(['python3'], 'receiver.py', block!.text, secret);
-    const body = '{}'; // The receiver prints the type of a message, and an empty message has no type.
+    const body = '{}'; // The receiver fails, because it prints the type of a message, and an empty message has no type.
     const now = new Date();
     const headers = {
       'webhook-id': newId(),

@@ -62,7 +62,7 @@ describe('webhooks with a receiver that fails', () => {
     await expect.poll(failingSince, soon).toBeNull();
   });
 
-  test('a webhook is disabled after five days of failures, and other webhooks of the company get a message about it', async () => {
+  test('a webhook is disabled after five days of failures, and the other webhooks of its company get a message about this change', async () => {
     const { key, companyId, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const told = await startReceiver();
     await createWebhook(key, { url: told.url, events: ['WEBHOOK_DISABLED'] });

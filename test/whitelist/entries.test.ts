@@ -76,7 +76,7 @@ describe.each(surfaceNames)('creation of a whitelist entry over %s', (surface) =
     });
   });
 
-  test('the error about a missing field also names a validity that ends before it starts', async () => {
+  test('when a field is missing and the validity ends before its start, the error names both fields', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({
       referenceId: undefined,
@@ -87,21 +87,21 @@ describe.each(surfaceNames)('creation of a whitelist entry over %s', (surface) =
     expect(answer.details).toMatchObject({ errors: [{ field: 'referenceId' }, { field: 'validUntil' }] });
   });
 
-  test('a note may have 500 characters that have two UTF-16 units each', async () => {
+  test('a note may contain 500 emoji, although each of these characters has two UTF-16 units', async () => {
     const { locationId, key } = await gateway.newTenant();
     const note = '🚗'.repeat(500);
     const answer = await call(gateway, create(locationId, newEntry({ note })), key);
     expect(entryOf(answer.body)).toMatchObject({ note });
   });
 
-  test('the value of an invalid field is shortened without a broken character', async () => {
+  test('when an error response shortens an invalid value, the response cuts no character in half', async () => {
     const { locationId, key } = await gateway.newTenant();
     const note = `a${'🚗'.repeat(501)}`;
     const answer = await call(gateway, create(locationId, newEntry({ note })), key);
     expect(answer.details).toMatchObject({ field: 'note', value: `a${'🚗'.repeat(99)}` });
   });
 
-  test('an instant may omit the seconds', async () => {
+  test('a client may omit the seconds of a time', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({ validFrom: '2026-01-31T08:00+04:00' });
     const answer = await call(gateway, create(locationId, input), key);
@@ -260,7 +260,7 @@ describe('lists of whitelist entries', () => {
   });
 
   test.each([0, 1, 250, 251, 1250, 1251])(
-    'a REST list of %i entries has the same bytes in one response as in its combined pages',
+    'a REST response with a whole list of %i entries has the same bytes as all its pages together',
     async (count) => {
       const { locationId, key } = await gateway.newTenant();
       const texts = ['"\\/\t\n', 'مرحبا 🚗', '\u2028\u2029</script>', '', null];
@@ -320,6 +320,17 @@ describe('lists of whitelist entries', () => {
       body: { error: { code: 'VALIDATION_ERROR', details: { field, errors: [{ field }] } } },
     });
     expect(JSON.stringify(answer.body)).not.toMatch(/\b(first|after)\b/);
+  });
+
+  test('the refusal of a whitelist request lists every invalid parameter', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const path = `/locations/${locationId}/whitelist?limit=0&cursor=nonsense&referenceId=%00`;
+    const { status, body } = await gateway.rest('GET', path, { key });
+    const fields = body.error.details.errors.map(({ field }: { field: string }) => field);
+    expect(status).toBe(400);
+    expect(fields.toSorted()).toEqual(['cursor', 'limit', 'referenceId']);
+    expect(fields[0]).toBe(body.error.details.field);
+    expect(JSON.stringify(body)).not.toMatch(/\b(first|after)\b/);
   });
 
   test('GraphQL clients read a whitelist forward and backward in pages, even while entries are inserted and deleted', async () => {

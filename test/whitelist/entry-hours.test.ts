@@ -347,7 +347,7 @@ describe('local time at a location', () => {
     },
   );
 
-  test('a local time is within permit hours if and only if its minute of the week is in a permitted range', () => {
+  test('a local time is within the permit hours exactly when its minute of the week is in one of the permitted ranges', () => {
     const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
     const timeOf = (minutes: number) =>
       `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;

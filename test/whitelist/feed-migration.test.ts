@@ -49,7 +49,8 @@ test('the database migration of the whitelist feed loses no whitelist entry, and
 
   await applyMigrations(database, log, migrationsFolder);
 
-  expect(await storage()).toEqual(before); // PostgreSQL has not rewritten the table: it is still in the same file
+  // The table is still in the same file, so PostgreSQL has not rewritten the table.
+  expect(await storage()).toEqual(before);
   const feed = createWhitelistFeed({
     sql,
     whitelist: createWhitelistReads({ sql, kind: database.kind, feedCursors }),

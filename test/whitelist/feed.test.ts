@@ -107,7 +107,7 @@ describe('the feed of whitelist changes', () => {
     expect(await readPage(key, locationId, changes.cursor)).toMatchObject({ upserts: [], removals: [] });
   });
 
-  test('the whitelist feed reports the removal of an entry that happens while a client reads the pages of the whitelist', async () => {
+  test('when whitelist entries are removed while a client reads the first pages of the feed, the feed later reports the removals', async () => {
     const { key, locationId } = await gateway.newTenant();
     const entries = [await addEntry(key, locationId), await addEntry(key, locationId)];
     const page = await readPage(key, locationId, undefined, 1);
@@ -134,7 +134,8 @@ describe('the feed of whitelist changes', () => {
     const { key, locationId } = await gateway.newTenant();
     const [changed, removed] = [await addEntry(key, locationId), await addEntry(key, locationId)];
     const { cursor } = await readPage(key, locationId);
-    // 600 updates of two whitelist entries cause 1,200 changes. This is more than the gateway reads in one chunk.
+    // 600 updates of two whitelist entries cause 1,200 changes, so that the gateway reads the changes in several
+    // chunks.
     for (const note of Array.from({ length: 600 }, (_, change) => String(change))) {
       await prisma.$executeRaw`UPDATE "WhitelistEntry" SET note = ${note} WHERE "locationId" = ${locationId}`;
     }
@@ -240,12 +241,12 @@ describe('the feed of whitelist changes', () => {
 /** Returns the decoded content of a feed cursor that this gateway has signed. */
 const decode = (cursor: string) => feedCursors.decode(cursor) as FeedCursor;
 
-/** Returns an unsigned feed cursor. Releases before 1.6.0 created such cursors. */
+/** Returns an unsigned feed cursor, like the cursors that releases before 1.6.0 created. */
 const unsigned = (cursor: object) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
 /**
- * Returns a feed cursor with a valid signature but a changed position. The values in `part` replace the values of the
- * position.
+ * Returns a feed cursor that has a valid signature, but in whose position the values in `part` replace the original
+ * values.
  */
 async function cursorWith(locationId: string, key: string, part: object) {
   const decoded = decode((await readPage(key, locationId)).cursor);
@@ -268,8 +269,8 @@ describe('feed cursors without a valid signature of the gateway', () => {
       'a signature with another last character',
       (cursor: string) => {
         const last = cursor.at(-1)!;
-        // The last base64 character of a feed cursor has six bits, but the signature uses only four of them. The test
-        // changes only the two bits that the signature does not use.
+        // The last base64 character of a feed cursor has six bits, and the signature ends after four bits. The test
+        // changes only the two bits after the end of the signature.
         return cursor.slice(0, -1) + String.fromCharCode(last.charCodeAt(0) + 1);
       },
     ],
@@ -347,7 +348,7 @@ describe('feed cursors from which the feed cannot continue', () => {
     expect(await readPage(key, locationId, page.cursor)).toMatchObject({ reset: false, upserts: [] });
   });
 
-  test('the whitelist feed starts again with the whole whitelist when the changes after the cursor were already removed', async () => {
+  test('the whitelist feed starts again with the whole whitelist when the gateway has deleted the changes after the cursor', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { cursor } = await readPage(key, locationId);
     const entries = [await addEntry(key, locationId), await addEntry(key, locationId)];
@@ -366,7 +367,7 @@ describe('feed cursors from which the feed cannot continue', () => {
     });
   });
 
-  test('the whitelist feed starts with the whole whitelist again for a cursor from an earlier release that points between two pages', async () => {
+  test('the whitelist feed starts with the whole whitelist again when an earlier release created the cursor between two pages', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const { cursor } = await readPage(key, locationId);
@@ -390,7 +391,7 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
   }
 
   test.each([1, 2, 3])(
-    'the copy of a client that follows the whitelist feed is correct in whatever order transactions commit (random seed %i)',
+    'a client that follows the whitelist feed has a correct copy when transactions commit in a random order (random seed %i)',
     async (seed) => {
       const { key, locationId } = await gateway.newTenant();
       const follower = createFollower(key, locationId, 7);
@@ -488,7 +489,7 @@ describe('the subscription whitelistChanged', () => {
       'a batch of parking events',
       'mutation ($locationId: ID!, $event: ParkingEventInput!) { recordParkingEvents(locationId: $locationId, events: [$event]) { recorded } }',
     ],
-  ])('whitelistChanged announces that a vehicle has used its pass, by %s', async (_, query) => {
+  ])('whitelistChanged announces the use of a pass when a client records %s', async (_, query) => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const { plateType, plateCode, plateNumber } = await gateway.database.prisma.whitelistEntry.update({

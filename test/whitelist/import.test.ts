@@ -99,7 +99,7 @@ describe('imports of rows into a whitelist', () => {
     );
   });
 
-  test('a whitelist import counts an entry as unchanged only when each of its values, even an empty one, equals the value in the row', async () => {
+  test('a whitelist import counts an entry as unchanged only when all values equal the values in the row, including empty values', async () => {
     const { locationId, key } = await gateway.newTenant();
     const full = {
       ...row('1', 'n'),
@@ -333,8 +333,8 @@ describe('imports of rows into a whitelist', () => {
         });
       const results = await Promise.all(imports);
       const created = (await Promise.all(creates)).reduce<number>((sum, one) => sum + one, 0);
-      // The whitelist contains each plate once. So the created entries minus the deleted entries, in all responses
-      // together, must equal the number of plates.
+      // The whitelist contains each plate once. Therefore, the number of created entries minus the number of deleted
+      // entries, over all responses, must equal the number of plates.
       expect((await whitelistOf(locationId)).size).toBe(numbers.length);
       expect(results.reduce((sum, result) => sum + result.created - result.deleted, created)).toBe(
         numbers.length,

@@ -20,7 +20,7 @@ export type AccessReason =
   /** The vehicle has already entered as often as `maxEntries` allows. */
   | 'USED_UP';
 
-/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue such a key. */
+/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue a key without companies and locations. */
 export type CreateApiKeyInput = {
   /** Rate limit points in a minute. Default: 100, or the limit of the issuing key when that is lower. */
   burstLimit?: number | null | undefined;
@@ -167,7 +167,7 @@ export type UpdateApiKeyInput = {
 
 /** How a receiver gets messages. */
 export type WebhookDeliveryKind =
-  /** A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address. */
+  /** A reader takes messages with `pullWebhookMessages` and acknowledges the messages with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address. */
   | 'PULL'
   /** The gateway posts messages to the URL of the webhook. */
   | 'PUSH';

@@ -23,8 +23,8 @@ const parts = [
 ];
 
 /**
- * Creates the GraphQL client for one API key. The cache of the client stores each object only once. So after a live
- * update or a mutation, every view shows the new values of the object.
+ * Creates the GraphQL client for one API key. The cache of the client stores each object only once, so every view shows
+ * the new values of an object after a live update or a mutation.
  */
 export function createGraphClient(key: string): Client {
   const live = createLive(() => key);

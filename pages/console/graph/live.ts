@@ -57,8 +57,8 @@ export function createLive(currentKey: () => string) {
   const client = createClient({
     url: '/graphql',
     headers: () => ({ 'X-API-Key': currentKey() }),
-    // The retries of graphql-sse are switched off, because each rejected attempt costs a rate limit point. Instead of
-    // these retries, the function `run` subscribes again after a pause.
+    // The retries of graphql-sse are switched off, because each rejected attempt costs a rate limit point. The function
+    // `run` replaces the retries of graphql-sse: it subscribes again after a pause.
     retryAttempts: 0,
   });
 

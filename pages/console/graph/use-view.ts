@@ -12,8 +12,8 @@ export interface View<Data> {
   /** Reads the data of the view from the gateway again. */
   reload(): void;
   /**
-   * The GraphQL document and variables with which the view loads its data. A button can open them in the GraphQL
-   * explorer.
+   * The GraphQL document and variables with which the view loads its data. A button can open this operation in the
+   * GraphQL explorer.
    */
   operation: ShownOperation;
 }

@@ -43,7 +43,8 @@ export function timeText(
 
 /**
  * Shows a time in the time zone that the user has chosen: the time zone of the location or of this device. A tooltip
- * shows the time in the time zone that the user has not chosen. If there is no location, the tooltip shows it in UTC.
+ * shows the time in the time zone that the user has not chosen. If there is no location, the tooltip shows the time in
+ * UTC.
  */
 export function Time({
   at,

@@ -27,7 +27,7 @@ const maxShownRejects = 50;
 
 /**
  * The import modes that the console offers. The console does not offer the mode REPLACE, which replaces a whole
- * whitelist; the command line does.
+ * whitelist. The command `pms import` offers this mode.
  */
 type Mode = Exclude<ImportMode, 'REPLACE'>;
 

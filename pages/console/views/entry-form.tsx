@@ -48,8 +48,8 @@ const labels: Record<keyof Values, string> = {
 };
 
 /**
- * Converts the values of the form fields to the input of the GraphQL mutation. Times that the user has not edited stay
- * the times of `entry`.
+ * Converts the values of the form fields to the input of the GraphQL mutation. If the user has not edited a time, the
+ * input contains the exact time of `entry`.
  */
 function inputOf(
   values: Values,

@@ -122,8 +122,8 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
     };
     if (!edited) return setSecret((await issuing.send({ input }))?.createApiKey?.secret);
     const { locationIds: _, ...unscoped } = input;
-    // For an operator's key, the request must not contain location ids, because its scope always contains every
-    // location.
+    // For an operator's key, the request must not contain location ids, because the scope of an operator's key always
+    // contains every location.
     if (await changing.send({ id: edited.id, input: edited.unrestricted ? unscoped : input })) onDone();
   }
 

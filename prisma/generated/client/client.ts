@@ -59,8 +59,8 @@ export type WhitelistEntry = Prisma.WhitelistEntryModel
 /**
  * Model Quota
  * The maximum number of vehicles of a reference (such as an apartment) that may be inside at the same time. The
- * migrations `quotas` and `open_sessions_of_plates` create two indexes of the open parking sessions, by whitelist
- * entry and by plate. These two indexes are not in schema.prisma.
+ * migrations `quotas` and `open_sessions_of_plates` create indexes of the open parking sessions by whitelist entry and
+ * by plate, which schema.prisma does not contain.
  */
 export type Quota = Prisma.QuotaModel
 /**
@@ -72,9 +72,9 @@ export type Quota = Prisma.QuotaModel
 export type WhitelistEntryUse = Prisma.WhitelistEntryUseModel
 /**
  * Model ParkingEvent
- * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. By this identifier, the gateway
- * recognises an event that the gate sends again. If the gate sends a corrected event with the same `eventId`, the
- * gateway overwrites the values of the recorded event.
+ * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. By `eventId`, the gateway recognises
+ * an event that the gate sends again. If the gate sends a corrected event with the same `eventId`, the gateway
+ * overwrites the values of the recorded event.
  */
 export type ParkingEvent = Prisma.ParkingEventModel
 /**

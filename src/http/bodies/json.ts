@@ -11,10 +11,10 @@ const maxJsonValues = 150_000;
 const maxJsonDepth = 40;
 
 /**
- * The maximum number of fields beyond the first `maxNarrowFields` of their object, in one JSON text. Such fields are
- * called wide. The number of wide fields is limited, because parsing an object with many fields takes much time and
- * memory for each field. The largest objects that clients need to send are JSON fields with free content, which may
- * have up to 16 KiB.
+ * The maximum number of wide fields in one JSON text. The first `maxNarrowFields` fields of an object are narrow, and
+ * all other fields of the object are wide. The number of wide fields is limited, because parsing an object with many
+ * fields takes much time and memory for each field. The largest objects that clients need to send are JSON fields with
+ * free content, which may have up to 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
@@ -27,8 +27,8 @@ const maxStringCharacters = 32_768;
 
 /**
  * The maximum length of a field name, in characters including the quotes. The limit exists because GraphQL suggests a
- * similar name for a misspelt field name, and this takes longer for a longer name. All field names that clients need
- * are shorter than `maxNameCharacters`.
+ * similar name for a misspelt field name, and the search for a similar name takes longer for a longer name. All field
+ * names that clients need are shorter than `maxNameCharacters`.
  */
 const maxNameCharacters = 1_000;
 
@@ -46,7 +46,8 @@ const closingBrace = 0x7d;
  * millions of small values would block the process for seconds, but counting the values takes only milliseconds.
  *
  * @param options.isBounded true when the structure of the text has already been checked
- * @throws {ServiceError} `VALIDATION_ERROR` without the name of a field
+ * @throws {ServiceError} `VALIDATION_ERROR` for a text that is not JSON or that exceeds a limit; the error names no
+ *   field
  */
 export function parseJson(text: string, { isBounded = false } = {}): unknown {
   if (!isBounded) requireBoundedStructure(text);
@@ -109,8 +110,8 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 }
 
 /**
- * Whether a stored JSON text is within the limits for the structure of JSON from clients. The process can parse JSON text
- * within these limits quickly.
+ * Whether the structure of a stored JSON text is within the limits that apply to JSON texts from clients. The process
+ * can parse JSON text within these limits quickly.
  */
 export const isBoundedJson = (text: string): boolean => createStructureCheck()(text) === undefined;
 

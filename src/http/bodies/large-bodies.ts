@@ -66,7 +66,9 @@ export function createBodyAnswerer(): BodyAnswerer {
   };
 }
 
-/** Parses a JSON text like `parseJson`, but yields to the event loop before, between and after checking and parsing. */
+/**
+ * Checks and parses a JSON text like `parseJson`, but yields to the event loop before, between and after the two steps.
+ */
 async function parseYielding(text: string, { isBounded = false } = {}): Promise<unknown> {
   await yieldToEventLoop();
   if (!isBounded) {

@@ -88,8 +88,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
       // This process may not know a secret that another process has issued. If another client has exhausted the rate
-      // limit of the same address, this process refuses the unknown secret. After that refusal, it reads the hashes of
-      // all issued secrets again within 5 s.
+      // limit of the same address, this process refuses the unknown secret. After the refusal, this process reads the
+      // hashes of all issued secrets again within 5 s.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;
     });
@@ -158,8 +158,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
             holdBytes: (change) => void (state.heldBytes += change),
             requestId: state.requestId,
             log,
-            // REST sets the members `takeWholeList` and `defersLargeValues` in a copy of the context. The object has
-            // both members from the start, because V8 needs microseconds to add a new member to a copied object.
+            // REST sets the members `takeWholeList` and `defersLargeValues` in a copy of the context. The original
+            // context already has both members, because V8 needs microseconds to add a new member to a copied object.
             takeWholeList: undefined,
             defersLargeValues: undefined,
           };

@@ -14,8 +14,8 @@ import { type Answer, bodyOf, jsonHeaders, surfaceHeaders } from '../responses/r
 import { addressSubject } from './unauthenticated-clients.ts';
 
 // Refusing a request must cost less than answering it, so that a flood of requests does not block the process. If the
-// process already knows that it must refuse a request (for example because of the rate limit), it refuses early. At
-// that time, the process has not yet matched a route or created a `Request` or `Headers` object.
+// process already knows that it must refuse a request (for example because of the rate limit), it refuses early. An
+// early refusal happens before the process matches a route or creates a `Request` or `Headers` object.
 
 /** The API of a request (REST or GraphQL), with the function that converts an error to a response of this API. */
 export interface RefusingSurface {
@@ -107,7 +107,7 @@ export function createKnownRefusals(
 
 /**
  * Returns the value of a header as a single text. When a client repeats a header, Node usually combines the values of
- * the header into one text. For a few headers, Node keeps an array instead.
+ * the header into one text. For a few headers, Node keeps the values in an array.
  */
 const single = (value: string | string[] | undefined) =>
   typeof value === 'object' ? value.join(', ') : value;

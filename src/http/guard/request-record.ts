@@ -3,8 +3,9 @@ import { type RequestState, unknownOperation } from '../request-state.ts';
 import type { UnauthenticatedClients } from './unauthenticated-clients.ts';
 
 /**
- * The maximum number of characters of a path in the log. The log shortens longer paths. Clients can send requests to
- * any path, and can choose long aliases, which the paths of GraphQL errors contain.
+ * The maximum number of characters of a path in the log. The log shortens longer paths. A client can send a request to
+ * a long path. A client can also choose long aliases in a GraphQL request, and the path of a GraphQL error contains
+ * these aliases.
  */
 const maxLoggedPath = 200;
 
@@ -42,8 +43,8 @@ export function createRequestRecord(
         createdAt: new Date(),
       });
     } else if (errorCode) unauthenticatedClients.countRefusal(errorCode);
-    // When a request without a valid API key exceeds the rate limit, the gateway only counts the refusal. It does not
-    // log each of these refusals, because a client can cause any number of them.
+    // When a request without a valid API key exceeds the rate limit, the gateway only counts the refusal. The gateway
+    // does not log each refusal, because a client could fill the log with refusals.
     if (!key && errorCode === 'RATE_LIMIT_EXCEEDED') return;
     const loggedPath = operation === unknownOperation && path.slice(0, maxLoggedPath);
     log.info(

@@ -51,11 +51,11 @@ export interface RequestsInProgress {
 }
 
 /**
- * Reports that the handler of a request has ended. A request whose client has disconnected counts as running until then,
- * because its handler still uses the process and the database.
+ * Reports that the handler of a request has ended. Until its handler ends, a request counts as running even if its
+ * client has disconnected, because the handler still uses the process and the database.
  *
- * @param whenSent whether the request counts as running until its response is written or its connection is closed.
- *   Otherwise, the request ends at once
+ * @param whenSent true if the request counts as running until its response is written or its connection is closed;
+ *   false if the request counts as ended at once
  */
 export type EndRequest = (whenSent: boolean) => void;
 
@@ -141,7 +141,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   }
 
   /**
-   * Closes connections with unread response bytes until the number of these bytes in the process is within the limit.
+   * Closes connections with unread response bytes until the number of unread response bytes in the process is within
+   * the limit.
    */
   function cutLargest(): void {
     const unread = new Map([...keys.values()].map((key) => [key, unreadOf(key)]));

@@ -33,8 +33,8 @@ export interface UnauthenticatedClients {
    * `lookUp` subtracts one point only if the secret is invalid. Several concurrent requests with the same secret count
    * as only one look-up.
    *
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when the client address has too few rate limit points left. The
-   *   gateway then does not look up the secret
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, without a look-up of the secret, when the client address has too few
+   *   rate limit points left
    */
   lookUp<Found>(
     state: RequestState,
@@ -43,8 +43,8 @@ export interface UnauthenticatedClients {
   ): Promise<Found>;
   /**
    * Counts a request that the gateway refused. The gateway does not log each refused request, but logs their number
-   * once a minute. Refused requests are not logged one by one, because a log line or a database row for each of them
-   * could fill the disk.
+   * once a minute. Refused requests are not logged one by one, because a log line or a database row for each refused
+   * request could fill the disk.
    */
   countRefusal(code: ErrorCode): void;
 }
@@ -86,7 +86,8 @@ export function createUnauthenticatedClients({
       try {
         const decision = await limiter.read(subject);
         const remaining = Math.min(decision.hour.remaining, decision.burst.remaining);
-        // If no points remain, `charge` does not subtract points; it only makes the rate limiter cache the refusal.
+        // If no points remain, `charge` subtracts no point. The call of `charge` only makes the rate limiter cache the
+        // refusal.
         if (remaining === 0) await charge(limiter, state, subject);
         if (remaining < running) {
           state.decision = { ...decision, allowed: false, retryAfter: lookUpRetrySeconds };

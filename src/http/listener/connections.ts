@@ -16,15 +16,15 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    */
   requestTimeoutMs: number;
   /**
-   * How long an idle connection waits for its next request. The idle time is longer than 60 s, after which common load
-   * balancers close idle connections. The server must not close an idle connection before the load balancer closes it.
+   * How long an idle connection waits for its next request. The server must not close an idle connection before the
+   * load balancer closes the connection. Common load balancers close an idle connection after 60 s, so the server waits
+   * longer than 60 s.
    */
   keepAliveTimeoutMs: number;
   /**
    * The maximum time during which a connection may transfer no data while a request is being answered. After
    * `silentTimeoutMs`, a stalled client can therefore no longer keep its response in memory. `silentTimeoutMs` must be
-   * longer than `requestTimeoutMs` plus `checkIntervalMs`. Otherwise, the client of an incomplete request would not get
-   * status 408.
+   * longer than `requestTimeoutMs` plus `checkIntervalMs`, so that the client of an incomplete request gets status 408.
    */
   silentTimeoutMs: number;
   /** How often Node checks whether requests have exceeded `headersTimeoutMs` or `requestTimeoutMs`. */
@@ -40,8 +40,8 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    */
   maxConnectionsPerClient: number;
   /**
-   * How long a stopping server keeps idle connections open. If a client sends a request on such a connection during
-   * this time, the response announces that the connection will close.
+   * How long a stopping server keeps idle connections open. If a client sends a request on an idle connection while the
+   * server stops, the response announces that the connection will close.
    */
   idleGraceMs: number;
   /** How long a server that is stopping waits for the responses to the requests in progress. */

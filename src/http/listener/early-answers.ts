@@ -51,7 +51,7 @@ export function answerEarly(server: Server, bodyOf: RefusalBody, connections: Co
     );
     socket.on('error', () => socket.destroy());
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-    // The server closes the connection after one second. Otherwise, a client that never stops sending could keep the
+    // The server closes the connection after one second, so that a client that never stops sending cannot keep the
     // connection open.
     setTimeout(() => socket.destroy(), refusalReadMs).unref();
   }

@@ -20,10 +20,10 @@ export interface UnreadBodyLimits {
 /**
  * Creates a function that discards unread request bodies, one after the other. The gateway answers some requests before
  * it has read their body, for example because the body is too large. Node itself would read all unread bodies as fast
- * as they arrive. Megabytes from many connections would delay other requests.
+ * as they arrive. If many connections sent megabytes at the same time, other requests would be delayed.
  *
- * @returns a function that the server calls at the start of each request. After the response, the function discards
- *   the unread part of the request body, so that the connection can carry the next request
+ * @returns a function that the server calls at the start of each request. After the response, the function discards the
+ *   unread part of the request body, so that the connection can carry the next request
  */
 export function createUnreadBodies({ unreadBodyTimeoutMs, maxUnreadBodyBytes }: UnreadBodyLimits) {
   const slots = createSlots(slotLimits.unreadBodies);

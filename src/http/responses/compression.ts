@@ -83,8 +83,9 @@ function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
 
 /**
  * Compresses a response body outside of the event loop. Each chunk of a streamed body is sent as soon as it is
- * compressed. So compression does not delay the first entries of a long list. The body is read only as fast as the
- * client reads the response, and is not read at all when the response has no body, such as a response to HEAD.
+ * compressed. So compression does not delay the first entries of a long list. The function reads the body only as fast
+ * as the client reads the response. If the response is sent without its body, as for a HEAD request, the function does
+ * not read the body at all.
  */
 export function compressed(
   body: string | ReadableStream<Uint8Array>,

@@ -22,8 +22,8 @@ export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' }
 
 /**
  * The value of `Retry-After`, in seconds, when the gateway refuses a request because of too much work. For example,
- * such an overload occurs when too many changes of one location are waiting. An API key can meet an overload although
- * it is within its rate limits.
+ * such an overload occurs when too many changes of one location are waiting. During an overload, the gateway can refuse
+ * the requests of an API key that is within its rate limits.
  */
 const busyRetryAfterSeconds = 1;
 
@@ -64,7 +64,7 @@ export function respond({ status, body: made, headers, errorCode }: Answer, stat
   const hold = (change: number) => {
     if (state) state.heldBytes += change;
   };
-  // The spread syntax is not used for these headers, because it would take several microseconds.
+  // The code combines the headers with `Object.assign`, because the spread syntax would take several microseconds.
   const allHeaders: Record<string, string> = state ? surfaceHeaders(state, status) : {};
   if (body !== null) Object.assign(allHeaders, jsonHeaders);
   if (large) allHeaders.Vary = 'Accept-Encoding';

@@ -121,7 +121,8 @@ export function createWhitelistImport(services: {
       rejected: [],
     };
     const { rejected } = result;
-    // The gateway may refuse only the first batch. After the first batch, some rows are already stored.
+    // The gateway may refuse only the first batch, because rows of the first batch are already stored when a later
+    // batch waits.
     let mayRefuse = true;
 
     async function mergeBatch(batch: CheckedRows): Promise<void> {
@@ -165,9 +166,9 @@ export function createWhitelistImport(services: {
      *
      * @param readRow converts a row to the values of a whitelist entry. For an invalid row, `readRow` throws a
      *   `ServiceError` that describes the fault
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
-     *   many imports of the API key, or changes of the location, are waiting or take too long, `UNAUTHORIZED` or
-     *   `FORBIDDEN` when the API key lost its access while the import waited
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
+     *   many imports of the API key or too many changes of the location are waiting, or when earlier imports or changes
+     *   take too long. `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
      */
     async importRows(
       author: WaitingAuthor,

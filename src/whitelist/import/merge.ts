@@ -14,9 +14,10 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
    * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. No two rows
    * of the batch may have the same plate.
    *
-   * @param options.mayRefuse false if the import has already written an earlier batch, so that it must continue
-   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too many
-   *   changes of the location are waiting, or earlier changes take too long
+   * @param options.mayRefuse false if the gateway must not refuse the batch, because the import has already written an
+   *   earlier batch
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too many
+   *   changes of the location are waiting, or when earlier changes take too long
    */
   return async function merge(
     author: WaitingAuthor,

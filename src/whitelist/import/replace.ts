@@ -51,12 +51,12 @@ export function createWhitelistReplace(services: {
   /**
    * Makes the whitelist of a location equal to the imported rows, in one transaction. If the whitelist changed, the
    * transaction also writes an audit record. All rows must have different plates. Several SQL statements write the
-   * rows. Between two of these statements, the embedded database can answer requests of gates. On PostgreSQL, gates
-   * find only the old whitelist entries before the commit. On the embedded database, gates can find some of the new
+   * rows, so that the embedded database can answer requests of gates between two statements. On PostgreSQL, gates find
+   * only the old whitelist entries before the commit. On the embedded database, gates can find some of the new
    * whitelist entries before the commit.
    *
-   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too many
-   *   changes of the location are waiting, or earlier changes take too long
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too many
+   *   changes of the location are waiting, or when earlier changes take too long
    */
   return function replace(
     author: WaitingAuthor,
@@ -65,7 +65,8 @@ export function createWhitelistReplace(services: {
   ): Promise<MergeResult> {
     const work = async (transaction: Transaction): Promise<MergeResult> => {
       const { companyId } = await lockLocation(transaction, locationId, author.key);
-      // The embedded database needs no lock, because it runs no other change during a transaction.
+      // On the embedded database, the whitelist entries need no lock, because no other change runs during a
+      // transaction.
       if (kind !== 'embedded') await queryInTransaction(transaction, lockEntries, { locationId });
       const created = new Set<string>();
       const updated: string[] = [];

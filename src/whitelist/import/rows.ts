@@ -43,8 +43,8 @@ export const statementParts = <Row>(rows: readonly Row[], kind: Database['kind']
   partsOf(rows, rowsPerStatement[kind]);
 
 /**
- * SQL that converts the array parameters to a table with the imported rows. Each imported row has a new identifier, for
- * the case that the row becomes a new whitelist entry.
+ * SQL that converts the array parameters to a table with the imported rows. Each imported row has a new identifier,
+ * which is used only if the row becomes a new whitelist entry.
  */
 export const inputRows = `
   SELECT * FROM unnest($newIds::text[], ${valueArrayParameters}, ${keepArrayParameters})

@@ -7,12 +7,11 @@ import { inputRows, type MergeMode, writeRows } from './rows.ts';
 // The SQL statements that import rows into a whitelist, or predict the result of an import.
 
 /**
- * Returns the SQL statement that writes one batch of imported rows and its audit record. To be fast for large batches,
- * the statement must not join two tables with many rows. In a prepared statement, PostgreSQL assumes that an array
- * parameter has ten rows. A join would therefore compare every row with every other row. The statement therefore uses
- * `IN` with a subquery instead of a join. For an uncorrelated subquery, PostgreSQL always uses a hash table. The
- * statement locks the location to prevent a deadlock, because two imports could lock the same plates in different
- * orders.
+ * Returns the SQL statement that writes one batch of imported rows and its audit record. The statement uses `IN` with
+ * an uncorrelated subquery instead of a join, because PostgreSQL always uses a hash table for an uncorrelated subquery.
+ * A join of two large tables would be slow: in a prepared statement, PostgreSQL assumes that an array parameter has ten
+ * rows, and would compare every row with every other row. The statement locks the location, because two imports could
+ * otherwise lock the same plates in different orders and deadlock.
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
@@ -51,7 +50,7 @@ export const lockEntries = namedStatement(
   ) locked`,
 );
 
-/** Writes some of the rows of a REPLACE import. */
+/** Writes one part of the rows of a REPLACE import to the whitelist. */
 export const writeEntries = namedStatement(
   'whitelist-replace-write',
   `

@@ -20,8 +20,8 @@ interface AuditRow {
 }
 
 /**
- * Returns whether the number of rows that a request has stored matches the outcome that the client recorded for the
- * request.
+ * Returns whether a request has stored the correct number of rows. An acknowledged request stores one row, and a
+ * refused request stores none. A request with an unknown outcome stores at most one row.
  */
 function agrees(outcome: Outcome, count: number): boolean {
   if (outcome === 'acknowledged') return count === 1;
@@ -113,8 +113,8 @@ export async function checkLedger(database: Queries, tenant: Tenant, ledger: Led
 }
 
 /**
- * Returns whether the webhook receiver accepted a message. The gateway must send a message again that the receiver
- * refused.
+ * Returns whether the webhook receiver accepted a message. If the receiver refused the message, the gateway must send
+ * the message again.
  */
 const isTaken = ({ answer }: Receiver['messages'][number]) => typeof answer === 'number' && answer < 300;
 

@@ -5,8 +5,8 @@ import { type Access, askGraph } from './tenant.ts';
 // same time.
 
 /**
- * The ways in which a client disconnects. It resets the TCP connection, ends its own side of the connection, or closes
- * its socket.
+ * The ways in which a client disconnects: the client resets the TCP connection, ends its own side of the connection, or
+ * closes its socket.
  */
 const waysToLeave: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.resetAndDestroy(),
@@ -88,8 +88,7 @@ export function startDisconnects(url: string, tenant: Access, clients: { count: 
 const importedRows = 10_000;
 
 /**
- * Imports a whitelist that replaces the previous whitelist. Every import contains the same plates, but with a different
- * note.
+ * Imports a whitelist that replaces the previous whitelist. Every import contains the same plates, with the given note.
  */
 export async function importWhitelist(url: string, { key, locationId }: Access, note: string): Promise<void> {
   await askGraph(

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The resource usage of a gateway process, PostgreSQL and Redis at one point in time. */
+/** The memory and the open files of a gateway process, and the numbers of connections to PostgreSQL and to Redis. */
 export interface Figures {
   /** The resident memory of a gateway process, in MiB. */
   residentMib: number;
@@ -46,7 +46,7 @@ export async function figuresOfProcess(
   };
 }
 
-/** The smallest and the largest value of each figure in a list of samples. */
+/** The smallest and the largest value of each measured resource, such as memory, in a list of samples. */
 type Ranges = Record<keyof Figures, { least: number; most: number }>;
 
 function rangesOf(samples: readonly Sample[]): Ranges {
@@ -64,9 +64,9 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 }
 
 /**
- * The parts of a soak (a long run under load) that the test compares, in tenths of its duration: `[1, 3]` is the part
- * from 10 % to 30 % of the duration. The test ignores the first tenth of the soak, because Node compiles code and the
- * connection pools fill during that time.
+ * The parts of a soak (a long run under load) that the test compares. `[1, 3]` is the part from 10 % to 30 % of the
+ * duration. The test ignores the first tenth of the soak, because Node compiles code and the connection pools fill
+ * during that time.
  */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 
@@ -85,8 +85,8 @@ const allowedGrowth: Figures = {
 /**
  * Prints the resource usage of a gateway in each part of a soak.
  * @returns one text for each measured resource, such as memory, that grew too much from the beginning to the end of the
- *   soak. For each part of the soak, the function compares the smallest heap size, which is the size after a garbage
- *   collection.
+ *   soak. For the heap, the function compares the smallest sizes, which are the sizes after a garbage collection. For
+ *   the other resources, the function compares the largest values.
  */
 export function compareParts(samples: readonly Sample[], minutes: number): string[] {
   const tenth = (minutes * 60) / 10;

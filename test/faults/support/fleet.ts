@@ -16,7 +16,7 @@ export interface Fleet {
   started: GatewayProcess[];
   /** Starts one gateway on its port. */
   start(index: number): Promise<void>;
-  /** Returns the state of one component, such as Redis, from `/readyz` of each gateway. */
+  /** Returns the state of one component, such as the database, from `/readyz` of each gateway. */
   readiness(part: 'database' | 'limiter' | 'notices'): Promise<string[]>;
   /** Kills all gateways at once. */
   kill(): Promise<void>;
@@ -59,14 +59,15 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
 
 /**
  * The maximum number of requests of one rate-limited API key that all gateways together serve when Redis fails. Redis
- * and each gateway process have their own counter, and each counter allows `limitedKeyBudget` requests. When Redis
- * loses its data, the counter in Redis starts again at 0. Redis may then allow `limitedKeyBudget` requests twice.
+ * and each gateway process count the requests separately, and each count may reach `limitedKeyBudget`. When Redis loses
+ * its data, the count in Redis starts again at 0. Redis may then allow `limitedKeyBudget` requests twice.
  */
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
 /**
- * Returns a function that tells whether a gateway process has counted rate limit points in its own memory since this
- * call. On a busy machine, Redis may respond too late. Then the gateway process logs "Redis does not answer".
+ * Returns a function that tells whether a gateway process has counted rate limit points in its own memory since the
+ * call of `watchFallback`. When Redis responds too late, for example on a busy machine, a gateway process counts points
+ * itself and logs "Redis does not answer".
  *
  * @param started all processes that the test has started. Later processes are added to this array. The array keeps
  *   processes that ended, because they may have served requests that Redis did not count

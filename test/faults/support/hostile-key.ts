@@ -3,7 +3,7 @@ import { repeat } from './repeat.ts';
 import type { Access } from './tenant.ts';
 
 // In the soak, a hostile client uses up the rate limit of one API key. The hostile client sends the most expensive
-// requests. It also sends hostile values, such as null characters or very long texts.
+// requests. The hostile client also sends hostile values, such as null characters or very long texts.
 
 /**
  * The rate limits of the hostile client's API key for one hour and for one minute, in points. The hostile client sends

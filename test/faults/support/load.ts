@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tenant } from './tenant.ts';
 
 /**
- * The outcome of a request, from the view of its client: the gateway confirmed the change or refused it, or the client
- * does not know. The client does not know the outcome when it gets no response, or a status of 500 or more. A change
- * with an unknown outcome may be stored or not.
+ * The outcome of a request, as its client sees it: the gateway acknowledged the change, the gateway refused the change,
+ * or the outcome is unknown. The outcome is unknown when the client gets no response, a status of 500 or more, or
+ * `INTERNAL_ERROR`. The gateway may have stored a change with an unknown outcome.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
@@ -32,13 +32,13 @@ export interface Ledger {
   /** For each gateway in `urls`, the number of requests that the gateway acknowledged. */
   acknowledged: number[];
   /**
-   * The requests that got no response, or a status of 500 or more. Each text contains the method, the path, and the
-   * response or connection error.
+   * The requests that got no response, a status of 500 or more, or `INTERNAL_ERROR`. Each text contains the time, the
+   * method, the path, and the response or connection error.
    */
   unanswered: string[];
   /** The number of requests with the rate-limited API key that got a response. */
   askedOfLimitedKey: number;
-  /** How many requests with the rate-limited API key the gateways did not refuse. */
+  /** The number of requests with the rate-limited API key that the gateways allowed. */
   servedOfLimitedKey: number;
 }
 
@@ -99,8 +99,8 @@ export function startLoad(
   let stopped = false;
 
   /**
-   * Returns whether the gateway refused the connection of a client. Then the client has not sent its request, so the
-   * gateway has certainly not stored the change.
+   * Returns whether the gateway refused the connection of a client. A client without a connection cannot send its
+   * request, so the gateway has certainly not stored the change.
    */
   const isUnsent = (error: unknown) =>
     ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
@@ -180,8 +180,8 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // When the gateway refuses a parking event that the client sends again, the recorded outcome stays the same. The
-      // gateway may have stored the parking event when the client sent it for the first time.
+      // When the gateway refuses a repeated parking event, the recorded outcome does not change. The gateway may have
+      // stored the parking event at the first attempt.
       if (outcome === 'acknowledged' || resend === 0) history.outcome = outcome;
       if (stopped) return;
     }

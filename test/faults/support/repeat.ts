@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * Calls a function again and again, with a pause after each call, until `stop` is called.
  *
  * @param work the function to call; its argument is the number of earlier calls
- * @returns two functions: one returns how often `work` was called, and one stops the calls
+ * @returns the function `count`, which returns the number of completed calls, and the function `stop`, which ends the
+ *   calls
  */
 export function repeat(work: (count: number) => Promise<unknown>, pauseMs: number) {
   let stopped = false;

@@ -93,9 +93,9 @@ export async function soak(
   });
   expect.soft(grown).toEqual(gateways.map(() => []));
   expect.soft(unanswered).toEqual([]);
-  // If Redis responds too late on a busy machine, a gateway process counts rate limit points itself. Then the process
-  // logs "Redis does not answer". Each gateway process that counts rate limit points in its own memory allows
-  // `limitedKeyBudget` more requests.
+  // If Redis responds too late on a busy machine, a gateway process counts rate limit points itself and logs "Redis
+  // does not answer". Each gateway process that counts rate limit points itself allows `limitedKeyBudget` more
+  // requests.
   const alone = gateways.filter(({ process: { output } }) => output().includes('Redis does not answer'));
   expect(servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);
   expect(servedOfLimitedKey).toBeLessThanOrEqual(limitedKeyBudget * (1 + alone.length));

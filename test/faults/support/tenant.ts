@@ -44,7 +44,8 @@ export async function askGraph<Value>(
 }
 
 /**
- * Gives the operator's API key rate limits that no test reaches. The function waits until every gateway applies them.
+ * Gives the operator's API key rate limits that no test reaches, and waits until every gateway applies these rate
+ * limits.
  */
 export async function raiseOperatorLimits(
   database: Queries,

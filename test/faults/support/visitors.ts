@@ -2,7 +2,7 @@ import { repeat } from './repeat.ts';
 import type { Tenant } from './tenant.ts';
 
 // The simulated clients of this file only read data, and some of them disconnect early. If the gateway did not free the
-// resources of these requests, its memory or its number of file descriptors would grow during the test.
+// resources of an ended request, the memory or the open files of the gateway would grow during the test.
 
 /** The maximum duration of a request of a simulated client, in milliseconds. */
 const patienceMs = 20_000;
@@ -57,7 +57,8 @@ const visits: readonly Visit[] = [
 
 /**
  * Sends read requests to the gateways, one after the other, until `stop` is called.
- * @returns two functions: the first returns the number of requests so far, and the second stops sending requests
+ * @returns the function `count`, which returns the number of requests so far, and the function `stop`, which ends the
+ *   requests
  */
 export function startVisitors(urls: readonly string[], tenant: Tenant, pauseMs: number) {
   async function visit(count: number): Promise<void> {

@@ -1751,8 +1751,9 @@ export type $LocationPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     announcedFull: boolean
     /**
-     * The version of the location, which increases with each change. When a client changes the location, the client can
-     * send the version that it has read. If the location has another version by then, the change fails.
+     * The version of the location, which increases with each change. With a change of the location, a client can send
+     * the version that the client has read. If the location has another version at the time of the change, the gateway
+     * refuses the change.
      */
     version: number
     createdAt: Date

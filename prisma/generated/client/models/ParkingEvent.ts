@@ -14,9 +14,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ParkingEvent
- * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. By this identifier, the gateway
- * recognises an event that the gate sends again. If the gate sends a corrected event with the same `eventId`, the
- * gateway overwrites the values of the recorded event.
+ * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. By `eventId`, the gateway recognises
+ * an event that the gate sends again. If the gate sends a corrected event with the same `eventId`, the gateway
+ * overwrites the values of the recorded event.
  */
 export type ParkingEventModel = runtime.Types.Result.DefaultSelection<Prisma.$ParkingEventPayload>
 
@@ -938,8 +938,8 @@ export type $ParkingEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
     confidence: number | null
     occurredAt: Date
     /**
-     * The gateway's decision whether the vehicle may enter. The gate received this decision before it sent the parking
-     * event. `decision` is null when the gate did not report a decision.
+     * The gateway's decision whether the vehicle may enter. The gate received the decision before the gate sent the
+     * parking event. `decision` is null when the gate did not report a decision.
      */
     decision: $Enums.AccessReason | null
     /**

@@ -15,8 +15,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model Quota
  * The maximum number of vehicles of a reference (such as an apartment) that may be inside at the same time. The
- * migrations `quotas` and `open_sessions_of_plates` create two indexes of the open parking sessions, by whitelist
- * entry and by plate. These two indexes are not in schema.prisma.
+ * migrations `quotas` and `open_sessions_of_plates` create indexes of the open parking sessions by whitelist entry and
+ * by plate, which schema.prisma does not contain.
  */
 export type QuotaModel = runtime.Types.Result.DefaultSelection<Prisma.$QuotaPayload>
 

@@ -912,9 +912,9 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     type: string
     status: $Enums.WebhookDeliveryStatus
     /**
-     * The time of the next attempt to deliver the message. When a worker or reader claims the delivery, it gets a lease,
-     * and `nextAttemptAt` becomes the end of this lease. If a worker or reader stops during its lease, another worker or
-     * reader can claim the delivery when the lease has ended.
+     * The time of the next attempt to deliver the message. When a worker or reader claims the delivery, `nextAttemptAt`
+     * becomes the end of its lease. If the worker or reader stops during the lease, another worker or reader can claim
+     * the delivery after the end of the lease.
      */
     nextAttemptAt: Date
     /**
