@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { PGlite, Transaction } from '@electric-sql/pglite';
 
@@ -43,6 +44,8 @@ const maxGatesInARow = 20;
  * The embedded database runs in the thread of the event loop. Before each SQL statement, the queue yields to the event
  * loop for a few iterations. During these iterations of the event loop, the process can read new requests of gates from
  * their sockets.
+ *
+ * Each work runs in the async context of its caller, so that its tracing spans belong to the request of the caller.
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
@@ -75,13 +78,13 @@ export function shareConnection(pglite: PGlite): SharedConnection {
 
   const ofGates = <Result>(work: (connection: Connection) => Promise<Result>) =>
     new Promise<Result>((resolve, reject) => {
-      gates.push((connection) => work(connection).then(resolve, reject));
+      gates.push(AsyncResource.bind((connection) => work(connection).then(resolve, reject)));
       void runAll();
     });
 
   const queued = <Result>(work: () => Promise<Result>) =>
     new Promise<Result>((resolve, reject) => {
-      others.push(() => work().then(resolve, reject));
+      others.push(AsyncResource.bind(() => work().then(resolve, reject)));
       void runAll();
     });
 

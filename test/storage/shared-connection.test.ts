@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { describe, expect, test } from 'vitest';
@@ -42,6 +43,20 @@ test('after at most 20 queries for gate decisions in a row, another waiting quer
   while (!isAnswered) await gates.query('gate');
   await other;
   expect(asked.indexOf('other')).toBe(20);
+});
+
+test('each query and transaction on the embedded database runs in the async context of its caller', async () => {
+  const caller = new AsyncLocalStorage<string>();
+  const seen: unknown[] = [];
+  const see = async () => void seen.push(caller.getStore());
+  const { gates, others, heavy } = shareConnection({ query: see, transaction: see } as unknown as PGlite);
+  await Promise.all([
+    caller.run('first', () => others.query('a')),
+    caller.run('second', () => others.query('b')),
+    caller.run('third', () => heavy.transaction(see)),
+    caller.run('gate', () => gates.query('c')),
+  ]);
+  expect(seen).toEqual(['gate', 'first', 'second', 'third']);
 });
 
 describe('transactions on the embedded database', async () => {
