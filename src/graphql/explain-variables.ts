@@ -22,7 +22,7 @@ import { argumentRule, type OperationPlan, type VariableArgument, type Variables
  * Explains what is wrong with the variables of an operation. If a value does not fit its type in the schema, the
  * function also checks the value with the validation rules of the operation's arguments. If a field has a fault
  * according to its type and a fault according to a validation rule, the result contains only the fault according to the
- * rule. A validation rule receives the coerced value, as a resolver does. For example, the validation rule of an enum
+ * rule. The error also lists the faults of the other variables according to the validation rules. A validation rule receives the coerced value, as a resolver does. For example, the validation rule of an enum
  * argument accepts only the internal values of the enum.
  *
  * @returns `VALIDATION_ERROR`, or undefined when the variables are valid
@@ -33,15 +33,20 @@ export async function explainVariables(
   variables: Variables,
 ): Promise<ServiceError | undefined> {
   const faults: ValueFault[] = [];
+  const faultsOfFitting: (() => Promise<ValueFault[]>)[] = [];
   for (const definition of plan.operation.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
     const value = valueOf(variables, name);
     if (!type || !isInputType(type) || (value === undefined && definition.defaultValue)) continue;
-    if (await fitsType(value, type)) continue;
     const guarded = plan.variableArguments.filter(
       ({ variable, argument }) => variable === name && argumentRule(argument),
     );
+    if (await fitsType(value, type)) {
+      // Like Pothos, the function does not validate a missing value.
+      if (value !== undefined && value !== null) faultsOfFitting.push(() => firstBroken(guarded, value));
+      continue;
+    }
     try {
       const typeFaults = await faultsOfType(guarded[0]?.argument.name ?? name, value, type);
       const broken = await firstBroken(guarded, value);
@@ -52,7 +57,9 @@ export async function explainVariables(
       throw error;
     }
   }
-  return faults.length > 0 ? faultsError(faults) : undefined;
+  if (faults.length === 0) return undefined;
+  for (const faultsOf of faultsOfFitting) faults.push(...(await faultsOf()));
+  return faultsError(faults);
 }
 
 /** Runs the validation rules one after the other, and returns the faults of the first rule that reports any faults. */

@@ -322,16 +322,22 @@ describe('lists of whitelist entries', () => {
     expect(JSON.stringify(answer.body)).not.toMatch(/\b(first|after)\b/);
   });
 
-  test('the refusal of a whitelist request lists every invalid parameter', async () => {
-    const { locationId, key } = await gateway.newTenant();
-    const path = `/locations/${locationId}/whitelist?limit=0&cursor=nonsense&referenceId=%00`;
-    const { status, body } = await gateway.rest('GET', path, { key });
-    const fields = body.error.details.errors.map(({ field }: { field: string }) => field);
-    expect(status).toBe(400);
-    expect(fields.toSorted()).toEqual(['cursor', 'limit', 'referenceId']);
-    expect(fields[0]).toBe(body.error.details.field);
-    expect(JSON.stringify(body)).not.toMatch(/\b(first|after)\b/);
-  });
+  test.each([
+    ['breaks a rule', 'limit=0'],
+    ['has the wrong type', 'limit=abc'],
+  ])(
+    'the refusal of a whitelist request lists every invalid parameter when one parameter %s',
+    async (_, limit) => {
+      const { locationId, key } = await gateway.newTenant();
+      const path = `/locations/${locationId}/whitelist?${limit}&cursor=nonsense&referenceId=%00`;
+      const { status, body } = await gateway.rest('GET', path, { key });
+      const fields = body.error.details.errors.map(({ field }: { field: string }) => field);
+      expect(status).toBe(400);
+      expect(fields.toSorted()).toEqual(['cursor', 'limit', 'referenceId']);
+      expect(fields[0]).toBe(body.error.details.field);
+      expect(JSON.stringify(body)).not.toMatch(/\b(first|after)\b/);
+    },
+  );
 
   test('GraphQL clients read a whitelist forward and backward in pages, even while entries are inserted and deleted', async () => {
     const { locationId, key } = await gateway.newTenant();
