@@ -253,7 +253,7 @@ builder.mutationFields((t) => ({
     type: IssuedWebhook,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Issues a new secret. During a grace period, each message is signed with the new and the former secret, so that receivers can switch to the new secret.',
+      'Issues a new secret. During a grace period, each message is signed with the new and the former secret, so that receivers can switch to the new secret. A second rotation within the grace period ends the grace period of the first secret.',
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({

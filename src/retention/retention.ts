@@ -2,7 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { NamedStatement } from '../database/named-statement.ts';
 import type { Sql } from '../database/types.ts';
-import { countRemoval, maxBatchRows, recorderRemoval, removals } from './statements.ts';
+import {
+  cancelOfDisabledWebhooks,
+  countRemoval,
+  maxBatchRows,
+  recorderRemoval,
+  removals,
+} from './statements.ts';
 import { dropExpiredUsage, prepareUsagePartitions } from '../usage/partitions.ts';
 
 /** The number of days for which each kind of record is kept. Audit records are never removed. */
@@ -27,13 +33,13 @@ export interface RetentionDays {
 type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts', number>;
 
 /**
- * The retention job: it removes expired records, and creates the table partitions for the usage records of the coming
- * days.
+ * The retention job: it removes expired records, cancels the pending deliveries of disabled webhooks, and creates the
+ * table partitions for the usage records of the coming days.
  */
 export interface Retention {
   /**
-   * Removes all expired records now. Usage records are removed one whole day at a time, and all other records are
-   * removed in small batches.
+   * Removes all expired records now, and cancels the pending deliveries of disabled webhooks. Usage records are removed
+   * one whole day at a time, and all other records are removed in small batches.
    */
   removeExpired(): Promise<Removed>;
   /** Lets the running SQL statement end, and then stops the removal of expired records. */
@@ -60,16 +66,20 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
   let closed = false;
   let running: Promise<unknown> = Promise.resolve();
 
-  async function removeOlder(statement: NamedStatement, keptDays: number): Promise<number> {
+  /** Runs a statement until its batch is not full, and returns the number of changed rows. */
+  async function runBatches(statement: NamedStatement, parameters: { days?: number } = {}): Promise<number> {
     let total = 0;
     while (!closed) {
-      const [batch] = await sql.query<{ count: number }>(statement, statement.values({ days: keptDays }));
+      const [batch] = await sql.query<{ count: number }>(statement, statement.values(parameters));
       total += batch?.count ?? 0;
       if (batch?.count !== maxBatchRows) break;
       await sleep(batchPauseMs);
     }
     return total;
   }
+
+  const removeOlder = (statement: NamedStatement, keptDays: number) =>
+    runBatches(statement, { days: keptDays });
 
   /**
    * Creates new partitions for usage records, and drops expired partitions. If the partitions cannot be created or
@@ -89,6 +99,13 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
     }
   }
 
+  /** Cancels the pending deliveries of disabled webhooks, and then removes expired deliveries. */
+  async function removeDeliveries(): Promise<number> {
+    const cancelled = await runBatches(cancelOfDisabledWebhooks);
+    if (cancelled > 0) log.info({ cancelled }, 'cancelled pending deliveries of disabled webhooks');
+    return removeOlder(removals.deliveries, days.deliveries);
+  }
+
   async function removeExpired() {
     const removed = {
       usageDays: await renewUsageDays(),
@@ -97,7 +114,7 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
       usageRecorders: await removeOlder(recorderRemoval, idleRecorderDays),
       events: await removeOlder(removals.events, days.events),
       counts: await removeOlder(countRemoval, days.events),
-      deliveries: await removeOlder(removals.deliveries, days.deliveries),
+      deliveries: await removeDeliveries(),
       whitelistChanges: await removeOlder(removals.whitelistChanges, days.whitelistChanges),
     };
     if (Object.values(removed).some(Boolean)) log.info({ removed }, 'removed expired records');

@@ -2,16 +2,26 @@ import { advisoryLocks } from '../database/advisory-locks.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { keepAdjustments } from '../parking/occupancy-columns.ts';
 
-// The SQL statements that remove expired records. Each SQL statement in this file removes one batch of rows.
+// The SQL statements of the retention job, which remove expired records and cancel the pending deliveries of disabled
+// webhooks. Each SQL statement in this file changes one batch of rows.
 
 /**
- * The maximum number of rows that one statement removes. The number is small, so that client requests do not wait long
- * for the statement.
+ * The maximum number of rows that one statement removes or cancels. The number is small, so that client requests do not
+ * wait long for the statement.
  */
 export const maxBatchRows = 1000;
 
 /** SQL for the time that is `$days` days ago. Records from before this time have expired. */
 const endOfAge = 'now() - make_interval(days => $days::int)';
+
+/**
+ * Returns the common table expression `turn`, whose column `mine` tells whether this process may change the table now.
+ * Only one process at a time changes expired rows of a table.
+ */
+const turnFor = (table: string) => `
+    turn AS MATERIALIZED (
+      SELECT pg_try_advisory_xact_lock(hashtextextended('${table}', ${advisoryLocks.retention})) AS mine
+    )`;
 
 /**
  * Returns an SQL statement that removes one batch of rows older than `$days` days, by the database clock. The result of
@@ -27,9 +37,7 @@ const removal = (table: string, key: string, expired: string, deletedSessions?: 
   namedStatement(
     `retention ${table}`,
     `
-    WITH turn AS MATERIALIZED (
-      SELECT pg_try_advisory_xact_lock(hashtextextended('${table}', ${advisoryLocks.retention})) AS mine
-    ),
+    WITH ${turnFor(table)},
     removed AS (
       DELETE FROM "${table}"
       WHERE (SELECT mine FROM turn) AND (${key}) IN (${expired} LIMIT ${maxBatchRows} FOR UPDATE SKIP LOCKED)
@@ -119,6 +127,38 @@ export const removals = {
        LIMIT ${maxBatchRows})`,
   ),
 };
+
+/**
+ * Cancels one batch of pending deliveries of disabled webhooks, and returns the number of cancelled deliveries. A
+ * process that disables a webhook cancels the deliveries of the webhook itself, but the process may end before all
+ * deliveries are cancelled. Also, a change may add its delivery while the webhook is being disabled. The statement locks
+ * the webhooks first, so that no client enables a webhook while its deliveries are cancelled. The statement skips
+ * webhooks and deliveries that another transaction is changing. The inner limit and the array have the same reasons as
+ * in `src/webhooks/batch-statements.ts`.
+ */
+export const cancelOfDisabledWebhooks = namedStatement(
+  'retention cancel deliveries',
+  `
+    WITH ${turnFor('WebhookDelivery')},
+    disabled AS MATERIALIZED (
+      SELECT w.id FROM "Webhook" w
+      WHERE (SELECT mine FROM turn) AND w."disabledAt" IS NOT NULL AND (
+        SELECT true FROM "WebhookDelivery" d WHERE d."webhookId" = w.id AND d.status = 'PENDING'
+        ORDER BY d."nextAttemptAt" LIMIT 1)
+      FOR NO KEY UPDATE SKIP LOCKED
+    ),
+    batch AS MATERIALIZED (
+      SELECT pending.id FROM disabled CROSS JOIN LATERAL (
+        SELECT d.id FROM "WebhookDelivery" d WHERE d."webhookId" = disabled.id AND d.status = 'PENDING'
+        ORDER BY d."nextAttemptAt" LIMIT (SELECT ${maxBatchRows}) FOR NO KEY UPDATE SKIP LOCKED
+      ) pending
+      LIMIT ${maxBatchRows}
+    ),
+    cancelled AS (
+      UPDATE "WebhookDelivery" SET status = 'CANCELLED' WHERE id = ANY (ARRAY(SELECT id FROM batch)) RETURNING 1
+    )
+    SELECT count(*)::int AS count FROM cancelled`,
+);
 
 /** Removes the usage recorders (rows of `"UsageRecorder"`) of processes that have ended. */
 export const recorderRemoval = removal(

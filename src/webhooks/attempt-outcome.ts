@@ -19,6 +19,14 @@ export interface AttemptResult {
 /** The state of a delivery after an attempt: the message is delivered, will be sent again, or has failed. */
 export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 
+/** The result of storing an attempt. */
+interface StoredAttempt {
+  /** The state of the delivery. If the delivery was deleted during the attempt, the outcome is `failed`. */
+  outcome: AttemptOutcome;
+  /** Whether the attempt disabled the webhook. In this case, the caller must call `cancelPending`. */
+  hasDisabled: boolean;
+}
+
 /**
  * Whether the receiver accepted the message, according to the status of its response (Standard Webhooks, "Responses").
  */
@@ -118,19 +126,17 @@ export async function storeAcknowledgements(
  * `disableAfterFailingDays` days. All times of a delivery and its attempts come from the clock of the database.
  * Transactions that change a webhook and its deliveries always change the webhook first, so that transactions cannot
  * deadlock.
- *
- * @returns the outcome of the attempt. If the delivery was deleted during the attempt, the outcome is `failed`
  */
 export async function storeOutcome(
   prisma: PrismaClient,
   { id, webhookId, url }: ClaimedDelivery,
   result: AttemptResult,
-): Promise<AttemptOutcome> {
+): Promise<StoredAttempt> {
   return prisma.$transaction(async (transaction) => {
     const attempt = { deliveryId: id, ...result };
     if (isAccepted(result)) {
       await storeAccepted(transaction, webhookId, [attempt]);
-      return 'delivered';
+      return { outcome: 'delivered', hasDisabled: false };
     }
 
     const now = await databaseNow(transaction);
@@ -145,7 +151,8 @@ export async function storeOutcome(
     const failingSince = webhook?.failingSince ?? now;
     const isFailingTooLong = now.getTime() - failingSince.getTime() >= disableAfterFailingMs;
     const isEnding = webhook !== null && (isGone || isFailingTooLong);
-    if (isEnding && (await disableWebhook(transaction, webhookId))) {
+    const hasDisabled = isEnding && (await disableWebhook(transaction, webhookId));
+    if (hasDisabled) {
       await recordChange(
         transaction,
         { key: null, requestId: id },
@@ -164,7 +171,7 @@ export async function storeOutcome(
     }
 
     const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
-    if (!delivery) return 'failed';
+    if (!delivery) return { outcome: 'failed', hasDisabled };
     const firstAttempt = await transaction.webhookAttempt.findFirst({
       // If a client has requested the message again, the attempts before this request do not count.
       where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
@@ -184,6 +191,6 @@ export async function storeOutcome(
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), ...attempt } });
-    return isOver ? 'failed' : 'retry';
+    return { outcome: isOver ? 'failed' : 'retry', hasDisabled };
   });
 }

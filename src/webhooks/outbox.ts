@@ -1,5 +1,6 @@
 import { databaseNow } from '../database/clock.ts';
 import type { Sql, Transaction } from '../database/types.ts';
+import { cancelBatch, maxBatchDeliveries } from './batch-statements.ts';
 import type { Message } from './payload.ts';
 import { claimDueStatement, releaseStatement } from './statements.ts';
 
@@ -60,16 +61,9 @@ export async function release(sql: Sql, { id }: ClaimedDelivery, afterSeconds = 
   await sql.query(releaseStatement, releaseStatement.values({ id, afterSeconds }));
 }
 
-/** Cancels the pending deliveries of a webhook. The webhook must be locked in the caller's transaction. */
-export async function cancelPending(transaction: Transaction, webhookId: string): Promise<void> {
-  await transaction.webhookDelivery.updateMany({
-    where: { webhookId, status: 'PENDING' },
-    data: { status: 'CANCELLED' },
-  });
-}
-
 /**
- * Disables a webhook and cancels its pending deliveries.
+ * Disables a webhook. From the end of the transaction, the gateway sends no pending deliveries of the webhook. After the
+ * transaction, the caller must cancel these deliveries with `cancelPending`.
  *
  * @returns false when the webhook was already disabled
  */
@@ -79,6 +73,20 @@ export async function disableWebhook(transaction: Transaction, id: string): Prom
     where: { id, disabledAt: null },
     data: { disabledAt: now, updatedAt: now },
   });
-  if (count > 0) await cancelPending(transaction, id);
   return count > 0;
+}
+
+/**
+ * Cancels the pending deliveries of a disabled webhook in batches. The function stops when another request has enabled
+ * the webhook or deleted it. If the process ends before all deliveries are cancelled, the gateway cancels the remaining
+ * deliveries later: when a client enables or disables the webhook, or at the next run of the retention job. The
+ * retention job also cancels deliveries of changes that ended after the webhook was disabled.
+ *
+ * @param signal a signal that stops the function after the current batch
+ */
+export async function cancelPending(sql: Sql, webhookId: string, signal?: AbortSignal): Promise<void> {
+  for (let cancelled = maxBatchDeliveries; cancelled === maxBatchDeliveries && !signal?.aborted;) {
+    const [batch] = await sql.query<{ count: number }>(cancelBatch, cancelBatch.values({ webhookId }));
+    cancelled = batch?.count ?? 0;
+  }
 }

@@ -1,49 +1,24 @@
-import type { Prisma, PrismaClient, Webhook } from '../../prisma/generated/client/client.ts';
+import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { WebhookEvent } from '../audit/actions.ts';
 import { recordChange } from '../audit/record.ts';
-import type { Transaction } from '../database/types.ts';
 import type { Author } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import { isId, newId } from '../ids.ts';
-import { retryForMs } from './outbox.ts';
+import { maxBatchDeliveries, resendBatch, resendStatement, type ResentBatch } from './batch-statements.ts';
+import { inBatches } from './in-batches.ts';
+import { retryDays, retryForMs } from './outbox.ts';
 import { testMessageType } from './payload.ts';
 import { deliveryNotFound, lockWebhook, requireEnabled } from './lock.ts';
 import { type Delivery, withAttempts } from './reads.ts';
-
-/**
- * Makes deliveries of a webhook due now, and lets the gateway retry the deliveries for `retryDays` days from now. A
- * message that a reader has leased stays leased until its lease ends. Returns the number of deliveries that match
- * `where`.
- */
-async function sendAgain(
-  transaction: Transaction,
-  { delivery }: Webhook,
-  where: Prisma.WebhookDeliveryWhereInput,
-): Promise<number> {
-  const now = await databaseNow(transaction);
-  const change = (
-    further: Prisma.WebhookDeliveryWhereInput,
-    data: { nextAttemptAt?: Date; claimedAt?: null },
-  ) =>
-    transaction.webhookDelivery.updateMany({
-      where: { AND: [where, further] },
-      data: { ...data, status: 'PENDING', retryUntil: new Date(now.getTime() + retryForMs) },
-    });
-  const dueNow = { nextAttemptAt: now, claimedAt: null };
-  if (delivery === 'PUSH') return (await change({}, dueNow)).count;
-  const held = await change({ nextAttemptAt: { gt: now } }, {});
-  const free = await change({ nextAttemptAt: { lte: now } }, dueNow);
-  return held.count + free.count;
-}
 
 /** The functions with which clients send a test message or repeat earlier messages, for one database. */
 export type WebhookRedeliveries = ReturnType<typeof createWebhookRedeliveries>;
 
 /**
- * Creates the functions that send test messages and repeat earlier messages. Each call of these functions runs in one
- * transaction. All transactions of this file and of `writes.ts` lock the webhook first, so the transactions cannot
- * deadlock.
+ * Creates the functions that send test messages and repeat earlier messages. All transactions of this file and of
+ * `writes.ts` lock the webhook first, so the transactions cannot deadlock.
  */
 export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) {
   return {
@@ -95,7 +70,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
           },
         );
         requireEnabled(webhook);
-        await sendAgain(transaction, webhook, { id: deliveryId });
+        await queryInTransaction(transaction, resendStatement, { deliveryId, retryDays });
         await recordChange(transaction, author, {
           action: 'webhook.redelivered',
           targetId: webhook.id,
@@ -115,39 +90,43 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     /**
      * Sends the messages again that the receiver of a webhook did not accept. The function selects undelivered messages
      * with an attempt in the time range. The function also selects failed or cancelled deliveries that were created in
-     * the time range.
+     * the time range. The function resends the messages in batches, and the transaction of the last batch writes the
+     * audit record.
      *
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `CONFLICT` when the webhook is disabled;
-     *   `VALIDATION_ERROR` when `until` is not after `since`
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `CONFLICT` when the webhook is disabled, even after some
+     *   batches; `VALIDATION_ERROR` when `until` is not after `since`
      */
     async recover(
       author: Author,
       id: string,
       { since, until }: { since: Date; until: Date | null | undefined },
     ): Promise<number> {
-      return prisma.$transaction(async (transaction) => {
-        const webhook = await lockWebhook(transaction, author.key, id);
-        requireEnabled(webhook);
-        const end = until ?? (await databaseNow(transaction));
-        if (until && until <= since) throw invalidField('until', 'Must be after since', until.toISOString());
-        const createdAt = { gte: since, lte: end };
-        const deliveries = await sendAgain(transaction, webhook, {
-          webhookId: id,
-          OR: [
-            { status: { in: ['FAILED', 'CANCELLED'] }, createdAt },
-            { status: { not: 'DELIVERED' }, attempts: { some: { createdAt } } },
-          ],
-        });
-        await recordChange(transaction, author, {
-          action: 'webhook.recovered',
-          targetId: id,
-          companyId: webhook.companyId,
-          changes: { since, until: end, deliveries },
-        });
-        return deliveries;
-      });
+      let end = until;
+      let after = '';
+      let deliveries = 0;
+      return inBatches(() =>
+        prisma.$transaction(async (transaction) => {
+          const webhook = await lockWebhook(transaction, author.key, id);
+          requireEnabled(webhook);
+          if (until && until <= since)
+            throw invalidField('until', 'Must be after since', until.toISOString());
+          end ??= await databaseNow(transaction);
+          const parameters = { webhookId: id, after, since, until: end, retryDays };
+          const [batch] = await queryInTransaction<ResentBatch>(transaction, resendBatch, parameters);
+          deliveries += batch?.count ?? 0;
+          after = batch?.last ?? after;
+          if (batch?.read === maxBatchDeliveries) return undefined;
+          await recordChange(transaction, author, {
+            action: 'webhook.recovered',
+            targetId: id,
+            companyId: webhook.companyId,
+            changes: { since, until: end, deliveries },
+          });
+          return deliveries;
+        }),
+      );
     },
   };
 }

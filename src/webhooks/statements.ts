@@ -1,8 +1,8 @@
 import type { WebhookDeliveryKind } from '../../prisma/generated/client/enums.ts';
 import { namedStatement } from '../database/named-statement.ts';
 
-// The SQL statements that claim, release, count and remove webhook deliveries. src/webhooks/outbox.ts describes the
-// table of pending deliveries.
+// The SQL statements that claim, release and count webhook deliveries. src/webhooks/outbox.ts describes the table of
+// pending deliveries.
 
 /**
  * The length of the lease of a worker on a delivery that the worker has claimed, in seconds. After the end of the
@@ -148,7 +148,8 @@ const isWaiting = (alias: string) =>
 /**
  * Claims up to `$first` messages of a webhook for `$leaseSeconds` seconds. The messages that have waited longest come
  * first. The statement skips messages that another reader is claiming at the same time. If an earlier lease of a
- * message ended without an acknowledgement, the statement also stores a failed attempt.
+ * message ended without an acknowledgement, the statement also stores a failed attempt. The statement claims no message
+ * of a disabled webhook, because the gateway cancels the messages of a disabled webhook in batches.
  */
 export const pullStatement = namedStatement(
   'webhook-pull',
@@ -156,6 +157,7 @@ export const pullStatement = namedStatement(
     WITH free AS (
       SELECT d.id, d."eventId", d."nextAttemptAt", d."claimedAt" FROM "WebhookDelivery" d
       WHERE d."webhookId" = $webhookId AND ${isWaiting('d')}
+        AND EXISTS (SELECT FROM "Webhook" w WHERE w.id = $webhookId AND w."disabledAt" IS NULL)
       ORDER BY d."nextAttemptAt", d.id LIMIT $first::int
       FOR UPDATE SKIP LOCKED
     ), measured AS (
@@ -218,19 +220,4 @@ export const backlogStatement = namedStatement(
       WHERE w."disabledAt" IS NULL
       LIMIT $most
     ) AS counted`,
-);
-
-/**
- * Removes a batch of finished deliveries of a webhook, and returns the number of removed deliveries. The SQL statement
- * skips deliveries that another process is removing at the same time.
- */
-export const removeHistoryBatch = namedStatement(
-  'webhook-remove-history',
-  `
-    WITH removed AS (
-      DELETE FROM "WebhookDelivery" WHERE id IN (
-        SELECT id FROM "WebhookDelivery" WHERE "webhookId" = $webhookId AND status <> 'PENDING' LIMIT $count FOR UPDATE SKIP LOCKED)
-      RETURNING 1
-    )
-    SELECT count(*)::int AS count FROM removed`,
 );

@@ -5,7 +5,7 @@ import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { Sql } from '../database/types.ts';
 import { activeTracer, inSpan } from '../observability/spans.ts';
 import { LookupNotStartedError } from './look-ups.ts';
-import { claimDue, type ClaimedDelivery, release, retryDays } from './outbox.ts';
+import { cancelPending, claimDue, type ClaimedDelivery, release, retryDays } from './outbox.ts';
 import type { WebhookSecretBox } from './secret-box.ts';
 import type { WebhookTarget } from './sender.ts';
 import { type AttemptOutcome, type AttemptResult, isAccepted, storeOutcome } from './attempt-outcome.ts';
@@ -117,6 +117,18 @@ export function createWebhookWorker(options: {
     return inSpan(tracer, `webhook ${type}`, options, work, { traceparent });
   }
 
+  /** Cancels the pending deliveries of a webhook that an attempt has disabled. */
+  async function cancelWaiting(webhookId: string): Promise<void> {
+    try {
+      await cancelPending(sql, webhookId, closing.signal);
+    } catch (error) {
+      log.warn(
+        { err: error, webhookId },
+        'The waiting messages of a disabled webhook could not be cancelled; the retention job will cancel them',
+      );
+    }
+  }
+
   async function deliver(delivery: ClaimedDelivery): Promise<void> {
     const { id, webhookId, url } = delivery;
     try {
@@ -131,8 +143,9 @@ export function createWebhookWorker(options: {
           { deliveryId: id, webhookId, ...result },
           'The receiver of a webhook did not accept a message',
         );
-      const outcome = await storeOutcome(prisma, delivery, result);
+      const { outcome, hasDisabled } = await storeOutcome(prisma, delivery, result);
       onAttempt({ outcome, durationMs: result.durationMs });
+      if (hasDisabled) await cancelWaiting(webhookId);
     } catch (error) {
       log.warn(
         { err: error, deliveryId: id, webhookId },

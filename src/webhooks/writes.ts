@@ -6,9 +6,11 @@ import { defaultGraceSeconds } from '../auth/grace-period.ts';
 import type { Author, WaitingAuthor } from '../auth/key.ts';
 import { owningCompany } from '../companies/owning-company.ts';
 import { databaseNow } from '../database/clock.ts';
-import type { Sql } from '../database/types.ts';
+import { type NamedStatement, queryInTransaction } from '../database/named-statement.ts';
+import type { Sql, Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
-import { removeHistory } from './history.ts';
+import { cancelBatch, maxBatchDeliveries, removeBatch } from './batch-statements.ts';
+import { inBatches } from './in-batches.ts';
 import { findWebhook, lockWebhook } from './lock.ts';
 import { cancelPending, disableWebhook } from './outbox.ts';
 import {
@@ -53,6 +55,19 @@ const isGiven = <Value>(value: Value | null | undefined): value is Value =>
   value !== null && value !== undefined;
 
 const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
+
+/**
+ * Changes one batch of deliveries of a webhook, and returns whether the batch was full. After a full batch, the webhook
+ * may have further deliveries to change.
+ */
+async function isFullBatch(
+  transaction: Transaction,
+  statement: NamedStatement,
+  webhookId: string,
+): Promise<boolean> {
+  const [batch] = await queryInTransaction<{ count: number }>(transaction, statement, { webhookId });
+  return batch?.count === maxBatchDeliveries;
+}
 
 /** The functions that write webhooks to one database. */
 export type WebhookWrites = ReturnType<typeof createWebhookWrites>;
@@ -128,7 +143,9 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Changes the given fields of a webhook. Disabling a webhook cancels its pending deliveries.
+     * Changes the given fields of a webhook. When the webhook is disabled, the function cancels its pending deliveries
+     * in batches, after the transaction that disables the webhook. Before a webhook is enabled, the function cancels the
+     * deliveries that are still pending.
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the same errors as for `create`. An API key
      *   without the permission to read the events can only disable the webhook
@@ -142,16 +159,16 @@ export function createWebhookWrites(services: {
       const { url, events, locationIds, enabled } = values;
       const { delivery, companyId } = await findWebhook(prisma, key, id);
       if (isGiven(url)) await requireTarget(author, target, { delivery, url, companyId });
-      return prisma.$transaction(async (transaction) => {
+      const change = async (transaction: Transaction): Promise<Webhook | undefined> => {
         const before = await lockWebhook(transaction, key, id);
         if (isGiven(url) || events || locationIds || enabled)
           requireReadPermissions(key, events ?? before.events);
         if (locationIds) await requireLocations(transaction, key, before.companyId, locationIds);
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
-        // Another transaction may have added a delivery while the webhook was being disabled. `cancelPending` cancels
-        // this late delivery.
-        if (isEnabling) await cancelPending(transaction, id);
+        // A disabled webhook can have pending deliveries: deliveries that another transaction added while the webhook
+        // was being disabled, and deliveries that a process did not cancel because it ended.
+        if (isEnabling && (await isFullBatch(transaction, cancelBatch, id))) return undefined;
         const after = await transaction.webhook.update({
           where: { id },
           data: {
@@ -171,24 +188,24 @@ export function createWebhookWrites(services: {
           changes: { before: audited(before), after: audited(after) },
         });
         return after;
-      });
+      };
+      const after = await inBatches(() => prisma.$transaction(change));
+      if (enabled === false) await cancelPending(sql, id);
+      return after;
     },
 
     /**
-     * Deletes a webhook with its deliveries, and returns the last state of the webhook. The function first deletes the
-     * deliveries that are not pending, in small batches. Then one transaction deletes the webhook with its pending
-     * deliveries, and writes the audit record.
+     * Deletes a webhook with its deliveries, and returns the last state of the webhook. The function deletes the
+     * deliveries in batches. The transaction of the last batch also deletes the webhook, and writes the audit record.
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
      */
     async remove(author: Author, id: string): Promise<Webhook> {
-      await findWebhook(prisma, author.key, id);
-      await removeHistory(sql, id);
-      return prisma.$transaction(async (transaction) => {
+      const removeNext = async (transaction: Transaction): Promise<Webhook | undefined> => {
         const webhook = await lockWebhook(transaction, author.key, id);
+        if (await isFullBatch(transaction, removeBatch, id)) return undefined;
         // After the transaction has deleted the webhook row, every change that adds a delivery waits until the
         // transaction ends. To keep this wait short, the transaction deletes the webhook row last.
-        await transaction.webhookDelivery.deleteMany({ where: { webhookId: id } });
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
           action: 'webhook.deleted',
@@ -197,7 +214,8 @@ export function createWebhookWrites(services: {
           changes: audited(webhook),
         });
         return webhook;
-      });
+      };
+      return inBatches(() => prisma.$transaction(removeNext));
     },
 
     /**

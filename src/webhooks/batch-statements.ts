@@ -1,0 +1,111 @@
+import { namedStatement } from '../database/named-statement.ts';
+
+// The SQL statements that cancel, remove and resend the deliveries of one webhook, one batch at a time. A webhook can
+// have millions of deliveries.
+
+/**
+ * The maximum number of deliveries that one statement cancels, removes or resends. The number is small, so that client
+ * requests do not wait long for the statement, and so that the statement ends within its time limit.
+ */
+export const maxBatchDeliveries = 1000;
+
+/**
+ * SQL that limits a query to one batch. The subquery hides the number from the query planner, which therefore expects to
+ * read only a part of the rows, and reads the rows in the order of an index. If the planner knew the number, it would
+ * sort all deliveries of the webhook for each batch on the embedded database, which has no statistics about its tables.
+ */
+const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
+
+/**
+ * SQL condition: the delivery `d` is in `batch`. With a join instead of an array, the planner could read all deliveries
+ * of all webhooks, because it does not know the size of the batch.
+ */
+const isInBatch = 'd.id = ANY (ARRAY(SELECT id FROM batch))';
+
+/**
+ * Cancels a batch of pending deliveries of a disabled webhook, and returns the number of cancelled deliveries. The
+ * statement locks the webhook first, and cancels nothing if the webhook is enabled.
+ */
+export const cancelBatch = namedStatement(
+  'webhook-cancel-batch',
+  `
+    WITH disabled AS MATERIALIZED (
+      SELECT id FROM "Webhook" WHERE id = $webhookId AND "disabledAt" IS NOT NULL FOR NO KEY UPDATE
+    ), batch AS MATERIALIZED (
+      SELECT d.id FROM "WebhookDelivery" d
+      WHERE d."webhookId" = (SELECT id FROM disabled) AND d.status = 'PENDING'
+      ORDER BY d."nextAttemptAt" ${limitToBatch} FOR NO KEY UPDATE
+    ), cancelled AS (
+      UPDATE "WebhookDelivery" d SET status = 'CANCELLED' WHERE ${isInBatch} RETURNING 1
+    )
+    SELECT count(*)::int AS count FROM cancelled`,
+);
+
+/**
+ * Removes a batch of deliveries of a webhook with their attempts, and returns the number of removed deliveries. The
+ * statement removes pending deliveries last. If the removal ends early, the webhook still has its waiting messages.
+ */
+export const removeBatch = namedStatement(
+  'webhook-remove-batch',
+  `
+    WITH batch AS MATERIALIZED (
+      SELECT d.id FROM "WebhookDelivery" d WHERE d."webhookId" = $webhookId
+      ORDER BY d.status DESC ${limitToBatch} FOR UPDATE
+    ), removed AS (
+      DELETE FROM "WebhookDelivery" d WHERE ${isInBatch} RETURNING 1
+    )
+    SELECT count(*)::int AS count FROM removed`,
+);
+
+/** SQL condition: a reader of a pull webhook has a lease on the delivery `d`. */
+const isLeased = `(w.delivery = 'PULL' AND d."nextAttemptAt" > now())`;
+
+/**
+ * The beginning of an SQL statement that makes deliveries `d` due now, for `$retryDays` days. A message that a reader
+ * has leased stays leased until its lease ends.
+ */
+const makeDue = `
+  UPDATE "WebhookDelivery" d
+  SET status = 'PENDING', "retryUntil" = now() + make_interval(days => $retryDays::int),
+    "nextAttemptAt" = CASE WHEN ${isLeased} THEN d."nextAttemptAt" ELSE now() END,
+    "claimedAt" = CASE WHEN ${isLeased} THEN d."claimedAt" END`;
+
+/** Makes one delivery due again, even if its message was delivered. */
+export const resendStatement = namedStatement(
+  'webhook-resend',
+  `${makeDue} FROM "Webhook" w WHERE d.id = $deliveryId AND w.id = d."webhookId"`,
+);
+
+/** The result of `resendBatch`. */
+export interface ResentBatch {
+  /** The number of deliveries in the batch that are due again. */
+  count: number;
+  /** The number of deliveries in the batch. */
+  read: number;
+  /** The id of the last delivery in the batch; null for an empty batch. */
+  last: string | null;
+}
+
+/**
+ * Makes deliveries due again whose messages the receiver did not accept between `$since` and `$until`. The statement
+ * reads one batch of deliveries of the webhook: the first deliveries whose ids are greater than `$after`. The subquery
+ * reads the attempts of one delivery. If it were `EXISTS`, the planner could read the attempts of all webhooks instead.
+ */
+export const resendBatch = namedStatement(
+  'webhook-resend-batch',
+  `
+    WITH batch AS MATERIALIZED (
+      SELECT d.id FROM "WebhookDelivery" d WHERE d."webhookId" = $webhookId AND d.id > $after
+      ORDER BY d.id ${limitToBatch}
+    ), resent AS (
+      ${makeDue} FROM "Webhook" w
+      WHERE ${isInBatch} AND w.id = d."webhookId" AND (
+        (d.status IN ('FAILED', 'CANCELLED') AND d."createdAt" BETWEEN $since::timestamptz AND $until::timestamptz)
+        OR (d.status <> 'DELIVERED' AND (
+          SELECT true FROM "WebhookAttempt" a
+          WHERE a."deliveryId" = d.id AND a."createdAt" BETWEEN $since::timestamptz AND $until::timestamptz
+          LIMIT 1)))
+      RETURNING 1
+    )
+    SELECT (SELECT count(*)::int FROM resent) AS count, count(*)::int AS read, max(id) AS last FROM batch`,
+);

@@ -1,0 +1,280 @@
+import { pino } from 'pino';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { WebhookDeliveryStatus } from '../../prisma/generated/client/enums.ts';
+import { newId } from '../../src/ids.ts';
+import { createRetention } from '../../src/retention/retention.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+const { run, refused, newReader, newReaderWith, newSubscriber, pull, addEntry, soon, prisma } =
+  webhookTools(gateway);
+const { sql } = gateway.database;
+
+/** The number of deliveries that one SQL statement may change. */
+const maxChanged = 1000;
+/** The size of the backlogs in these tests: two full batches and a third batch that is not full. */
+const backlogSize = 2500;
+
+const update =
+  'mutation ($id: ID!, $enabled: Boolean) { updateWebhook(id: $id, input: { enabled: $enabled }) { enabled } }';
+const remove = 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }';
+const recover =
+  'mutation ($id: ID!) { recoverWebhook(id: $id, since: "2026-01-01T00:00:00Z") { deliveries } }';
+
+const setEnabled = (key: string, id: string, enabled: boolean) =>
+  run<{ enabled: boolean }>(key, update, { id, enabled });
+
+/** Runs an SQL statement that has no parameters. */
+const execute = (text: string) => prisma.$executeRawUnsafe(text);
+
+// Each SQL statement that changes deliveries, also in a cascading delete, leaves a row in "ChangedDeliveries".
+beforeAll(async () => {
+  await execute('CREATE TABLE "ChangedDeliveries" (operation text, count int)');
+  await execute(`
+    CREATE FUNCTION "count_changed_deliveries"() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO "ChangedDeliveries" SELECT TG_OP, count(*) FROM changed;
+      RETURN NULL;
+    END
+    $$`);
+  for (const operation of ['UPDATE', 'DELETE'])
+    await execute(`
+      CREATE TRIGGER "count_${operation}" AFTER ${operation} ON "WebhookDelivery"
+      REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION "count_changed_deliveries"()`);
+});
+beforeEach(() => execute('DELETE FROM "ChangedDeliveries"'));
+
+/** Returns the largest number of deliveries that one SQL statement of the test has changed. */
+async function mostChanged(): Promise<number> {
+  const [row] = await prisma.$queryRaw<{ most: number }[]>`
+    SELECT coalesce(max(count), 0)::int AS most FROM "ChangedDeliveries"`;
+  return row!.most;
+}
+
+/** Adds deliveries to a webhook. The deliveries are not due for hours, so the worker does not send them. */
+async function addDeliveries(
+  webhookId: string,
+  { count = backlogSize, status = 'PENDING' as WebhookDeliveryStatus },
+): Promise<void> {
+  const eventId = newId();
+  await prisma.auditRecord.create({
+    data: { id: eventId, requestId: 'test', action: 'test', targetId: newId() },
+  });
+  await prisma.$executeRaw`
+    INSERT INTO "WebhookDelivery" (id, "webhookId", "eventId", type, status, "nextAttemptAt", "retryUntil")
+    SELECT "new_id"(), ${webhookId}, ${eventId}, 'whitelist.created', ${status}::"WebhookDeliveryStatus",
+      now() + interval '5 hours', now() + interval '3 days'
+    FROM generate_series(1, ${count})`;
+}
+
+/** Adds a failed attempt to each delivery of a webhook. */
+const addAttempts = (webhookId: string) => prisma.$executeRaw`
+  INSERT INTO "WebhookAttempt" (id, "deliveryId", "httpStatus", "durationMs")
+  SELECT "new_id"(), id, 500, 1 FROM "WebhookDelivery" WHERE "webhookId" = ${webhookId}`;
+
+/** Counts the deliveries of a webhook by their status. */
+async function statusesOf(webhookId: string): Promise<Partial<Record<WebhookDeliveryStatus, number>>> {
+  const counts = await prisma.webhookDelivery.groupBy({ by: 'status', where: { webhookId }, _count: true });
+  return Object.fromEntries(counts.map(({ status, _count }) => [status, _count]));
+}
+
+const auditOf = async (webhookId: string) =>
+  (await prisma.auditRecord.findMany({ where: { targetId: webhookId }, orderBy: { id: 'asc' } })).map(
+    ({ action, changes }) => ({ action, changes }),
+  );
+
+/** Disables a webhook as a gateway does that is killed before it has cancelled any delivery. */
+const disableOnly = (id: string) =>
+  prisma.webhook.update({ where: { id }, data: { disabledAt: new Date() } });
+
+/**
+ * Runs `work`, and runs an SQL statement at the end of full batch `number`, which updates or deletes deliveries. The SQL
+ * statement makes a change of another client, or fails.
+ */
+async function atBatch<Result>(
+  [operation, number]: ['UPDATE' | 'DELETE', number],
+  statement: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await execute(`
+    CREATE FUNCTION "at_batch"() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF (SELECT count(*) FROM "ChangedDeliveries" WHERE count = ${maxChanged}) = ${number} THEN ${statement}; END IF;
+      RETURN NULL;
+    END
+    $$`);
+  // PostgreSQL runs triggers in the order of their names, so this trigger runs after the trigger that counts.
+  await execute(`
+    CREATE TRIGGER "then_at_batch" AFTER ${operation} ON "WebhookDelivery"
+    FOR EACH STATEMENT EXECUTE FUNCTION "at_batch"()`);
+  try {
+    return await work();
+  } finally {
+    await execute('DROP FUNCTION "at_batch" CASCADE');
+  }
+}
+
+/** Runs the job that removes expired records, which also cancels the deliveries of disabled webhooks. */
+async function runRetention(): Promise<void> {
+  const retention = createRetention({
+    sql,
+    log: pino({ level: 'silent' }),
+    days: { usage: 10, usageTotals: 20, events: 30, deliveries: 20, whitelistChanges: 5 },
+  });
+  await retention.removeExpired();
+  await retention.close();
+}
+
+describe('webhooks with more deliveries than one SQL statement may change', () => {
+  test('when a client disables a webhook, no SQL statement cancels more than 1,000 deliveries, and all deliveries are cancelled', async () => {
+    const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
+    await addDeliveries(webhookId, {});
+    await addDeliveries(webhookId, { count: 3, status: 'DELIVERED' });
+    expect(await setEnabled(key, webhookId, false)).toEqual({ enabled: false });
+    expect(await statusesOf(webhookId)).toEqual({ CANCELLED: backlogSize, DELIVERED: 3 });
+    expect(await mostChanged()).toBe(maxChanged);
+    const records = await auditOf(webhookId);
+    expect(records.map(({ action }) => action)).toEqual(['webhook.created', 'webhook.updated']);
+  });
+
+  test('when a receiver responds with 410, no SQL statement cancels more than 1,000 deliveries, and all deliveries are cancelled', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    await addDeliveries(webhookId, {});
+    receiver.answer = 410;
+    await addEntry(key, locationId);
+    await expect.poll(() => statusesOf(webhookId), soon).toEqual({ CANCELLED: backlogSize, FAILED: 1 });
+    expect(await mostChanged()).toBe(maxChanged);
+    expect((await auditOf(webhookId)).at(-1)).toMatchObject({
+      action: 'webhook.disabled',
+      changes: { reason: 'GONE', httpStatus: 410 },
+    });
+  });
+
+  test('when a client deletes a webhook, no SQL statement removes more than 1,000 deliveries, and one audit record reports the deletion', async () => {
+    const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
+    await addDeliveries(webhookId, {});
+    await addDeliveries(webhookId, { count: 1500, status: 'DELIVERED' });
+    await addAttempts(webhookId);
+    expect(await run(key, remove, { id: webhookId })).toEqual({ id: webhookId });
+    expect(await prisma.webhook.findUnique({ where: { id: webhookId } })).toBeNull();
+    expect(await statusesOf(webhookId)).toEqual({});
+    expect(await mostChanged()).toBe(maxChanged);
+    const records = await auditOf(webhookId);
+    expect(records.map(({ action }) => action)).toEqual(['webhook.created', 'webhook.deleted']);
+  });
+
+  test('when a client recovers a webhook, no SQL statement resends more than 1,000 deliveries, and one audit record has the number of all deliveries', async () => {
+    const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
+    await addDeliveries(webhookId, { status: 'FAILED' });
+    await addDeliveries(webhookId, { count: 700, status: 'PENDING' });
+    await addAttempts(webhookId);
+    await addDeliveries(webhookId, { count: 600, status: 'CANCELLED' });
+    await addDeliveries(webhookId, { count: 1500, status: 'DELIVERED' });
+    await addDeliveries(webhookId, { count: 5, status: 'PENDING' });
+    const deliveries = backlogSize + 700 + 600;
+    expect(await run(key, recover, { id: webhookId })).toEqual({ deliveries });
+    expect(await statusesOf(webhookId)).toEqual({ PENDING: deliveries + 5, DELIVERED: 1500 });
+    expect(await mostChanged()).toBe(maxChanged);
+    const records = await auditOf(webhookId);
+    expect(records.map(({ action }) => action)).toEqual(['webhook.created', 'webhook.recovered']);
+    expect(records[1]).toMatchObject({ changes: { deliveries } });
+  });
+});
+
+describe('changes of a webhook between two batches', () => {
+  test('the gateway cancels no further deliveries of a webhook that is enabled again in the meantime', async () => {
+    const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
+    await addDeliveries(webhookId, {});
+    const enable = `UPDATE "Webhook" SET "disabledAt" = NULL WHERE id = '${webhookId}'`;
+    await atBatch(['UPDATE', 1], enable, () => setEnabled(key, webhookId, false));
+    expect(await statusesOf(webhookId)).toEqual({ CANCELLED: maxChanged, PENDING: backlogSize - maxChanged });
+  });
+
+  test('recoverWebhook fails with CONFLICT when the webhook is disabled in the meantime', async () => {
+    const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
+    await addDeliveries(webhookId, { status: 'FAILED' });
+    const disable = `UPDATE "Webhook" SET "disabledAt" = now() WHERE id = '${webhookId}'`;
+    const error = await atBatch(['UPDATE', 1], disable, () => refused(key, recover, { id: webhookId }));
+    expect(error).toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test('when the deletion of a webhook fails in the middle, the webhook keeps its waiting messages, and a second call deletes the webhook', async () => {
+    const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
+    await addDeliveries(webhookId, { count: 10 });
+    await addDeliveries(webhookId, { status: 'DELIVERED' });
+    const error = await atBatch(['DELETE', 2], "RAISE 'the test ends the deletion'", () =>
+      refused(key, remove, { id: webhookId }),
+    );
+    expect(error).toMatchObject({ code: 'INTERNAL_ERROR' });
+    expect(await statusesOf(webhookId)).toEqual({ PENDING: 10, DELIVERED: backlogSize - maxChanged });
+    expect((await auditOf(webhookId)).map(({ action }) => action)).toEqual(['webhook.created']);
+    expect(await run(key, remove, { id: webhookId })).toEqual({ id: webhookId });
+    expect(await statusesOf(webhookId)).toEqual({});
+  });
+});
+
+describe('waiting deliveries of a disabled webhook, after the gateway ended before it had cancelled them', () => {
+  /** Creates a disabled pull webhook that still has waiting deliveries. */
+  async function newInterrupted() {
+    const reader = await newReader(['WHITELIST_CREATED']);
+    await addDeliveries(reader.webhookId, {});
+    await disableOnly(reader.webhookId);
+    return reader;
+  }
+
+  test.each([true, false])(
+    'the gateway cancels the deliveries in batches when a client calls updateWebhook with enabled: %s',
+    async (enabled) => {
+      const { key, webhookId } = await newInterrupted();
+      expect(await setEnabled(key, webhookId, enabled)).toEqual({ enabled });
+      expect(await statusesOf(webhookId)).toEqual({ CANCELLED: backlogSize });
+      expect(await mostChanged()).toBe(maxChanged);
+      const records = await auditOf(webhookId);
+      expect(records.map(({ action }) => action)).toEqual(['webhook.created', 'webhook.updated']);
+    },
+  );
+
+  test('the retention job cancels the deliveries in batches, and cancels no deliveries of an enabled webhook', async () => {
+    const [one, other] = [await newInterrupted(), await newInterrupted()];
+    const enabled = await newReader(['WHITELIST_CREATED']);
+    await addDeliveries(enabled.webhookId, { count: 5 });
+    await runRetention();
+    for (const { webhookId } of [one, other])
+      expect(await statusesOf(webhookId)).toEqual({ CANCELLED: backlogSize });
+    expect(await statusesOf(enabled.webhookId)).toEqual({ PENDING: 5 });
+    expect(await mostChanged()).toBe(maxChanged);
+  });
+});
+
+test('a reader gets no message of a webhook that is disabled while the reader pulls', async () => {
+  const { readerKey, webhookId } = await newReaderWith(1);
+  const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
+  await disableOnly(webhookId);
+  // The gateway reads the webhook before the webhook is disabled, and pulls messages afterwards.
+  const { findFirst } = prisma.webhook;
+  prisma.webhook.findFirst = (() => Promise.resolve(webhook)) as never;
+  try {
+    expect(await pull(readerKey, webhookId)).toEqual([]);
+  } finally {
+    prisma.webhook.findFirst = findFirst;
+  }
+});
+
+describe.runIf(testServerUrl)('a change that ends after its webhook was disabled', () => {
+  test('the message about the change is never sent, and the retention job cancels it', async () => {
+    const { key, companyId, webhookId, readerKey } = await newReader(['WHITELIST_CREATED']);
+    await prisma.$transaction(async (transaction) => {
+      await transaction.auditRecord.create({
+        data: { id: newId(), requestId: 'test', action: 'whitelist.created', targetId: newId(), companyId },
+      });
+      await setEnabled(key, webhookId, false);
+    });
+    expect(await statusesOf(webhookId)).toEqual({ PENDING: 1 });
+    await runRetention();
+    expect(await statusesOf(webhookId)).toEqual({ CANCELLED: 1 });
+    await setEnabled(key, webhookId, true);
+    expect(await pull(readerKey, webhookId)).toEqual([]);
+  });
+});
