@@ -74,8 +74,15 @@ export interface OperationPlan {
    */
   hasHeavyField: boolean;
   /**
-   * Whether graphql-jit may compile the operation. An operation with an object literal for a JSON argument is not
-   * compiled, because graphql-jit would lose the variables in the literal, and members such as `__proto__`.
+   * Whether graphql-jit may compile the operation. graphql-jit runs four kinds of operations differently from
+   * graphql-js, so these operations are not compiled:
+   *
+   * - an object literal for a JSON argument: graphql-jit loses the variables in the literal, and members such as
+   *   `__proto__`;
+   * - a variable inside an object literal: graphql-jit reads null when the client does not send the variable;
+   * - a non-null variable with a default value: graphql-jit ignores the default value;
+   * - `@skip` and `@include`: graphql-jit stores the condition in the fields of a fragment, although the fragment has
+   *   several uses.
    */
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
@@ -129,8 +136,15 @@ export function planOperation(
   visit(
     alone,
     visitWithTypeInfo(typeInfo, {
-      Variable({ name }) {
+      Variable({ name }, _, __, ___, ancestors) {
         if (isNonNullType(typeInfo.getInputType())) requiredVariables.add(name.value);
+        if (ancestors.some((node) => 'kind' in node && node.kind === Kind.OBJECT)) isCompilable = false;
+      },
+      VariableDefinition({ type, defaultValue }) {
+        if (type.kind === Kind.NON_NULL_TYPE && defaultValue) isCompilable = false;
+      },
+      Directive() {
+        isCompilable = false;
       },
       ObjectValue(literal, _, parent, __, ancestors) {
         if (!isLeafType(getNamedType(typeInfo.getInputType()))) return;

@@ -321,14 +321,6 @@ describe('GraphQL operations that a client repeats', () => {
       fragment L on LocationConnection { ${list} ... on LocationConnection { totalCount } }`,
       { n: mostRows },
     ],
-    [
-      'query ($yes: Boolean!) { health { status @include(if: $yes) service @skip(if: $yes) } }',
-      { yes: true },
-    ],
-    [
-      'query ($yes: Boolean!) { health { status @include(if: $yes) service @skip(if: $yes) } }',
-      { yes: false },
-    ],
     ['query ($yes: Boolean!) { health { status @include(if: $yes) service } }', { yes: 'yes' }],
     ['query ($id: ID!) { location(id: $id) { id name } }', { id: rows[1]!.id }],
     ['query ($id: ID!) { location(id: $id) { id name } }', { id: 7 }],

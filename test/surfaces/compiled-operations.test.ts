@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { buildSchema, execute, GraphQLObjectType, parse, validate } from 'graphql';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import { describe, expect, test } from 'vitest';
+import { planOperation } from '../../src/graphql/operation-plan.ts';
+import { newEntry, sharedTestGateway } from '../support/harness.ts';
+
+// The gateway runs a GraphQL operation with graphql-js at first, and with the compiled code of graphql-jit when a client
+// sends the operation again.
+
+const gateway = await sharedTestGateway();
+
+/** A number of runs after which the gateway has compiled an operation, if graphql-jit may compile it. */
+const runs = 4;
+
+/** Sends an operation `runs` times and returns the `data` of each response. */
+async function answersOf(key: string, query: string, variables: Record<string, unknown>) {
+  const answers = [];
+  for (let run = 0; run < runs; run += 1) {
+    answers.push((await gateway.graph(query, { key, variables })).body.data);
+  }
+  return answers;
+}
+
+const same = <Answer>(answer: Answer) => Array.from({ length: runs }, () => answer);
+
+describe('a GraphQL operation that a client sends several times', () => {
+  test('keeps the fields of a location whose variables the client does not send', async () => {
+    const { locationId: id, key } = await gateway.newTenant();
+    await gateway.rest('PUT', `/locations/${id}`, { key, body: { capacity: 42, address: 'Marina' } });
+    const update = `mutation ($id: ID!, $name: String, $capacity: Int, $address: String) {
+      updateLocation(id: $id, input: { name: $name, capacity: $capacity, address: $address }) { capacity address } }`;
+    expect(await answersOf(key, update, { id, name: 'North' })).toEqual(
+      same({ updateLocation: { capacity: 42, address: 'Marina' } }),
+    );
+  });
+
+  test('keeps the hours of a whitelist entry whose variable the client does not send, so that the gate stays closed', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const body = newEntry();
+    const { id } = (await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body })).body
+      .data;
+    await gateway.graph(
+      `mutation ($locationId: ID!, $id: ID!) { setEntryHours(locationId: $locationId, id: $id,
+        hours: [{ days: [MONDAY], from: "07:00", to: "08:00" }]) { id } }`,
+      { key, variables: { locationId, id } },
+    );
+    const update = `mutation ($locationId: ID!, $id: ID!, $note: String, $hours: [WeeklyHoursInput!]) {
+      updateWhitelistEntry(locationId: $locationId, id: $id, input: { referenceId: "unit", plateType: "DXB",
+        plateCode: "A", plateNumber: "${body.plateNumber}", note: $note, hours: $hours }) { hours { from } } }`;
+    expect(await answersOf(key, update, { locationId, id, note: 'New note' })).toEqual(
+      same({ updateWhitelistEntry: { hours: [{ from: '07:00' }] } }),
+    );
+  });
+
+  test('keeps the expiry of an API key whose variable the client does not send', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const { data } = (
+      await gateway.graph(
+        `mutation ($locationIds: [ID!]!) { createApiKey(input: { name: "Gate", permissions: [READ_STATUS],
+          expiresAt: "2099-01-01T00:00:00Z", locationIds: $locationIds }) { apiKey { id expiresAt } } }`,
+        { key, variables: { locationIds: [locationId] } },
+      )
+    ).body;
+    const { id, expiresAt } = data.createApiKey.apiKey;
+    const update = `mutation ($id: ID!, $name: String, $expiresAt: DateTime) {
+      updateApiKey(id: $id, input: { name: $name, expiresAt: $expiresAt }) { expiresAt } }`;
+    expect(await answersOf(key, update, { id, name: 'Gate North' })).toEqual(
+      same({ updateApiKey: { expiresAt } }),
+    );
+  });
+
+  test.each([
+    ['a page size', 'query ($first: Int! = 5) { locations(first: $first) { nodes { name } } }'],
+    ['a condition', 'query ($brief: Boolean! = false) { locations { nodes { name @skip(if: $brief) } } }'],
+  ])('uses the default value of a non-null variable for %s', async (_, query) => {
+    const { key } = await gateway.newTenant();
+    const answers = await answersOf(key, query, {});
+    expect(answers).toEqual(same({ locations: { nodes: [{ name: expect.any(String) }] } }));
+  });
+
+  test('skips the fields of a fragment only where the operation skips the fragment', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const query = `query ($id: ID!, $brief: Boolean!) {
+      a: location(id: $id) { ...Fields @skip(if: $brief) } b: location(id: $id) { ...Fields } }
+      fragment Fields on Location { capacity }`;
+    const answers = await answersOf(key, query, { id: locationId, brief: true });
+    expect(answers).toEqual(same({ a: {}, b: { capacity: answers[0].b.capacity } }));
+  });
+
+  test('runs a mutation in a fragment that another fragment spreads under a false condition', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const mutation = `mutation ($id: ID!, $first: Boolean!) { ...Rename @include(if: $first) ...Again }
+      fragment Rename on Mutation { updateLocation(id: $id, input: { name: "North" }) { name } }
+      fragment Again on Mutation { ...Rename }`;
+    expect(await answersOf(key, mutation, { id: locationId, first: false })).toEqual(
+      same({ updateLocation: { name: 'North' } }),
+    );
+  });
+});
+
+const schema = buildSchema(`
+  scalar Json
+  enum Level { LOW HIGH }
+  input Filter { size: Int = 5, tags: [String!], level: Level = LOW }
+  type Query { node: Node }
+  type Node { id: ID!, child: Node, children: [Node!]!, text(filter: Filter, size: Int = 3, level: Level, tags: [String!]): Json }
+`);
+// The response repeats the arguments, so that a difference between the arguments is a difference between the responses.
+(schema.getType('Node') as GraphQLObjectType).getFields().text!.resolve = (_, parameters: object) =>
+  parameters;
+
+/** Creates a node with any number of descendants. */
+const node = (id: string): object => ({
+  id,
+  get child() {
+    return node(`${id}c`);
+  },
+  get children() {
+    return [node(`${id}0`), node(`${id}1`)];
+  },
+});
+
+/** Generates texts of which only a few make graphql-jit unusable, so that most documents are compiled. */
+const mostly = (usual: readonly string[], rare: readonly string[]) =>
+  fc.oneof(
+    { weight: 40, arbitrary: fc.constantFrom(...usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...rare) },
+  );
+
+const condition = mostly([''], [' @skip(if: $flag)', ' @include(if: $flag)', ' @include(if: true)']);
+const argumentsOfText = fc
+  .record(
+    {
+      filter: mostly(
+        ['$filter', '{ tags: "a" }', '{ level: HIGH }'],
+        ['{ size: $size }', '{ tags: [$tag] }'],
+      ),
+      size: mostly(['$size', '7', 'null'], ['$pageSize']),
+      level: fc.constantFrom('$level', 'HIGH'),
+      tags: mostly(['$tags', '"a"'], ['["a", $tag]']),
+    },
+    { requiredKeys: [] },
+  )
+  .map((parameters) => {
+    const texts = Object.entries(parameters).map(([name, value]) => `${name}: ${value}`);
+    return texts.length > 0 ? `(${texts.join(', ')})` : '';
+  });
+
+/** Generates the selection set of a node. Fragments may be spread only where `spreads` contains their names. */
+const selection = (depth: number, spreads: readonly string[]): fc.Arbitrary<string> => {
+  const fields = [
+    condition.map((directive) => `id${directive}`),
+    fc
+      .tuple(fc.nat(999), argumentsOfText, condition)
+      .map(([alias, parameters, directive]) => `t${alias}: text${parameters}${directive}`),
+    ...spreads.map((name) => condition.map((directive) => `...${name}${directive}`)),
+    ...(depth === 0
+      ? []
+      : [
+          fc
+            .tuple(
+              fc.constantFrom('child', 'children', '... on Node'),
+              condition,
+              selection(depth - 1, spreads),
+            )
+            .map(([name, directive, inner]) => `${name}${directive} ${inner}`),
+        ]),
+  ];
+  return fc
+    .array(fc.oneof(...fields), { minLength: 1, maxLength: 4 })
+    .map((texts) => `{ __typename ${texts.join(' ')} }`);
+};
+
+/** The variables of the generated documents with their types. */
+const variableTypes = {
+  flag: 'Boolean!',
+  filter: 'Filter',
+  size: 'Int',
+  pageSize: 'Int! = 9',
+  level: 'Level',
+  tags: '[String!]',
+  tag: 'String! = "b"',
+};
+
+const documents = fc
+  .tuple(selection(2, ['First', 'Second']), selection(1, []), selection(1, ['First']))
+  .map(([root, first, second]) => {
+    const body = `{ node ${root} } fragment First on Node ${first} fragment Second on Node ${second}`;
+    const definitions = Object.entries(variableTypes).flatMap(([name, type]) =>
+      new RegExp(`\\$${name}\\b`).test(body) ? [`$${name}: ${type}`] : [],
+    );
+    return `query ${definitions.length > 0 ? `(${definitions.join(', ')})` : ''} ${body}`;
+  });
+
+const variableValues = fc.record(
+  {
+    flag: fc.boolean(),
+    filter: fc.constantFrom(null, {}, { size: 1 }, { size: null, level: 'HIGH' }, { tags: 'a' }),
+    size: fc.constantFrom(null, 1),
+    pageSize: fc.constant(2),
+    level: fc.constantFrom(null, 'HIGH'),
+    tags: fc.constantFrom(null, [], 'a', ['a', 'b']),
+    tag: fc.constant('c'),
+  },
+  { requiredKeys: ['flag'] },
+);
+
+test('graphql-jit returns the same data as graphql-js for each operation that the gateway compiles', async () => {
+  let compiledOperations = 0;
+  await fc.assert(
+    fc.asyncProperty(documents, variableValues, async (text, variables) => {
+      const source = parse(text);
+      if (validate(schema, source).some(({ message }) => !message.includes('never used'))) return;
+      const { document, isCompilable } = planOperation(schema, source);
+      if (!isCompilable) return;
+      const compiled = compileQuery(schema, document);
+      if (!isCompiledQuery(compiled)) return;
+      compiledOperations += 1;
+      const rootValue = { node: node('n') };
+      const expected = await execute({ schema, document, rootValue, variableValues: variables });
+      const { data } = await compiled.query(rootValue, undefined, { ...variables });
+      expect(data).toEqual(expected.data);
+    }),
+    { numRuns: 200 },
+  );
+  expect(compiledOperations).toBeGreaterThan(50);
+});
