@@ -1,4 +1,5 @@
-import pino from 'pino';
+import { openSync, write, writeSync } from 'node:fs';
+import type pino from 'pino';
 
 /** How long a log line may wait until it is written together with later lines, in milliseconds. */
 const maxLineWaitMs = 100;
@@ -7,48 +8,152 @@ const maxLineWaitMs = 100;
  * make logging faster.
  */
 const maxWaitingCharacters = 16 * 1024;
+/**
+ * The maximum number of characters of log lines that wait while the reader of the log is slow. Further lines are lost,
+ * because a log without a reader must not fill the memory of the process. The value holds the lines of about 10,000
+ * requests.
+ */
+export const maxUnwrittenCharacters = 4 * 1024 * 1024;
+/** How long the output waits before it writes to a full pipe again, in milliseconds. */
+const fullPipeRetryMs = 50;
+/** How long the process may wait for a full pipe when the process ends, in milliseconds. */
+const maxWaitAtExitMs = 400;
 
 /** The stream to which the log writes its lines. */
 export interface LogOutput extends pino.DestinationStream {
-  /** Writes the log lines that are waiting, and then calls `done`. */
-  flush(done: (error?: Error) => void): void;
+  /** Writes the log lines that are waiting, and then calls `done`. Lines that cannot be written are lost. */
+  flush(done: () => void): void;
+}
+
+/** Where the log lines go, and what happens to lost lines. */
+interface LogOutputOptions {
+  /** The file that receives the log lines; by default, the lines go to standard output. */
+  file?: string;
+  /** Is called when the output can write again after it has lost lines. */
+  onLinesLost?: (count: number) => void;
 }
 
 /**
- * Creates an output that writes several log lines together. pino itself can also collect lines, but pino scans all
- * collected lines whenever a line is added. The scan takes half of the time that pino needs to write a log line. Before
- * the process ends, the output writes the lines that it has collected.
- *
- * @param file the file that receives the log lines; by default, the lines go to standard output
+ * Creates an output that writes several log lines together. Before the process ends, the output writes the lines that
+ * it has collected. When a write fails, for example because the disk is full, the output drops the lines of this write,
+ * prints one message to standard error, and continues. The gateway must serve requests also without a log.
  */
-export function createLogOutput(file?: string): LogOutput {
+export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): LogOutput {
+  const descriptor = file ? openSync(file, 'a') : 1;
+  /** The lines that no write contains yet. */
   let waiting = '';
+  /** The bytes of the write in progress that the operating system has not accepted yet. */
+  let unwritten: Buffer | undefined;
+  /** Whether the operating system has `unwritten`, and has not answered yet. */
+  let isWriting = false;
   let timer: NodeJS.Timeout | undefined;
+  const afterFlush: (() => void)[] = [];
+  let lostLines = 0;
+  /** Whether the last write failed. */
+  let failed = false;
 
-  function writeWaiting(): void {
+  function loseUnwritten(error: Error): void {
+    lostLines += linesIn(unwritten!.toString());
+    unwritten = undefined;
+    if (!failed) console.error(`Log lines are lost, because the log cannot be written: ${error.message}`);
+    failed = true;
+  }
+
+  function takeWaiting(): Buffer | undefined {
     clearTimeout(timer);
     timer = undefined;
-    if (waiting === '') return;
     const lines = waiting;
     waiting = '';
-    destination.write(lines);
+    return lines === '' ? undefined : Buffer.from(lines);
   }
-  // When the process ends, pino writes its buffer on the events `beforeExit` and `exit`. The log registers
-  // `writeWaiting` before pino registers its listeners, so that pino gets all waiting lines before pino writes its
-  // buffer.
-  process.on('beforeExit', writeWaiting).on('exit', writeWaiting);
-  // With `minLength: 0`, the method `flush` of pino would not wait for a write that is in progress.
-  const destination = pino.destination({ ...(file && { dest: file }), sync: false, minLength: 1 });
+
+  function writeWaiting(): void {
+    if (unwritten) return;
+    unwritten = takeWaiting();
+    if (unwritten) writeUnwritten();
+    else for (const done of afterFlush.splice(0)) done();
+  }
+
+  function writeUnwritten(): void {
+    isWriting = true;
+    write(descriptor, unwritten!, onWritten);
+  }
+
+  function onWritten(error: NodeJS.ErrnoException | null, bytes: number): void {
+    isWriting = false;
+    if (error && isFullPipe(error)) {
+      setTimeout(writeUnwritten, fullPipeRetryMs).unref();
+      return;
+    }
+    if (error) loseUnwritten(error);
+    else {
+      unwritten = remainder(unwritten!, bytes);
+      if (unwritten) {
+        writeUnwritten();
+        return;
+      }
+      failed = false;
+    }
+    if (afterFlush.length > 0 || waiting.length >= maxWaitingCharacters) writeWaiting();
+    else if (waiting !== '') waitForLines();
+    // The next write now contains all lines that waited, so the log line about the lost lines can wait.
+    if (!failed) reportLostLines();
+  }
+
+  function reportLostLines(): void {
+    if (lostLines === 0) return;
+    const count = lostLines;
+    lostLines = 0;
+    onLinesLost?.(count);
+  }
+
+  function waitForLines(): void {
+    timer ??= setTimeout(writeWaiting, maxLineWaitMs).unref();
+  }
+
+  /** Writes all lines before the process ends, because the process cannot wait for a callback any more. */
+  function writeAtExit(): void {
+    if (isWriting) unwritten = undefined; // the operating system finishes the write in progress
+    const end = performance.now() + maxWaitAtExitMs;
+    for (unwritten ??= takeWaiting(); unwritten; unwritten ??= takeWaiting()) {
+      try {
+        const bytes = writeSync(descriptor, unwritten);
+        unwritten = remainder(unwritten, bytes);
+      } catch (error) {
+        if (!isFullPipe(error as NodeJS.ErrnoException) || performance.now() > end) return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, fullPipeRetryMs);
+      }
+    }
+  }
+  process.on('exit', writeAtExit);
 
   return {
     write(line) {
+      if (waiting.length + line.length > maxUnwrittenCharacters) {
+        lostLines += linesIn(line);
+        return;
+      }
       waiting += line;
       if (waiting.length >= maxWaitingCharacters) writeWaiting();
-      else timer ??= setTimeout(writeWaiting, maxLineWaitMs).unref();
+      else if (!unwritten) waitForLines();
     },
     flush(done) {
+      afterFlush.push(done);
       writeWaiting();
-      destination.flush(done);
     },
   };
+}
+
+/** Returns the bytes after the first `written` bytes, or `undefined` when no bytes remain. */
+function remainder(bytes: Buffer, written: number): Buffer | undefined {
+  return bytes.length > written ? bytes.subarray(written) : undefined;
+}
+
+function linesIn(text: string): number {
+  return text.split('\n').length - 1;
+}
+
+/** Whether a write failed because the reader of the pipe has not read the earlier lines yet. */
+function isFullPipe({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EAGAIN';
 }

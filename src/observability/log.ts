@@ -81,16 +81,20 @@ export function terminalMessage(line: Record<string, unknown>, columns: number):
  */
 export function createLog(level: string, destination?: pino.DestinationStream): Logger {
   if (destination) return pino({ ...options, level, base: undefined }, destination);
-  return stdout.isTTY
-    ? pino(
-        { ...options, level },
-        pretty({
-          colorize: true,
-          translateTime: 'SYS:HH:MM:ss',
-          ignore: omittedOnTerminal.join(),
-          singleLine: true,
-          messageFormat: (line) => terminalMessage(line, stdout.columns),
-        }),
-      )
-    : pino({ ...options, level, base: undefined }, createLogOutput());
+  if (stdout.isTTY) {
+    return pino(
+      { ...options, level },
+      pretty({
+        colorize: true,
+        translateTime: 'SYS:HH:MM:ss',
+        ignore: omittedOnTerminal.join(),
+        singleLine: true,
+        messageFormat: (line) => terminalMessage(line, stdout.columns),
+      }),
+    );
+  }
+  const onLinesLost = (lines: number) =>
+    log.warn({ lines }, 'log lines were lost, because the log could not be written');
+  const log = pino({ ...options, level, base: undefined }, createLogOutput({ onLinesLost }));
+  return log;
 }
