@@ -2,6 +2,7 @@
 // prints the name of each check that failed.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { installPackages } from '../tools/install.mjs';
 
 /**
  * The names of the checks, which are scripts in package.json. The list begins with the slowest checks, so that the
@@ -36,6 +37,10 @@ const run = (script) =>
       resolve(!error);
     });
   });
+
+// Two checks that run at the same time must not install the same packages.
+installPackages('tools');
+installPackages('bench');
 
 const waiting = [...checks];
 const failed = [];
