@@ -1,9 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import { newId } from '../../src/ids.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { openConsole } from '../support/console.ts';
+import { openConsole, openImport } from '../support/console.ts';
 import { newEntry, newSlug, openTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await openTestGateway();
@@ -24,15 +24,6 @@ async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });
   const { limit, remaining } = body.data.viewer.rateLimit[0];
   return limit - remaining - 1;
-}
-
-/** Opens the import dialog on the whitelist page of the console, and chooses a CSV file with the given lines. */
-async function chooseFile(page: Page, lines: readonly string[]): Promise<void> {
-  await page.getByRole('button', { name: 'Import or export CSV' }).click();
-  const chooser = page.waitForEvent('filechooser');
-  await page.getByRole('button', { name: 'choose a file' }).click();
-  const buffer = Buffer.from(['referenceId,plateType,plateCode,plateNumber', ...lines].join('\n'));
-  await (await chooser).setFiles({ name: 'list.csv', mimeType: 'text/csv', buffer });
 }
 
 /** These tests use the console in a browser, mostly when data is missing or a request fails. */
@@ -253,7 +244,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     const tableReads = () => operations.filter((name) => name === 'Whitelist').length;
     const dryRunText = page.getByText('nothing is changed');
     const rows = Array.from({ length: 1001 }, (_, index) => `unit-${index},DXB,C,${index + 1}`);
-    await chooseFile(page, rows);
+    await openImport(page, rows);
     const start = page.getByRole('button', { name: 'Import 1,001 rows' });
     await start.waitFor();
     expect(await dryRunText.count()).toBe(1);
@@ -286,7 +277,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
   test('the console hides the import button when a user selects another import mode and the dry run in this mode fails', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
-    await chooseFile(page, ['unit-1,DXB,C,1']);
+    await openImport(page, ['unit-1,DXB,C,1']);
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
     await page.route('**/graphql', (route) => route.abort());
     await page.getByRole('button', { name: /Rows already on the whitelist/ }).click();

@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
 import { newUser } from './user.ts';
 
@@ -52,6 +52,67 @@ export async function openConsole(
       await page.locator('.view-header').waitFor();
     },
   };
+}
+
+/** Waits until the page has drawn two frames, so that React has rendered the last response or input. */
+export const drawFrames = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    for (let frames = 0; frames < 2; frames += 1) await new Promise(requestAnimationFrame);
+  });
+
+/** A GraphQL request that the browser does not send to the gateway yet. */
+export interface HeldRequest {
+  /** Resolves when the page has sent the request. */
+  held: Promise<unknown>;
+  /** Sends the request to the gateway, and waits until the page has received and shown the response. */
+  release(): Promise<void>;
+}
+
+/** Holds the first GraphQL request of the page whose body contains `operation` and the given variables. */
+export async function holdRequest(
+  page: Page,
+  operation: string,
+  variables: Record<string, unknown> = {},
+): Promise<HeldRequest> {
+  let catchRequest!: (request: Request) => void;
+  let send!: () => void;
+  let isCaught = false;
+  const caught = new Promise<Request>((resolve) => (catchRequest = resolve));
+  const released = new Promise<void>((resolve) => (send = resolve));
+  await page.route('**/graphql', async (route) => {
+    const body = route.request().postDataJSON() as { query: string; variables?: Record<string, unknown> };
+    const matches =
+      body.query.includes(` ${operation}(`) &&
+      Object.entries(variables).every(([name, value]) => body.variables?.[name] === value);
+    if (isCaught || !matches) return route.fallback();
+    isCaught = true;
+    catchRequest(route.request());
+    await released;
+    return route.continue();
+  });
+  return {
+    held: caught,
+    async release() {
+      send();
+      await (await (await caught).response())?.finished();
+      await drawFrames(page);
+    },
+  };
+}
+
+/** Chooses a CSV file with the given lines in the import dialog of the console. */
+export async function chooseFile(page: Page, lines: readonly string[], extraColumns = ''): Promise<void> {
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'choose a file' }).click();
+  const header = `referenceId,plateType,plateCode,plateNumber${extraColumns}`;
+  const buffer = Buffer.from([header, ...lines].join('\n'));
+  await (await chooser).setFiles({ name: 'list.csv', mimeType: 'text/csv', buffer });
+}
+
+/** Opens the import dialog on the whitelist page of the console, and chooses a CSV file with the given lines. */
+export async function openImport(page: Page, lines: readonly string[]): Promise<void> {
+  await page.getByRole('button', { name: 'Import or export CSV' }).click();
+  await chooseFile(page, lines);
 }
 
 interface AxeViolation {

@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import { type AnyVariables, type TypedDocumentNode, useMutation } from 'urql';
 import { useKey } from './key-context.tsx';
 import { type Failure, failureOf } from './failure.ts';
@@ -11,27 +11,35 @@ export interface Change<Data, Variables> {
   send(variables: Variables): Promise<Data | undefined>;
   sending: boolean;
   failure: Failure | undefined;
-  /** Removes the last error message from the form. */
+  /** Removes the last error message from the form. A mutation that is still under way shows no error message. */
   clear(): void;
 }
 
-/** Returns a function that sends the mutation of a form, and the current state of the mutation. */
+/**
+ * Returns a function that sends the mutation of a form, and the current state of the mutation. The state ignores a
+ * failure of a mutation when the form has sent another mutation since.
+ */
 export function useChange<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
 ): Change<Data, Variables> {
   const [{ fetching }, execute] = useMutation(document);
   const [failure, setFailure] = useState<Failure>();
+  const latest = useRef<Variables>(undefined);
   const { refuseKey } = useKey();
   const send = useCallback(
     async (variables: Variables) => {
+      latest.current = variables;
       const { data, error } = await execute(variables);
       const failed = error && failureOf(error);
-      setFailure(failed);
+      if (latest.current === variables) setFailure(failed);
       if (failed?.kind === 'key-refused') refuseKey(failed.message);
       return failed ? undefined : (data ?? undefined);
     },
     [execute, refuseKey],
   );
-  const clear = useCallback(() => setFailure(undefined), []);
+  const clear = useCallback(() => {
+    latest.current = undefined;
+    setFailure(undefined);
+  }, []);
   return { send, sending: fetching, failure, clear };
 }

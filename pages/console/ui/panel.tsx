@@ -4,11 +4,29 @@ import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** A dialog in front of the page. The keyboard focus stays in the dialog until the user closes the dialog. */
-export function Panel(props: { title: string; onClose(): void; children: ReactNode; wide?: boolean }) {
-  const { title, onClose, children, wide = false } = props;
+/**
+ * A dialog in front of the page. The keyboard focus stays in the dialog until the user closes the dialog. A button, the
+ * key Escape, or a click beside the dialog closes the dialog.
+ *
+ * @param props.isKept whether only a button closes the dialog, because the user would otherwise lose content of the
+ *   dialog by mistake
+ */
+export function Panel(props: {
+  title: string;
+  onClose(): void;
+  children: ReactNode;
+  isKept?: boolean;
+  wide?: boolean;
+}) {
+  const { title, onClose, children, isKept = false, wide = false } = props;
   return (
-    <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
+    <ModalOverlay
+      className="overlay"
+      isOpen
+      isDismissable={!isKept}
+      isKeyboardDismissDisabled={isKept}
+      onOpenChange={(open) => open || onClose()}
+    >
       <Modal className={wide ? 'modal wide' : 'modal'}>
         <Dialog className="dialog">
           <header className="dialog-header">

@@ -112,24 +112,36 @@ export function CsvPanel(props: {
   onClose(): void;
 }) {
   const { locationId, mayWrite, onImported, onClose } = props;
+  const [reading, setReading] = useState<Promise<WhitelistEntryInput[]>>();
   const [entries, setEntries] = useState<WhitelistEntryInput[]>([]);
   const [mode, setMode] = useState<Mode>('CREATE');
   const [fault, setFault] = useState<string>();
   const [step, setStep] = useState<'choose' | 'checked' | 'importing' | 'stopped' | 'imported'>('choose');
-  const { progress, failure, run } = useImport(locationId);
+  const { progress, failure, reset, run } = useImport(locationId);
 
-  async function check(file: Pick<File, 'text'> | undefined, chosen: Mode = mode) {
-    if (!file) return;
+  /** Starts a dry run. The dialog ignores the results of earlier dry runs. */
+  async function check(rows: Promise<WhitelistEntryInput[]>, chosen: Mode) {
+    const isCurrent = reset();
     setStep('choose');
-    setEntries([]);
+    setFault(undefined);
     try {
-      const read = readEntries(await file.text());
-      setFault(read.length === 0 ? words.empty : undefined);
+      const read = await rows;
+      if (!isCurrent()) return;
       setEntries(read);
-      if (read.length > 0 && (await run(read, chosen, true))) setStep('checked');
+      if (read.length === 0) setFault(words.empty);
+      else if (await run(read, chosen, true)) setStep('checked');
     } catch (error) {
-      setFault(words.unreadable(error instanceof Error ? error.message : String(error)));
+      if (isCurrent()) setFault(words.unreadable(error instanceof Error ? error.message : String(error)));
     }
+  }
+
+  function choose(file: Promise<File> | File | undefined) {
+    if (!file) return;
+    const rows = Promise.resolve(file)
+      .then((chosen) => chosen.text())
+      .then(readEntries);
+    setReading(rows);
+    void check(rows, mode);
   }
 
   async function importRows() {
@@ -139,10 +151,9 @@ export function CsvPanel(props: {
     onImported();
   }
 
-  async function changeMode(next: Mode) {
+  function changeMode(next: Mode) {
     setMode(next);
-    setStep('choose');
-    if (entries.length > 0 && (await run(entries, next, true))) setStep('checked');
+    if (reading) void check(reading, next);
   }
 
   const startText =
@@ -155,7 +166,7 @@ export function CsvPanel(props: {
       imported: undefined,
     }[step];
   return (
-    <Panel title={words.title} onClose={onClose} wide>
+    <Panel title={words.title} onClose={onClose} isKept={step === 'importing' || step === 'stopped'} wide>
       {mayWrite && (
         <>
           <DropZone
@@ -163,14 +174,11 @@ export function CsvPanel(props: {
             isDisabled={step === 'importing'}
             onDrop={({ items }) => {
               const dropped = items.find((item) => item.kind === 'file');
-              void dropped?.getFile().then((file) => check(file));
+              choose(dropped?.getFile());
             }}
           >
             <span slot="label">{words.drop}</span>
-            <FileTrigger
-              acceptedFileTypes={['.csv', 'text/csv']}
-              onSelect={(files) => void check(files?.[0])}
-            >
+            <FileTrigger acceptedFileTypes={['.csv', 'text/csv']} onSelect={(files) => choose(files?.[0])}>
               <Button isDisabled={step === 'importing'}>{words.select}</Button>
             </FileTrigger>
           </DropZone>
@@ -182,7 +190,7 @@ export function CsvPanel(props: {
               ['UPSERT', words.modes.UPSERT],
             ]}
             isDisabled={step === 'importing'}
-            onChange={(next) => void changeMode(next)}
+            onChange={changeMode}
           />
           {fault && (
             <p className="notice bad" role="alert">

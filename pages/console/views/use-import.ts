@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { ImportEntriesDocument, type ImportMode, type WhitelistEntryInput } from '../generated/operations.ts';
 import type { RejectedRow } from '../csv.ts';
 import type { Failure } from '../graph/failure.ts';
@@ -25,12 +25,20 @@ const noResults: Omit<ImportProgress, 'rows'> = {
   rejects: [],
 };
 
-/** Sends the rows of an import or a dry run in several requests, and adds up the results. */
+/**
+ * Sends the rows of an import or a dry run in several requests, and adds up the results. When the dialog closes, the
+ * import sends no further request.
+ */
 export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
   /**
-   * Sends the rows. The promise resolves with true if all requests succeeded.
+   * Removes the results, and stops the import or the dry run that is under way. Returns a function that returns false
+   * as soon as the results have been removed again.
+   */
+  reset(): () => boolean;
+  /**
+   * Sends the rows. The promise resolves with true if all requests succeeded and their results were not removed.
    *
    * @param stopped the progress of a stopped import; the import continues with the first row after its last successful request
    */
@@ -43,6 +51,21 @@ export function useImport(locationId: string): {
 } {
   const importing = useChange(ImportEntriesDocument);
   const [progress, setProgress] = useState<ImportProgress>();
+  const resets = useRef(0);
+  useEffect(() => () => void (resets.current += 1), []);
+
+  /** Returns a function that returns true until the results are removed or the dialog closes. */
+  function currentCheck() {
+    const before = resets.current;
+    return () => resets.current === before;
+  }
+
+  function reset() {
+    resets.current += 1;
+    importing.clear();
+    setProgress(undefined);
+    return currentCheck();
+  }
 
   async function run(
     entries: readonly WhitelistEntryInput[],
@@ -52,13 +75,14 @@ export function useImport(locationId: string): {
   ) {
     const sums = { rows: entries.length, ...(stopped ?? noResults) };
     const rejects = [...sums.rejects];
+    const isCurrent = currentCheck();
     importing.clear();
     setProgress({ ...sums, rejects });
     for (let start = sums.done; start < entries.length; start += rowsPerRequest) {
       const part = entries.slice(start, start + rowsPerRequest);
       const data = await importing.send({ locationId, entries: part, mode, dryRun });
       const result = data?.importWhitelistEntries;
-      if (!result) return false;
+      if (!result || !isCurrent()) return false;
       sums.done += part.length;
       sums.created += result.created;
       sums.updated += result.updated;
@@ -74,5 +98,5 @@ export function useImport(locationId: string): {
     return true;
   }
 
-  return { progress, failure: importing.failure, run };
+  return { progress, failure: importing.failure, reset, run };
 }

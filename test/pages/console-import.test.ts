@@ -1,0 +1,136 @@
+import type { Browser, Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { chooseFile, drawFrames, holdRequest, openConsole, openImport } from '../support/console.ts';
+import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await openTestGateway();
+const url = await serve(gateway);
+const { prisma } = gateway.database;
+
+const listedRow = 'unit-1,DXB,C,1';
+const rejectedText = '0 new, 0 changed, 0 unchanged, 1 rejected';
+const changedText = '0 new, 1 changed, 0 unchanged, 0 rejected';
+
+/** Opens the whitelist page for a location whose whitelist contains the plate of `listedRow`. */
+async function openWhitelist(browser: Browser) {
+  const { key, locationId } = await gateway.newTenant();
+  const body = newEntry({ plateCode: 'C', plateNumber: '1' });
+  await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
+  const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
+  return { page, locationId };
+}
+
+async function chooseUpdate(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /Rows already on the whitelist/ }).click();
+  await page.getByRole('option', { name: 'Update' }).click();
+}
+
+describe.runIf(hasBrowser)('the import dialog of the console', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+
+  test('the import dialog ignores the result of a dry run when the user has selected another import mode', async () => {
+    const { page } = await openWhitelist(browser);
+    const dryRun = await holdRequest(page, 'ImportEntries', { mode: 'CREATE' });
+    await openImport(page, [listedRow]);
+    await dryRun.held;
+    await chooseUpdate(page);
+    await page.getByText(changedText).waitFor();
+    await dryRun.release();
+    expect(await page.getByText(rejectedText).count()).toBe(0);
+    expect(await page.getByText(changedText).count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Import 1 row' }).count()).toBe(1);
+  });
+
+  test('the import dialog ignores a failed dry run when the user has selected another import mode', async () => {
+    const { page } = await openWhitelist(browser);
+    const dryRun = await holdRequest(page, 'ImportEntries', { mode: 'CREATE' });
+    await openImport(page, [listedRow]);
+    await dryRun.held;
+    await chooseUpdate(page);
+    await page.getByText(changedText).waitFor();
+    await page.context().setOffline(true);
+    await dryRun.release();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('the import dialog ignores the result of a dry run when the user has chosen another file', async () => {
+    const { page } = await openWhitelist(browser);
+    const dryRun = await holdRequest(page, 'ImportEntries');
+    await openImport(page, [listedRow]);
+    await dryRun.held;
+    await chooseFile(page, ['unit-2,DXB,C,2', 'unit-3,DXB,C,3']);
+    await page.getByRole('button', { name: 'Import 2 rows' }).waitFor();
+    await dryRun.release();
+    expect(await page.getByText(rejectedText).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Import 2 rows' }).count()).toBe(1);
+  });
+
+  test('the import dialog removes the result of a dry run when the user chooses a file that the console refuses', async () => {
+    const { page } = await openWhitelist(browser);
+    await openImport(page, [listedRow]);
+    await page.getByText(rejectedText).waitFor();
+    await chooseFile(page, ['unit-2,DXB,C,2,8'], ',hours');
+    await page.getByText('unknown column hours').waitFor();
+    expect(await page.getByText(rejectedText).count()).toBe(0);
+  });
+
+  test('the import dialog checks the new file in the new mode when the user selects the mode while the browser reads the file', async () => {
+    const { page } = await openWhitelist(browser);
+    await page.evaluate(() => {
+      const read = Blob.prototype.text;
+      Blob.prototype.text = async function () {
+        await new Promise((resolve) => addEventListener('finish-reading', resolve, { once: true }));
+        return read.call(this);
+      };
+    });
+    await openImport(page, [listedRow]);
+    await chooseUpdate(page);
+    await drawFrames(page);
+    await page.evaluate(() => dispatchEvent(new Event('finish-reading')));
+    await page.getByText(changedText).waitFor();
+    expect(await page.getByText(rejectedText).count()).toBe(0);
+  });
+
+  test('the import dialog stays open during an import and after a stopped import, and a button closes it', async () => {
+    const { page, locationId } = await openWhitelist(browser);
+    const dialog = page.getByRole('dialog');
+    const dismiss = async () => {
+      await page.keyboard.press('Escape');
+      await page.mouse.click(5, 5);
+      await drawFrames(page);
+    };
+    await openImport(page, ['unit-2,DXB,C,2']);
+    await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
+    const importing = await holdRequest(page, 'ImportEntries', { dryRun: false });
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
+    await importing.held;
+    await dismiss();
+    expect(await dialog.count()).toBe(1);
+    await page.context().setOffline(true);
+    await importing.release();
+    await page.getByText('The import stopped after 0 of 1 row.').waitFor();
+    await page.context().setOffline(false);
+    await dismiss();
+    expect(await dialog.count()).toBe(1);
+    await page.getByRole('button', { name: 'Import the other 1 row' }).click();
+    await page.getByText('Imported.').waitFor();
+    expect(await prisma.whitelistEntry.count({ where: { locationId } })).toBe(2);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => dialog.count()).toBe(0);
+
+    await openImport(page, ['unit-3,DXB,C,3']);
+    await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
+    const second = await holdRequest(page, 'ImportEntries', { dryRun: false });
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
+    await second.held;
+    await page.getByRole('button', { name: 'Close' }).click();
+    await expect.poll(() => dialog.count()).toBe(0);
+    await second.release();
+    await page.getByRole('cell', { name: 'DXB C 3', exact: true }).waitFor();
+  });
+});
