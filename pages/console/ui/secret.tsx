@@ -1,20 +1,54 @@
 /** @jsxImportSource react */
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { copyText } from '../../browser/copy.ts';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
+import { Panel } from './panel.tsx';
 
-/** Shows a new secret with a copy button. The gateway returns each secret only once. */
-export function Secret({ secret }: { secret: string }) {
-  const [label, setLabel] = useState<string>(texts.state.copy);
-  const copy = async () => setLabel((await copyText(secret)) ? texts.state.copied : texts.state.notCopied);
+/**
+ * A dialog with a form that creates a secret. After the creation, the dialog shows the secret with a copy button instead
+ * of the form. The gateway returns each secret only once. Therefore, only a button closes the dialog while the gateway
+ * creates the secret, and until the user has copied the secret.
+ *
+ * @param props.secret the new secret, or `undefined` before the creation
+ * @param props.isCreating whether the gateway is creating the secret
+ * @param props.onDone a function that closes the dialog after the creation
+ * @param props.onClose a function that closes the dialog before the creation
+ */
+export function SecretPanel(props: {
+  title: string;
+  secret: string | undefined;
+  isCreating: boolean;
+  onDone(): void;
+  onClose(): void;
+  children: ReactNode;
+}) {
+  const { title, secret, isCreating, onDone, onClose, children } = props;
+  const [isCopied, setCopied] = useState<boolean>();
+  const { copy, copied, notCopied } = texts.state;
+  if (!secret) {
+    return (
+      <Panel title={title} onClose={onClose} isKept={isCreating}>
+        {children}
+      </Panel>
+    );
+  }
   return (
-    <div className="form">
-      <p>{texts.keys.secret}</p>
-      <div className="secret">
-        <code>{secret}</code>
-        <Button onPress={() => void copy()}>{label}</Button>
+    <Panel title={title} onClose={onDone} isKept={!isCopied}>
+      <div className="form">
+        <p>{texts.keys.secret}</p>
+        <div className="secret">
+          <code>{secret}</code>
+          <Button onPress={() => void copyText(secret).then(setCopied)}>
+            {isCopied === undefined ? copy : isCopied ? copied : notCopied}
+          </Button>
+        </div>
       </div>
-    </div>
+      <footer className="dialog-footer">
+        <Button look="primary" onPress={onDone}>
+          {texts.keys.done}
+        </Button>
+      </footer>
+    </Panel>
   );
 }

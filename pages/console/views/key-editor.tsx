@@ -13,8 +13,7 @@ import { type KnownLocation, useFoundLocations } from '../graph/use-locations.ts
 import { texts } from '../texts.ts';
 import { Button, Field } from '../ui/controls.tsx';
 import { LocationSearch } from '../ui/location-search.tsx';
-import { Panel } from '../ui/panel.tsx';
-import { Secret } from '../ui/secret.tsx';
+import { SecretPanel } from '../ui/secret.tsx';
 import { editedInstant, localOf } from '../ui/time.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 
@@ -127,20 +126,14 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
     if (await changing.send({ id: edited.id, input: edited.unrestricted ? unscoped : input })) onDone();
   }
 
-  if (secret) {
-    return (
-      <Panel title={words.issue} onClose={onDone}>
-        <Secret secret={secret} />
-        <footer className="dialog-footer">
-          <Button look="primary" onPress={onDone}>
-            {words.done}
-          </Button>
-        </footer>
-      </Panel>
-    );
-  }
   return (
-    <Panel title={edited ? `${words.change} ${edited.name}` : words.issue} onClose={onClose}>
+    <SecretPanel
+      title={edited ? `${words.change} ${edited.name}` : words.issue}
+      secret={secret}
+      isCreating={issuing.sending}
+      onDone={onDone}
+      onClose={onClose}
+    >
       <form
         className="form"
         onSubmit={(event) => {
@@ -187,6 +180,6 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
           </Button>
         </footer>
       </form>
-    </Panel>
+    </SecretPanel>
   );
 }

@@ -5,8 +5,7 @@ import { fieldMessages } from '../graph/failure.ts';
 import { useChange } from '../graph/use-change.ts';
 import { texts } from '../texts.ts';
 import { Button, Field } from '../ui/controls.tsx';
-import { Panel } from '../ui/panel.tsx';
-import { Secret } from '../ui/secret.tsx';
+import { SecretPanel } from '../ui/secret.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 
 const { keys: words } = texts;
@@ -29,33 +28,35 @@ export function KeyRotation({
     setSecret(data?.rotateApiKey?.secret);
   }
   return (
-    <Panel title={`${words.rotate} ${rotated.name}`} onClose={secret ? onDone : onClose}>
-      {secret ? (
-        <Secret secret={secret} />
-      ) : (
-        <form
-          className="form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void rotate();
-          }}
-        >
-          <p>{words.rotateAbout}</p>
-          <FailureNotice failure={rotating.failure} />
-          <Field
-            label={words.grace}
-            type="number"
-            value={hours}
-            onChange={setHours}
-            error={fieldMessages(rotating.failure).graceSeconds}
-          />
-          <footer className="dialog-footer">
-            <Button look="primary" type="submit" isDisabled={rotating.sending}>
-              {words.rotate}
-            </Button>
-          </footer>
-        </form>
-      )}
-    </Panel>
+    <SecretPanel
+      title={`${words.rotate} ${rotated.name}`}
+      secret={secret}
+      isCreating={rotating.sending}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void rotate();
+        }}
+      >
+        <p>{words.rotateAbout}</p>
+        <FailureNotice failure={rotating.failure} />
+        <Field
+          label={words.grace}
+          type="number"
+          value={hours}
+          onChange={setHours}
+          error={fieldMessages(rotating.failure).graceSeconds}
+        />
+        <footer className="dialog-footer">
+          <Button look="primary" type="submit" isDisabled={rotating.sending}>
+            {words.rotate}
+          </Button>
+        </footer>
+      </form>
+    </SecretPanel>
   );
 }

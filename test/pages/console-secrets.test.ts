@@ -1,0 +1,75 @@
+import type { Browser, Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { drawFrames, holdRequest, openConsole } from '../support/console.ts';
+import { openTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await openTestGateway();
+const url = await serve(gateway);
+
+async function fillIssueForm(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Issue a key' }).click();
+  await dialog.getByLabel('Name').fill(`Gate ${newId()}`);
+  await dialog.getByLabel('READ_STATUS').check();
+  await dialog.getByLabel('Test Location').first().check();
+}
+
+const openRotation = (page: Page) =>
+  page
+    .getByRole('button', { name: /^Rotate / })
+    .first()
+    .click();
+
+/** The dialogs that show the secret of an API key, with the mutation that creates the secret. */
+const dialogs = [
+  { operation: 'IssueKey', button: 'Issue a key', open: fillIssueForm },
+  { operation: 'RotateKey', button: 'Rotate', open: openRotation },
+];
+
+describe.runIf(hasBrowser)('the secrets that the console shows once', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+
+  test.each(dialogs)(
+    'the dialog of the button $button stays open until the user has copied the secret or presses a button',
+    async ({ operation, button, open }) => {
+      const { key } = await gateway.newTenant();
+      const permissions = ['clipboard-read', 'clipboard-write'];
+      const { page } = await openConsole(browser, url, { key, place: 'keys', permissions });
+      const dialog = page.getByRole('dialog');
+      const secret = dialog.getByText(/^pms_/);
+      const dismiss = async () => {
+        await page.keyboard.press('Escape');
+        await page.mouse.click(5, 5);
+        await drawFrames(page);
+      };
+      const creation = await holdRequest(page, operation);
+      await open(page);
+      await dialog.getByRole('button', { name: button }).click();
+      await creation.held;
+      await dismiss();
+      expect(await dialog.count()).toBe(1);
+      await creation.release();
+      await secret.waitFor();
+      await dismiss();
+      expect(await secret.count()).toBe(1);
+      await dialog.getByRole('button', { name: 'Copy' }).click();
+      await dialog.getByRole('button', { name: 'Copied' }).waitFor();
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await secret.innerText());
+      await page.keyboard.press('Escape');
+      await expect.poll(() => dialog.count()).toBe(0);
+      await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe(button);
+
+      await open(page);
+      await dialog.getByRole('button', { name: button }).click();
+      await secret.waitFor();
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await expect.poll(() => dialog.count()).toBe(0);
+    },
+  );
+});
