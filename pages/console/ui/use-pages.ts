@@ -15,13 +15,14 @@ export function usePages() {
     restart: () => setCursors([undefined]),
     /**
      * Returns two functions, which go to the previous page and to the next page. If there is no previous page,
-     * `onPrevious` is `undefined`; if there is no next page, `onNext` is `undefined`.
+     * `onPrevious` is `undefined`; if there is no next page, `onNext` is `undefined`. While the next page loads,
+     * `pageInfo` still belongs to the page before it, and `onNext` does nothing.
      */
     steps(pageInfo: PageInfo | undefined) {
       const next = pageInfo?.hasNextPage ? pageInfo.endCursor : null;
       return {
         onPrevious: cursors.length > 1 ? () => setCursors(cursors.slice(0, -1)) : undefined,
-        onNext: next ? () => setCursors([...cursors, next]) : undefined,
+        onNext: next ? () => setCursors(cursors.at(-1) === next ? cursors : [...cursors, next]) : undefined,
       };
     },
   };
