@@ -175,7 +175,7 @@ export const parkingTexts = {
     },
     save: 'Save',
     changed:
-      'Another user changed this entry while you were editing it. Nothing was overwritten: the form keeps your values, and the table shows the new ones.',
+      'Another user changed this entry while you were editing it. Nothing was overwritten: the form keeps your values. The table shows the new values if the entry still matches the search.',
     overwrite: 'Save over the new version',
     actions: 'Actions',
     quota: 'Quota of the reference',

@@ -5,7 +5,14 @@ export type Failure =
   | { kind: 'offline' }
   | { kind: 'rate-limit'; retryAt: number }
   | { kind: 'key-refused'; message: string }
-  | { kind: 'refused'; code: string; message: string; field: string | undefined; details: FieldError[] };
+  | {
+      kind: 'refused';
+      code: string;
+      message: string;
+      field: string | undefined;
+      value: unknown;
+      details: FieldError[];
+    };
 
 /** An error message of the gateway about one input field. */
 interface FieldError {
@@ -18,7 +25,7 @@ const defaultRetrySeconds = 10;
 
 interface Extensions {
   code?: string;
-  details?: { field?: string; errors?: FieldError[] };
+  details?: { field?: string; value?: unknown; errors?: FieldError[] };
 }
 
 /** Converts an error of the GraphQL client to a failure that a view can show. */
@@ -33,7 +40,17 @@ export function failureOf(error: CombinedError): Failure {
   if (!first) return { kind: 'offline' };
   if (code === 'UNAUTHORIZED') return { kind: 'key-refused', message: first.message };
   const fieldErrors = details?.errors ?? [];
-  return { kind: 'refused', code, message: first.message, field: details?.field, details: fieldErrors };
+  const { field, value } = details ?? {};
+  return { kind: 'refused', code, message: first.message, field, value, details: fieldErrors };
+}
+
+/**
+ * Returns the current version of an object if the gateway has refused a change because the object no longer has the
+ * version that the request expected.
+ */
+export function conflictingVersion(failure: Failure | undefined): number | undefined {
+  if (failure?.kind !== 'refused' || failure.code !== 'CONFLICT') return undefined;
+  return typeof failure.value === 'number' ? failure.value : undefined;
 }
 
 /**

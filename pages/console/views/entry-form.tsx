@@ -7,7 +7,7 @@ import {
   type WeeklyHoursInput,
   type WhitelistEntryInput,
 } from '../generated/operations.ts';
-import { fieldMessages } from '../graph/failure.ts';
+import { conflictingVersion, fieldMessages } from '../graph/failure.ts';
 import { useChange } from '../graph/use-change.ts';
 import { texts } from '../texts.ts';
 import { Button, Field } from '../ui/controls.tsx';
@@ -75,19 +75,17 @@ function inputOf(
  *
  * @param props.entry the whitelist entry as it was when the form was opened, or `undefined` to add a new whitelist
  *   entry
- * @param props.current the newest version of the whitelist entry that the console has read from the gateway
  * @param props.onConflict a function that reads the whitelist again; the form calls it when the gateway rejects a
  *   change of the whitelist entry
  */
 export function EntryForm(props: {
   locationId: string;
   entry: EntryFieldsFragment | undefined;
-  current: EntryFieldsFragment | undefined;
   onConflict(): void;
   onDone(): void;
   onClose(): void;
 }) {
-  const { locationId, entry, current, onConflict, onDone, onClose } = props;
+  const { locationId, entry, onConflict, onDone, onClose } = props;
   const [values, setValues] = useState(() => valuesOf(entry));
   const [hours, setHours] = useState<WeeklyHoursInput[]>(
     () => entry?.hours.map(({ days, from, to }) => ({ days, from, to })) ?? [],
@@ -95,7 +93,7 @@ export function EntryForm(props: {
   const adding = useChange(AddEntryDocument);
   const changing = useChange(ChangeEntryDocument);
   const { failure, sending } = entry ? changing : adding;
-  const isConflict = failure?.kind === 'refused' && failure.code === 'CONFLICT';
+  const newVersion = conflictingVersion(failure);
   const errors = fieldMessages(failure);
 
   async function save(version: number | undefined) {
@@ -125,13 +123,14 @@ export function EntryForm(props: {
   return (
     <Panel title={entry ? words.edit : words.add} onClose={onClose}>
       <form className="form" onSubmit={submit}>
-        {!isConflict && <FailureNotice failure={failure} />}
-        {isConflict && (
+        {newVersion === undefined ? (
+          <FailureNotice failure={failure} />
+        ) : (
           <div className="notice warn" role="alert">
             <span>{words.changed}</span>
-            {current && current.version !== entry?.version && (
-              <Button onPress={() => void save(current.version)}>{words.overwrite}</Button>
-            )}
+            <Button isDisabled={sending} onPress={() => void save(newVersion)}>
+              {words.overwrite}
+            </Button>
           </div>
         )}
         <div className="row end">

@@ -154,7 +154,6 @@ export function WhitelistView({ locationId }: { locationId: string | undefined }
         <EntryForm
           locationId={locationId}
           entry={open.entry}
-          current={entries?.find(({ id }) => id === open.entry?.id)}
           onConflict={view.reload}
           onDone={changed}
           onClose={close}
