@@ -5,6 +5,7 @@ import {
   IssueKeyDocument,
   type KeyFieldsFragment,
   type Permission,
+  type UpdateApiKeyInput,
 } from '../generated/operations.ts';
 import { fieldMessages } from '../graph/failure.ts';
 import { useKey } from '../graph/key-context.tsx';
@@ -14,7 +15,7 @@ import { texts } from '../texts.ts';
 import { Button, Field } from '../ui/controls.tsx';
 import { LocationSearch } from '../ui/location-search.tsx';
 import { SecretPanel } from '../ui/secret.tsx';
-import { editedInstant, localOf } from '../ui/time.tsx';
+import { instantOf, localOf } from '../ui/time.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 
 const { keys: words } = texts;
@@ -22,6 +23,9 @@ const { keys: words } = texts;
 /** Adds a value to a list, or removes the value if it is already in the list. */
 const toggled = <Value,>(list: readonly Value[], value: Value) =>
   list.includes(value) ? list.filter((each) => each !== value) : [...list, value];
+
+const sameValues = (list: readonly string[], other: readonly string[]) =>
+  list.length === other.length && list.every((value) => other.includes(value));
 
 /** A group of checkboxes with which the user chooses several values from a list. */
 function Ticks<Value extends string>(props: {
@@ -90,7 +94,9 @@ function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids
 
 /**
  * A form that issues or changes an API key. The secret of a new API key is shown only once. A user can give another API
- * key only permissions that the user's own API key has.
+ * key only permissions that the user's own API key has. A change contains only the fields that the user changed, so that
+ * it does not overwrite what another user has changed meanwhile. For an operator's key, the form does not offer locations,
+ * because the scope of an operator's key always contains every location.
  *
  * @param props.edited the API key to change, or `undefined` to issue a new API key
  */
@@ -117,13 +123,19 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
       locationIds,
       hourlyLimit: number(hourlyLimit),
       burstLimit: number(burstLimit),
-      expiresAt: editedInstant(expiresAt, edited?.expiresAt) ?? viewer.expiresAt,
+      expiresAt: instantOf(expiresAt) ?? viewer.expiresAt,
     };
     if (!edited) return setSecret((await issuing.send({ input }))?.createApiKey?.secret);
-    const { locationIds: _, ...unscoped } = input;
-    // For an operator's key, the request must not contain location ids, because the scope of an operator's key always
-    // contains every location.
-    if (await changing.send({ id: edited.id, input: edited.unrestricted ? unscoped : input })) onDone();
+    const changes: UpdateApiKeyInput = {
+      ...(name !== edited.name && { name }),
+      ...(!sameValues(permissions, edited.permissions) && { permissions }),
+      ...(!sameValues(locationIds, edited.locationIds) && { locationIds }),
+      ...(input.hourlyLimit !== edited.hourlyLimit && { hourlyLimit: input.hourlyLimit }),
+      ...(input.burstLimit !== edited.burstLimit && { burstLimit: input.burstLimit }),
+      ...(expiresAt !== localOf(edited.expiresAt) && { expiresAt: input.expiresAt }),
+    };
+    const isUnchanged = Object.values(changes).every((value) => value === undefined);
+    if (isUnchanged || (await changing.send({ id: edited.id, input: changes }))) onDone();
   }
 
   return (
@@ -149,7 +161,7 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
           ticked={permissions}
           onChange={setPermissions}
         />
-        <LocationScope ids={locationIds} onChange={setLocationIds} />
+        {!edited?.unrestricted && <LocationScope ids={locationIds} onChange={setLocationIds} />}
         <div className="row end">
           <Field
             label={words.hourlyLimit}
