@@ -1,5 +1,6 @@
 /** @jsxImportSource react */
 import { useState } from 'react';
+import { useClient } from 'urql';
 import { type QuotaEnforcement, QuotaOfDocument, SetQuotaDocument } from '../generated/operations.ts';
 import { fieldMessages } from '../graph/failure.ts';
 import { useChange } from '../graph/use-change.ts';
@@ -14,7 +15,8 @@ const { whitelist: words } = texts;
 
 /**
  * A form for the quota of a reference, for example of a flat or a tenant. The form also shows how many vehicles of the
- * reference are inside the location.
+ * reference are inside the location. The form is shown only after it has received the stored quota. A mutation sets all
+ * fields of a quota. Therefore, before the form saves the fields that the user edited, it reads the other fields again.
  */
 export function QuotaForm(props: {
   locationId: string;
@@ -23,30 +25,46 @@ export function QuotaForm(props: {
   onClose(): void;
 }) {
   const { locationId, referenceId, mayWrite, onClose } = props;
+  const client = useClient();
   const view = useView(QuotaOfDocument, { locationId, referenceId });
   const setting = useChange(SetQuotaDocument);
-  const quota = view.data?.quotas?.nodes[0];
+  const [saving, setSaving] = useState(false);
+  const quotas = view.data?.quotas;
+  const quota = quotas?.nodes[0];
   const [inside, setInside] = useState<string>();
   const [enforcement, setEnforcement] = useState<QuotaEnforcement>();
 
   async function save() {
-    const text = inside ?? quota?.inside.toString() ?? '';
-    const data = await setting.send({
-      locationId,
-      referenceId,
-      inside: text === '' ? null : Number(text),
-      enforcement: enforcement ?? quota?.enforcement ?? 'HARD',
-    });
-    if (data) view.reload();
+    setSaving(true);
+    const { data: newest } = await client
+      .query(QuotaOfDocument, { locationId, referenceId }, { requestPolicy: 'network-only' })
+      .toPromise();
+    // If this request fails, the view shows the failure, because the view runs the same query.
+    if (newest?.quotas) {
+      const [stored] = newest.quotas.nodes;
+      const text = inside ?? stored?.inside.toString() ?? '';
+      const data = await setting.send({
+        locationId,
+        referenceId,
+        inside: text === '' ? null : Number(text),
+        enforcement: enforcement ?? stored?.enforcement ?? 'HARD',
+      });
+      if (data) {
+        setInside(undefined);
+        setEnforcement(undefined);
+        view.reload();
+      }
+    }
+    setSaving(false);
   }
 
   return (
     <Panel title={`${words.quota} ${referenceId}`} onClose={onClose}>
       <ViewState view={view}>
-        {() => <p>{quota ? words.quotaUse(quota.used, quota.inside) : words.noQuota}</p>}
+        {() => quotas && <p>{quota ? words.quotaUse(quota.used, quota.inside) : words.noQuota}</p>}
       </ViewState>
       <FailureNotice failure={setting.failure} />
-      {mayWrite && (
+      {mayWrite && quotas && (
         <form
           className="form"
           onSubmit={(event) => {
@@ -72,7 +90,7 @@ export function QuotaForm(props: {
           />
           <footer className="dialog-footer">
             <AsGraphql operation={view.operation} />
-            <Button look="primary" type="submit" isDisabled={setting.sending}>
+            <Button look="primary" type="submit" isDisabled={saving}>
               {words.setQuota}
             </Button>
           </footer>
