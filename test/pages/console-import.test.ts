@@ -1,7 +1,15 @@
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { chooseFile, drawFrames, holdRequest, openConsole, openImport } from '../support/console.ts';
+import {
+  chooseFile,
+  drawFrames,
+  holdRequest,
+  openConsole,
+  openImport,
+  pressEscapeInDialog,
+  tryToDismiss,
+} from '../support/console.ts';
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await openTestGateway();
@@ -99,28 +107,23 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
   test('the import dialog stays open during an import and after a stopped import, and a button closes it', async () => {
     const { page, locationId } = await openWhitelist(browser);
     const dialog = page.getByRole('dialog');
-    const dismiss = async () => {
-      await page.keyboard.press('Escape');
-      await page.mouse.click(5, 5);
-      await drawFrames(page);
-    };
     await openImport(page, ['unit-2,DXB,C,2']);
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
     const importing = await holdRequest(page, 'ImportEntries', { dryRun: false });
     await page.getByRole('button', { name: 'Import 1 row' }).click();
     await importing.held;
-    await dismiss();
+    await tryToDismiss(page);
     expect(await dialog.count()).toBe(1);
     await page.context().setOffline(true);
     await importing.release();
     await page.getByText('The import stopped after 0 of 1 row.').waitFor();
     await page.context().setOffline(false);
-    await dismiss();
+    await tryToDismiss(page);
     expect(await dialog.count()).toBe(1);
     await page.getByRole('button', { name: 'Import the other 1 row' }).click();
     await page.getByText('Imported.').waitFor();
     expect(await prisma.whitelistEntry.count({ where: { locationId } })).toBe(2);
-    await page.keyboard.press('Escape');
+    await pressEscapeInDialog(page);
     await expect.poll(() => dialog.count()).toBe(0);
 
     await openImport(page, ['unit-3,DXB,C,3']);

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { drawFrames, holdRequest, openConsole } from '../support/console.ts';
+import { holdRequest, openConsole, pressEscapeInDialog, tryToDismiss } from '../support/console.ts';
 import { openTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await openTestGateway();
@@ -43,25 +43,20 @@ describe.runIf(hasBrowser)('the secrets that the console shows once', () => {
       const { page } = await openConsole(browser, url, { key, place: 'keys', permissions });
       const dialog = page.getByRole('dialog');
       const secret = dialog.getByText(/^pms_/);
-      const dismiss = async () => {
-        await page.keyboard.press('Escape');
-        await page.mouse.click(5, 5);
-        await drawFrames(page);
-      };
       const creation = await holdRequest(page, operation);
       await open(page);
       await dialog.getByRole('button', { name: button }).click();
       await creation.held;
-      await dismiss();
+      await tryToDismiss(page);
       expect(await dialog.count()).toBe(1);
       await creation.release();
       await secret.waitFor();
-      await dismiss();
+      await tryToDismiss(page);
       expect(await secret.count()).toBe(1);
       await dialog.getByRole('button', { name: 'Copy' }).click();
       await dialog.getByRole('button', { name: 'Copied' }).waitFor();
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await secret.innerText());
-      await page.keyboard.press('Escape');
+      await pressEscapeInDialog(page);
       await expect.poll(() => dialog.count()).toBe(0);
       await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe(button);
 

@@ -60,6 +60,23 @@ export const drawFrames = (page: Page): Promise<void> =>
     for (let frames = 0; frames < 2; frames += 1) await new Promise(requestAnimationFrame);
   });
 
+/**
+ * Waits until the keyboard focus is in the open dialog, and then presses Escape. When a button that has the focus is
+ * disabled or removed, the dialog takes the focus a moment later.
+ */
+export async function pressEscapeInDialog(page: Page): Promise<void> {
+  const isFocused = () => page.evaluate(() => Boolean(document.activeElement?.closest('[role=dialog]')));
+  await expect.poll(isFocused).toBe(true);
+  await page.keyboard.press('Escape');
+}
+
+/** Tries to close the open dialog, with Escape and with a click beside the dialog. */
+export async function tryToDismiss(page: Page): Promise<void> {
+  await pressEscapeInDialog(page);
+  await page.mouse.click(5, 5);
+  await drawFrames(page);
+}
+
 /** A GraphQL request that the browser does not send to the gateway yet. */
 export interface HeldRequest {
   /** Resolves when the page has sent the request. */

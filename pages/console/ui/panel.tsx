@@ -1,5 +1,5 @@
 /** @jsxImportSource react */
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
@@ -19,6 +19,12 @@ export function Panel(props: {
   wide?: boolean;
 }) {
   const { title, onClose, children, isKept = false, wide = false } = props;
+  const dialog = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // When a form removes the button that has the focus, the browser moves the focus to the body of the page. There, the
+    // key Escape does not close the dialog.
+    if (document.activeElement === document.body) dialog.current?.focus();
+  });
   return (
     <ModalOverlay
       className="overlay"
@@ -28,7 +34,7 @@ export function Panel(props: {
       onOpenChange={(open) => open || onClose()}
     >
       <Modal className={wide ? 'modal wide' : 'modal'}>
-        <Dialog className="dialog">
+        <Dialog className="dialog" ref={dialog}>
           <header className="dialog-header">
             <Heading slot="title">{title}</Heading>
             <Button look="quiet" aria-label={texts.state.close} onPress={onClose}>
