@@ -84,7 +84,9 @@ export function createGraphEndpoint(
     const response = await yoga.fetch(request, context);
     if (response.status === notAcceptable.status) return respond(notAcceptable);
     const { status, headers } = response;
-    if (isEventStream(response)) {
+    // Yoga also sends the result of a query as an event stream, if the client accepts nothing else. The limit for the
+    // size of responses applies to such a result, too.
+    if (isEventStream(response) && isSubscription(context)) {
       // The gateway removes the header `Connection` that Yoga sets on an event stream, because the HTTP listener
       // decides how long a connection stays open.
       headers.delete('Connection');
@@ -144,6 +146,8 @@ export function createGraphEndpoint(
  */
 const isTooLarge = (length: number, { state }: GraphRequestContext) =>
   length > maxAnswerBytes && !state.operation.startsWith('mutation');
+
+const isSubscription = ({ state }: GraphRequestContext) => state.operation.startsWith('subscription');
 
 /**
  * Whether a response is so large that the process must yield to other requests before it writes the response to the

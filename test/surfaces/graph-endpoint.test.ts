@@ -484,3 +484,21 @@ test('a GraphQL subscription streams its results, and hides the causes of unexpe
   expect(stream).toContain('INTERNAL_ERROR');
   expect(stream).not.toContain('secret cause');
 });
+
+test.each(['application/json', 'application/graphql-response+json', 'text/event-stream'])(
+  'a query gets an error instead of a result over 8 MiB: %s',
+  async (accept) => {
+    const tooLong = () => 'x'.repeat(9 * 1024 * 1024);
+    const query = new GraphQLObjectType({
+      name: 'Query',
+      fields: { text: { type: GraphQLString, resolve: tooLong } },
+    });
+    const endpoint = newEndpoint(new GraphQLSchema({ query }));
+    const response = await endpoint.handle(
+      post({ query: '{ text }' }, { Accept: accept }),
+      context(),
+      respondTo,
+    );
+    expect(await response.text()).toContain('The answer is larger than 8 MiB, ask for smaller pages');
+  },
+);
