@@ -46,8 +46,19 @@ export interface GraphAnswer<Data> {
   errors?: GraphError[];
 }
 
-const isGraphAnswer = <Data>(body: unknown): body is GraphAnswer<Data> =>
-  typeof body === 'object' && body !== null && ('data' in body || 'errors' in body);
+/**
+ * Whether a body has the form of a GraphQL response (https://spec.graphql.org/October2021/#sec-Response-Format). Other
+ * servers also use the member `errors`, but with other values.
+ */
+function isGraphAnswer<Data>(body: unknown): body is GraphAnswer<Data> {
+  if (typeof body !== 'object' || body === null) return false;
+  const { errors } = body as { errors?: unknown };
+  if (errors === undefined || errors === null) return 'data' in body;
+  return (
+    Array.isArray(errors) &&
+    errors.every((error: Partial<GraphError> | null) => typeof error?.message === 'string')
+  );
+}
 
 /**
  * Sends a GraphQL operation once, and returns the response with or without GraphQL errors.

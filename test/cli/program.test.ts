@@ -68,6 +68,16 @@ describe('error messages of pms', () => {
     test.each([
       ['an HTML page', () => listen(page), 'status 200 with text/html instead of JSON'],
       ['unrelated JSON', () => json({ hello: 1 }), 'status 200 with JSON that is not a GraphQL response'],
+      [
+        'JSON with one text for all errors',
+        () => json({ errors: 'not found' }),
+        'status 200 with JSON that is not a GraphQL response',
+      ],
+      [
+        'JSON with a list of texts as errors',
+        () => json({ errors: ['not found'] }),
+        'status 200 with JSON that is not a GraphQL response',
+      ],
       ['a list', () => json([]), 'status 200 with JSON that is not a GraphQL response'],
       [
         'the banner of another protocol',
