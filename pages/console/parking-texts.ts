@@ -75,7 +75,7 @@ export const parkingTexts = {
     plateType: 'Plate type',
     plateCode: 'Plate code',
     plateNumber: 'Plate number',
-    at: 'Time (now when empty)',
+    at: (zone: string) => `Time (${zone}; now when empty)`,
     ask: 'Ask',
     admitted: 'May enter',
     refused: 'May not enter',

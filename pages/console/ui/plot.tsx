@@ -57,7 +57,7 @@ function optionsOf(
     axes: small
       ? [{ show: false }, { show: false }]
       : [
-          { ...axis, values: times, space: 64 },
+          { ...axis, values: times, space: parts === 'date' ? 88 : 64 }, // a date may have a year
           { ...axis, size: 44 },
         ],
     series: [

@@ -21,24 +21,46 @@ export function useZone(locationZone: string | undefined): string {
   return clock === 'location' && locationZone ? locationZone : readerZone;
 }
 
+/** The parts of a time that the console shows. `full` is the date and the time of day. */
+type TimeParts = 'time' | 'date' | 'full';
+
+const optionsOf = {
+  year: { year: 'numeric' },
+  time: { hour: '2-digit', minute: '2-digit' },
+  date: { day: 'numeric', month: 'short' },
+  full: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+} as const satisfies Record<TimeParts | 'year', Intl.DateTimeFormatOptions>;
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Formats a time as text in the given time zone. */
-export function timeText(
-  at: string | number | Date,
-  zone: string,
-  parts: 'time' | 'date' | 'full' = 'full',
-): string {
-  const name = `${zone} ${parts}`;
+/** Returns the date format for the given parts of a time. Creating a date format is slow, so each format is kept. */
+function formatOf(parts: keyof typeof optionsOf, zone: string, withYear: boolean): Intl.DateTimeFormat {
+  const name = `${zone} ${parts} ${withYear}`;
   const format =
     formats.get(name) ??
     new Intl.DateTimeFormat('en-GB', {
       timeZone: zone,
-      ...(parts !== 'time' && { day: 'numeric', month: 'short' }),
-      ...(parts !== 'date' && { hour: '2-digit', minute: '2-digit' }),
+      ...optionsOf[parts],
+      ...(withYear && optionsOf.year),
     });
   formats.set(name, format);
-  return format.format(new Date(at));
+  return format;
+}
+
+/**
+ * Returns the year that the console shows with a date, or `undefined` if the date is in the current year. Both years
+ * are the years in the given time zone.
+ */
+export function shownYear(at: string | number | Date, zone: string): string | undefined {
+  const format = formatOf('year', zone, true);
+  const year = format.format(new Date(at));
+  return year === format.format(new Date()) ? undefined : year;
+}
+
+/** Formats a time as text in the given time zone. A date that is not in the current year has a year. */
+export function timeText(at: string | number | Date, zone: string, parts: TimeParts = 'full'): string {
+  const withYear = parts !== 'time' && shownYear(at, zone) !== undefined;
+  return formatOf(parts, zone, withYear).format(new Date(at));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { WhyQuery } from '../generated/operations.ts';
 import { texts } from '../texts.ts';
+import { shownYear } from '../ui/time.tsx';
 
 const { sentences, spoken } = texts.why;
 
@@ -40,13 +41,12 @@ const hoursText = (hours: readonly Hours[]) =>
 
 /** Returns a date and time as spoken text in local time, such as `Saturday 21 November at 23:21`. */
 function instantText(at: string, zone: string): string {
-  const text = (options: Intl.DateTimeFormatOptions, instant = new Date(at)) =>
-    new Intl.DateTimeFormat('en-GB', { timeZone: zone, ...options }).format(instant);
-  const year = text({ year: 'numeric' });
-  const isThisYear = year === text({ year: 'numeric' }, new Date());
+  const text = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat('en-GB', { timeZone: zone, ...options }).format(new Date(at));
+  const year = shownYear(at, zone);
   const date = text({ weekday: 'long', day: 'numeric', month: 'long' }).replace(',', '');
   const time = text({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-  return spoken.dateAt(isThisYear ? date : `${date} ${year}`, time);
+  return spoken.dateAt(year ? `${date} ${year}` : date, time);
 }
 
 /**

@@ -15,7 +15,7 @@ import { texts } from '../texts.ts';
 import { Button, Field } from '../ui/controls.tsx';
 import { LocationSearch } from '../ui/location-search.tsx';
 import { SecretPanel } from '../ui/secret.tsx';
-import { instantOf, localOf } from '../ui/time.tsx';
+import { instantOf, localOf, readerZone } from '../ui/time.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 
 const { keys: words } = texts;
@@ -179,7 +179,7 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
           />
         </div>
         <Field
-          label={words.expiresAt}
+          label={words.expiresAt(readerZone)}
           type="datetime-local"
           value={expiresAt}
           onChange={setExpiresAt}

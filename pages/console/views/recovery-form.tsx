@@ -6,7 +6,7 @@ import { useChange } from '../graph/use-change.ts';
 import { texts } from '../texts.ts';
 import { Button, Field } from '../ui/controls.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { instantOf } from '../ui/time.tsx';
+import { instantOf, readerZone } from '../ui/time.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 
 const { webhooks: words } = texts;
@@ -47,14 +47,14 @@ export function RecoveryForm({ id, onDone, onClose }: { id: string; onDone(): vo
           </p>
         )}
         <Field
-          label={words.since}
+          label={words.since(readerZone)}
           type="datetime-local"
           value={since}
           onChange={setSince}
           error={errors.since}
         />
         <Field
-          label={words.until}
+          label={words.until(readerZone)}
           type="datetime-local"
           value={until}
           onChange={setUntil}

@@ -151,7 +151,7 @@ export function WhyView({ locationId }: { locationId: string | undefined }) {
             <Field label={words.plateNumber} value={plateNumber} onChange={set('plateNumber')} />
           </>
         )}
-        <Field label={words.at} type="datetime-local" value={at} onChange={set('at')} />
+        <Field label={words.at(readerZone)} type="datetime-local" value={at} onChange={set('at')} />
         <Button look="primary" type="submit">
           {words.ask}
         </Button>

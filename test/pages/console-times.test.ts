@@ -1,0 +1,84 @@
+import type { Browser } from 'playwright-core';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { timeText } from '../../pages/console/ui/time.tsx';
+import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { openConsole } from '../support/console.ts';
+import { openTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+const url = await serve(gateway);
+const { prisma } = gateway.database;
+
+describe('the text of a time in the console', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test.each([
+    ['Asia/Dubai', '2026-12-31T19:59:00Z', '31 Dec, 23:59'],
+    ['Asia/Dubai', '2026-12-31T20:00:00Z', '1 Jan 2027, 00:00'],
+    ['Asia/Dubai', '2025-12-31T19:59:00Z', '31 Dec 2025, 23:59'],
+    ['Asia/Dubai', '2025-12-31T20:00:00Z', '1 Jan, 00:00'],
+    ['UTC', '2025-12-31T20:00:00Z', '31 Dec 2025, 20:00'],
+  ])('the time in %s of %s has a year if it is in another year there', (zone, at, text) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-06-01T00:00:00Z') });
+    expect(timeText(at, zone)).toBe(text);
+  });
+
+  test('a date has a year like a date with a time, and a time of day has no year', () => {
+    const at = '2024-03-05T10:00:00Z';
+    expect(timeText(at, 'UTC', 'date')).toBe('5 Mar 2024');
+    expect(timeText(at, 'UTC', 'time')).toBe('10:00');
+  });
+});
+
+describe.runIf(hasBrowser)('the times of the console in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+
+  test('the console shows the year of a time that is not in the current year', async () => {
+    const { key, companyId } = await gateway.newTenant();
+    await gateway.newKey({ companyIds: [companyId] });
+    const { id } = await prisma.apiKey.findFirstOrThrow({
+      where: { companies: { some: { id: companyId } } },
+      orderBy: { id: 'desc' },
+    });
+    await prisma.apiKey.update({
+      where: { id },
+      data: { name: 'Old key', lastUsedAt: new Date('2024-03-05T10:00:00Z') },
+    });
+    const { page } = await openConsole(browser, url, { key, place: 'keys', timezoneId: 'Europe/Berlin' });
+    await page.getByRole('row').filter({ hasText: 'Old key' }).getByText('5 Mar 2024, 11:00').waitFor();
+  });
+
+  test('the form that recovers webhook messages names the time zone of its times', async () => {
+    const { key, companyId } = await gateway.newTenant();
+    const { body } = await gateway.graph(
+      `mutation ($id: ID!) { createWebhook(input: { url: "http://127.0.0.1:9/hook", events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,
+      { key, variables: { id: companyId } },
+    );
+    const place = `webhooks/${body.data.createWebhook.webhook.id}`;
+    const { page } = await openConsole(browser, url, { key, place, timezoneId: 'Europe/Berlin' });
+    await page.getByRole('button', { name: 'Recover a period' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Since (Europe/Berlin)').fill('2026-01-01T00:00');
+    await dialog.getByLabel('Until (Europe/Berlin; now when empty)').fill('2026-07-01T00:00');
+    const [sent] = await Promise.all([
+      page.waitForRequest((request) => /RecoverWebhook/.test(request.postData() ?? '')),
+      dialog.getByRole('button', { name: 'Recover a period' }).click(),
+    ]);
+    expect(sent.postDataJSON().variables).toMatchObject({
+      ...{ since: '2025-12-31T23:00:00.000Z', until: '2026-06-30T22:00:00.000Z' },
+    });
+  });
+
+  test('the form for an API key names the time zone of the expiry', async () => {
+    const { key } = await gateway.newTenant();
+    const { page } = await openConsole(browser, url, { key, place: 'keys', timezoneId: 'Europe/Berlin' });
+    await page.getByRole('button', { name: 'Issue a key' }).click();
+    await page.getByRole('dialog').getByLabel('Expires (Europe/Berlin;').waitFor();
+  });
+});
