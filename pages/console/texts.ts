@@ -29,7 +29,7 @@ export const texts = {
   },
   state: {
     loading: 'Loading…',
-    offline: 'The gateway is unreachable. The view reloads when the network is back.',
+    offline: 'The gateway is unreachable. The view tries again automatically.',
     rateLimit: (seconds: number) => `Rate limit reached; retrying in ${seconds} s`,
     keyRefused: (message: string) => `The gateway no longer accepts the key: ${message}`,
     refused: (message: string) => message,

@@ -1,8 +1,12 @@
 import type { CombinedError } from 'urql';
+import { rateLimitDelayMs, retryDelayMs } from './retry.ts';
 
-/** A failed request of the console. Each kind of failure is shown to the user in a different way. */
+/**
+ * A failed request of the console. Each kind of failure is shown to the user in a different way. A view sends its request
+ * again at the time `retryAt`, in milliseconds since 1970.
+ */
 export type Failure =
-  | { kind: 'offline' }
+  | { kind: 'offline'; retryAt: number }
   | { kind: 'rate-limit'; retryAt: number }
   | { kind: 'key-refused'; message: string }
   | {
@@ -20,24 +24,24 @@ interface FieldError {
   message: string;
 }
 
-/** How many seconds to wait after a response with status 429 (rate limit exceeded) that has no `Retry-After`. */
-const defaultRetrySeconds = 10;
-
 interface Extensions {
   code?: string;
   details?: { field?: string; value?: unknown; errors?: FieldError[] };
 }
 
-/** Converts an error of the GraphQL client to a failure that a view can show. */
-export function failureOf(error: CombinedError): Failure {
+/**
+ * Converts an error of the GraphQL client to a failure that a view can show.
+ *
+ * @param attempt how many attempts to send the request again have failed before
+ */
+export function failureOf(error: CombinedError, attempt = 0): Failure {
   const response = error.response as Response | undefined;
   const [first] = error.graphQLErrors;
   const { code = 'INTERNAL_ERROR', details } = (first?.extensions ?? {}) as Extensions;
   if (response?.status === 429 || code === 'RATE_LIMIT_EXCEEDED') {
-    const seconds = Number(response?.headers.get('Retry-After')) || defaultRetrySeconds;
-    return { kind: 'rate-limit', retryAt: Date.now() + seconds * 1000 };
+    return { kind: 'rate-limit', retryAt: Date.now() + rateLimitDelayMs(attempt, response) };
   }
-  if (!first) return { kind: 'offline' };
+  if (!first) return { kind: 'offline', retryAt: Date.now() + retryDelayMs(attempt) };
   if (code === 'UNAUTHORIZED') return { kind: 'key-refused', message: first.message };
   const fieldErrors = details?.errors ?? [];
   const { field, value } = details ?? {};

@@ -1,5 +1,5 @@
-import { useCallback, useEffect, useState } from 'react';
-import { type AnyVariables, type TypedDocumentNode, useQuery } from 'urql';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { type AnyVariables, createRequest, type TypedDocumentNode, useQuery } from 'urql';
 import { useKey } from './key-context.tsx';
 import { type Failure, failureOf } from './failure.ts';
 
@@ -26,52 +26,55 @@ export interface ShownOperation {
 
 /**
  * Runs the query of a view. After a response with status 429, the query runs again as soon as the rate limit allows it.
- * After a network failure, the query runs again as soon as the network is available.
+ * After a network failure, the query runs again after a pause, or as soon as the device reports that it is online. The
+ * pauses become longer with each failed attempt.
  *
  * @param options.pause if true, the hook sends no query
- * @param options.refreshMs how often the query runs again while the page is visible, in milliseconds
+ * @param options.onlyCurrent if true, the hook returns no data and no failure of earlier variables. Otherwise, the hook
+ *   returns the data of the earlier variables until the first response for the current variables, so that a list does
+ *   not disappear while its next page is loading.
  */
 export function useView<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
   variables: Variables,
-  options: { pause?: boolean; refreshMs?: number } = {},
+  options: { pause?: boolean; onlyCurrent?: boolean } = {},
 ): View<Data> {
-  const { pause = false, refreshMs } = options;
+  const { pause = false, onlyCurrent = false } = options;
   const { refuseKey } = useKey();
-  const [{ data: answer, error, fetching }, execute] = useQuery({
+  const [{ data: answer, error, fetching, operation }, execute] = useQuery({
     query: document,
     variables,
     pause,
     requestPolicy: 'cache-and-network',
   } as Parameters<typeof useQuery<Data, Variables>>[0]);
-  const data = answer ?? undefined; // `data` is null when the gateway has rejected the query
+  const isCurrent = !onlyCurrent || operation?.key === createRequest(document, variables).key;
+  const data = (isCurrent && answer) || undefined; // `answer` is null when the gateway has rejected the query
   const [failure, setFailure] = useState<Failure>();
+  const attempts = useRef(0);
   const reload = useCallback(() => execute({ requestPolicy: 'network-only' }), [execute]);
 
-  useEffect(() => setFailure(error && failureOf(error)), [error]);
+  useEffect(() => {
+    if (!error) attempts.current = 0;
+    setFailure(error && failureOf(error, attempts.current));
+  }, [error]);
   useEffect(() => {
     if (failure?.kind === 'key-refused') refuseKey(failure.message);
-    if (failure?.kind === 'rate-limit') {
-      const timer = setTimeout(reload, Math.max(0, failure.retryAt - Date.now()));
-      return () => clearTimeout(timer);
-    }
-    if (failure?.kind === 'offline') {
-      addEventListener('online', reload);
-      return () => removeEventListener('online', reload);
-    }
-    return undefined;
-  }, [failure, reload, refuseKey]);
-  useEffect(() => {
-    if (!refreshMs || pause) return undefined;
-    const timer = setInterval(() => {
-      if (globalThis.document.visibilityState === 'visible') reload();
-    }, refreshMs);
-    return () => clearInterval(timer);
-  }, [refreshMs, pause, reload]);
+    if (pause || (failure?.kind !== 'rate-limit' && failure?.kind !== 'offline')) return undefined;
+    const retry = () => {
+      attempts.current += 1;
+      reload();
+    };
+    const timer = setTimeout(retry, Math.max(0, failure.retryAt - Date.now()));
+    if (failure.kind === 'offline') addEventListener('online', retry);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener('online', retry);
+    };
+  }, [failure, pause, reload, refuseKey]);
 
   return {
     data,
-    failure,
+    failure: isCurrent ? failure : undefined,
     loading: fetching && data === undefined,
     reload,
     operation: {

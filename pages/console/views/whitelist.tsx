@@ -88,7 +88,7 @@ function useEntries(locationId: string | undefined, search: Search, after: strin
   const reading = useView(
     WhyDocument,
     { locationId: locationId ?? '', reading: { text: term } },
-    { pause: !locationId || !byText },
+    { pause: !locationId || !byText, onlyCurrent: true },
   );
   if (!byText) {
     return { view: list, entries: list.data?.whitelist?.nodes, pageInfo: list.data?.whitelist?.pageInfo };

@@ -6,6 +6,7 @@ import {
   type WhyQuery,
   type WhyQueryVariables,
 } from '../generated/operations.ts';
+import { fieldMessages } from '../graph/failure.ts';
 import { useLocation } from '../graph/use-locations.ts';
 import { useView } from '../graph/use-view.ts';
 import { texts } from '../texts.ts';
@@ -101,23 +102,33 @@ function DecisionView({ decision, zone }: { decision: Decision; zone: string | u
 const emptyQuestion = { text: '', plateType: '', plateCode: '', plateNumber: '', at: '' };
 type Question = typeof emptyQuestion;
 
+/** The question for which the user has pressed the button, and the variables of its query. */
+interface Asked {
+  by: 'text' | 'plate';
+  question: Question;
+  variables: WhyQueryVariables;
+}
+
 /**
  * The console's view in which the user enters a plate or a camera text. The view then shows the gate decision for
- * this vehicle, and the reasons for the decision.
+ * this vehicle, and the reasons for the decision. The decision disappears as soon as the user changes the question.
  */
 export function WhyView({ locationId }: { locationId: string | undefined }) {
-  const [by, setBy] = useState<'text' | 'plate'>('text');
+  const [by, setBy] = useState<Asked['by']>('text');
   const [question, setQuestion] = useState(emptyQuestion);
-  const [asked, setAsked] = useState<WhyQueryVariables>();
+  const [last, setLast] = useState<Asked>();
+  const asked = last?.by === by && last.question === question ? last.variables : undefined;
   const zone = useLocation(locationId)?.timezone;
-  const view = useView(WhyDocument, asked ?? { locationId: '' }, { pause: !asked });
+  const view = useView(WhyDocument, asked ?? { locationId: '' }, { pause: !asked, onlyCurrent: true });
+  const errors = fieldMessages(view.failure);
   const set = (name: keyof Question) => (value: string) => setQuestion({ ...question, [name]: value });
   const { text, plateType, plateCode, plateNumber, at } = question;
 
   function ask() {
     if (!locationId) return;
     const what = by === 'text' ? { reading: { text } } : { plate: { plateType, plateCode, plateNumber } };
-    setAsked({ locationId, ...what, at: instantOf(at) ?? new Date().toISOString() });
+    const variables = { locationId, ...what, at: instantOf(at) ?? new Date().toISOString() };
+    setLast({ by, question, variables });
   }
 
   return (
@@ -143,16 +154,37 @@ export function WhyView({ locationId }: { locationId: string | undefined }) {
           onChange={setBy}
         />
         {by === 'text' ? (
-          <Field label={words.text} value={text} onChange={set('text')} />
+          <Field label={words.text} value={text} onChange={set('text')} error={errors.text} />
         ) : (
           <>
-            <Field label={words.plateType} value={plateType} onChange={set('plateType')} />
-            <Field label={words.plateCode} value={plateCode} onChange={set('plateCode')} />
-            <Field label={words.plateNumber} value={plateNumber} onChange={set('plateNumber')} />
+            <Field
+              label={words.plateType}
+              value={plateType}
+              onChange={set('plateType')}
+              error={errors.plateType}
+            />
+            <Field
+              label={words.plateCode}
+              value={plateCode}
+              onChange={set('plateCode')}
+              error={errors.plateCode}
+            />
+            <Field
+              label={words.plateNumber}
+              value={plateNumber}
+              onChange={set('plateNumber')}
+              error={errors.plateNumber}
+            />
           </>
         )}
-        <Field label={words.at(readerZone)} type="datetime-local" value={at} onChange={set('at')} />
-        <Button look="primary" type="submit">
+        <Field
+          label={words.at(readerZone)}
+          type="datetime-local"
+          value={at}
+          onChange={set('at')}
+          error={errors.at}
+        />
+        <Button look="primary" type="submit" isDisabled={!locationId}>
           {words.ask}
         </Button>
       </form>

@@ -1,0 +1,125 @@
+import type { Browser } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openActivity } from '../support/activity.ts';
+import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { openConsole } from '../support/console.ts';
+import { openTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await openTestGateway();
+const url = await serve(gateway);
+
+/** Creates a promise and the function that fulfils it, with which a test holds back a response. */
+function newGate() {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+describe.runIf(hasBrowser)('the view Why? in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+
+  /** Opens the view for a new location whose whitelist contains the plate DXB A 7. */
+  async function openWhy() {
+    const { key, locationId } = await gateway.newTenant();
+    await openActivity(gateway, key).list(locationId, 'DXB/A/7');
+    const place = `why/${locationId}`;
+    const { page } = await openConsole(browser, url, { key, place, timezoneId: 'Europe/Berlin' });
+    const admitted = page.getByRole('heading', { name: 'May enter' });
+    const refused = page.getByRole('heading', { name: 'May not enter' });
+    const text = page.getByLabel('Text of the camera');
+    const ask = () => page.getByRole('button', { name: 'Ask', exact: true }).click();
+    return { page, admitted, refused, text, ask };
+  }
+
+  test('the view hides a decision as soon as the text, the kind of question or the time changes', async () => {
+    const { page, admitted, text, ask } = await openWhy();
+    const decide = async () => {
+      await text.fill('DXB A 7');
+      await ask();
+      await admitted.waitFor();
+    };
+    await decide();
+    await text.fill('DXB A 8');
+    expect(await admitted.count()).toBe(0);
+    await decide();
+    await page.getByLabel('Time (Europe/Berlin; now when empty)').fill('2026-01-01T00:00');
+    expect(await admitted.count()).toBe(0);
+    await decide();
+    await page.getByRole('button', { name: /Ask by/ }).click();
+    await page.getByRole('option', { name: 'Plate' }).click();
+    await expect.poll(() => admitted.count()).toBe(0);
+  });
+
+  test('the view never shows the decision for an earlier question, even if the request for the new question fails', async () => {
+    const { page, admitted, text, ask } = await openWhy();
+    await text.fill('DXB A 7');
+    await ask();
+    await admitted.waitFor();
+    const { opened: mayFail, open: fail } = newGate();
+    await page.route('**/graphql', async (route) => {
+      await mayFail;
+      await route.abort();
+    });
+    await text.fill('DXB A 8');
+    await ask();
+    await page.getByText('Loading…').waitFor();
+    expect(await admitted.count()).toBe(0);
+    fail();
+    await page.getByText('The gateway is unreachable').waitFor();
+    expect(await admitted.count()).toBe(0);
+  });
+
+  test('a slow answer to an earlier question does not replace the decision for the current question', async () => {
+    const { page, admitted, refused, text, ask } = await openWhy();
+    const { opened: mayAnswer, open: answer } = newGate();
+    let held = 0;
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('DXB A 7')) {
+        held += 1;
+        await mayAnswer;
+      }
+      // The browser cancels the request for the earlier question.
+      await route.continue().catch(() => undefined);
+    });
+    await text.fill('DXB A 7');
+    await ask();
+    await expect.poll(() => held).toBe(1);
+    await text.fill('DXB A 8');
+    await ask();
+    await refused.waitFor();
+    answer();
+    await page.unrouteAll({ behavior: 'wait' });
+    expect(await admitted.count()).toBe(0);
+    expect(await refused.count()).toBe(1);
+  });
+
+  test('the view shows each error at its field, and removes the error when the question changes', async () => {
+    const { page, text, ask } = await openWhy();
+    await text.fill('7'.repeat(20_000));
+    await ask();
+    await expect.poll(() => text.getAttribute('aria-invalid')).toBe('true');
+    await text.fill('DXB A 7');
+    expect(await text.getAttribute('aria-invalid')).toBeNull();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByRole('button', { name: /Ask by/ }).click();
+    await page.getByRole('option', { name: 'Plate' }).click();
+    await page.getByLabel('Plate type').fill('DXB');
+    await page.getByLabel('Plate code').fill('A');
+    await ask();
+    const number = page.getByLabel('Plate number');
+    await expect.poll(() => number.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByLabel('Plate type').getAttribute('aria-invalid')).toBeNull();
+    await number.fill('7');
+    const at = page.getByLabel('Time (Europe/Berlin; now when empty)');
+    await at.fill('1960-01-01T00:00');
+    await ask();
+    await expect.poll(() => at.getAttribute('aria-invalid')).toBe('true');
+    expect(await number.getAttribute('aria-invalid')).toBeNull();
+  });
+});
