@@ -1,5 +1,5 @@
 /** @jsxImportSource react */
-import { useCallback, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { I18nProvider } from 'react-aria-components';
 import { Provider } from 'urql';
 import { createGraphClient } from './graph/client.ts';
@@ -21,39 +21,43 @@ interface OpenedKey {
  */
 export function Console() {
   const [opened, setOpened] = useState<OpenedKey>();
+  const [first, setFirst] = useState(storedKey);
   const [refusal, setRefusal] = useState<string>();
-  const refuseKey = useCallback((message: string) => {
-    forgetKey();
-    setOpened(undefined);
-    setRefusal(message);
-  }, []);
-  const client = useMemo(() => opened && createGraphClient(opened.secret), [opened]);
+  const graph = useMemo(() => opened && createGraphClient(opened.secret), [opened]);
   const key = useMemo((): ConsoleKey | undefined => {
-    if (!opened) return undefined;
-    const { viewer } = opened;
+    if (!opened || !graph) return undefined;
+    const { viewer, secret } = opened;
+    let isOpen = true;
+    // A late response to a request of this key must not sign out the key that the user entered afterwards. After the
+    // user has left, the form stays empty, even if the device remembers the API key of another tab.
+    function close(message?: string) {
+      if (!isOpen) return;
+      isOpen = false;
+      forgetKey(secret);
+      setFirst('');
+      setRefusal(message);
+      setOpened(undefined);
+    }
     return {
       viewer,
+      connection: graph.connection,
       may: (...permissions) => permissions.every((permission) => viewer.permissions.includes(permission)),
-      refuseKey,
-      leave() {
-        forgetKey();
-        setRefusal(undefined);
-        setOpened(undefined);
-      },
+      refuseKey: close,
+      leave: () => close(),
     };
-  }, [opened, refuseKey]);
+  }, [opened, graph]);
 
   return (
     <I18nProvider locale="en-GB">
-      {client && key ? (
-        <Provider value={client}>
+      {graph && key ? (
+        <Provider value={graph.client}>
           <KeyContext value={key}>
             <Shell />
           </KeyContext>
         </Provider>
       ) : (
         <KeyForm
-          first={storedKey()}
+          first={first}
           refusal={refusal}
           onOpen={(secret, viewer, remember) => {
             storeKey(secret, remember);

@@ -21,7 +21,7 @@ export function KeyForm(props: {
 }) {
   const { first, refusal, onOpen } = props;
   const [secret, setSecret] = useState(first);
-  const [remember, setRemember] = useState(isRemembered);
+  const [remember, setRemember] = useState(() => isRemembered(first));
   const [opening, setOpening] = useState(Boolean(first));
   const [failure, setFailure] = useState<Failure | undefined>(
     refusal === undefined ? undefined : { kind: 'key-refused', message: refusal },
@@ -32,7 +32,7 @@ export function KeyForm(props: {
     setMissing(key === '');
     if (key === '') return;
     setOpening(true);
-    const { data, error } = await createGraphClient(key).query(ViewerDocument, {}).toPromise();
+    const { data, error } = await createGraphClient(key).client.query(ViewerDocument, {}).toPromise();
     setOpening(false);
     setFailure(error && failureOf(error));
     if (data?.viewer) onOpen(key, data.viewer, remember);

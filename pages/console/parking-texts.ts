@@ -6,6 +6,7 @@ export const parkingTexts = {
   sites: {
     title: 'Sites',
     live: 'Live',
+    notLiveSince: 'Not live since',
     empty: 'No location is in the scope of this key yet.',
     states: { AVAILABLE: 'Available', FULL: 'Full', UNKNOWN: 'No capacity' },
     occupied: (occupied: number, capacity: number | null) =>

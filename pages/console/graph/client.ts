@@ -1,6 +1,6 @@
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, fetchExchange, subscriptionExchange } from 'urql';
-import { createLive } from './live.ts';
+import { createLive, type LiveConnection } from './live.ts';
 
 /**
  * The GraphQL types whose objects have no id. The cache stores an object without an id as a part of the object that
@@ -26,9 +26,9 @@ const parts = [
  * Creates the GraphQL client for one API key. The cache of the client stores each object only once, so every view shows
  * the new values of an object after a live update or a mutation.
  */
-export function createGraphClient(key: string): Client {
+export function createGraphClient(key: string): { client: Client; connection: LiveConnection } {
   const live = createLive(() => key);
-  return new Client({
+  const client = new Client({
     url: '/graphql',
     preferGetMethod: false,
     fetchOptions: { headers: { 'X-API-Key': key } },
@@ -55,4 +55,5 @@ export function createGraphClient(key: string): Client {
       }),
     ],
   });
+  return { client, connection: live.connection };
 }

@@ -1,10 +1,13 @@
 /** @jsxImportSource react */
 import { createContext, useContext } from 'react';
 import type { Permission, ViewerQuery } from '../generated/operations.ts';
+import type { LiveConnection } from './live.ts';
 
 /** The API key with which the user has opened the console. */
 export interface ConsoleKey {
   viewer: NonNullable<ViewerQuery['viewer']>;
+  /** The state of the live updates that the console receives with the API key. */
+  connection: LiveConnection;
   /** Whether the API key of the console has all given permissions. */
   may(...permissions: Permission[]): boolean;
   /** Shows the form for the API key again after the gateway has rejected the key. */

@@ -18,14 +18,14 @@ export const storedKey = (): string =>
 export function storeKey(key: string, remember: boolean): void {
   sessionStorage.setItem(sessionKeyName, key);
   if (remember) localStorage.setItem(rememberedKeyName, key);
-  else if (localStorage.getItem(rememberedKeyName) === key) localStorage.removeItem(rememberedKeyName);
+  else if (isRemembered(key)) localStorage.removeItem(rememberedKeyName);
 }
 
-/** Deletes the stored API key of this tab and of this device. */
-export function forgetKey(): void {
+/** Deletes the API key of this tab. If this device remembers a different API key, that key stays stored. */
+export function forgetKey(key: string): void {
   sessionStorage.removeItem(sessionKeyName);
-  localStorage.removeItem(rememberedKeyName);
+  if (isRemembered(key)) localStorage.removeItem(rememberedKeyName);
 }
 
-/** Whether this device remembers the API key of this tab. */
-export const isRemembered = (): boolean => localStorage.getItem(rememberedKeyName) === storedKey();
+/** Whether this device remembers the given API key. */
+export const isRemembered = (key: string): boolean => localStorage.getItem(rememberedKeyName) === key;

@@ -1,8 +1,19 @@
 import type { ExecutionResult } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
+import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 
-/** The pauses between attempts to reconnect, in milliseconds. The fourth pause and all later pauses last 30 seconds. */
-const reconnectDelaysMs = [1_000, 3_000, 10_000, 30_000];
+/**
+ * The state of the live updates: `live` while a stream is open, or the time in milliseconds since 1970 at which the
+ * stream was lost, or `undefined` before the first stream is open.
+ */
+export type LiveState = 'live' | number | undefined;
+
+/** The state of the live updates of a client, in the form that the React hook `useSyncExternalStore` needs. */
+export interface LiveConnection {
+  state(): LiveState;
+  /** Calls the listener after each change of the state. Returns a function that removes the listener. */
+  onChange(listener: () => void): () => void;
+}
 
 /** The functions that a subscription calls with each result and at its end. */
 interface Sink {
@@ -20,11 +31,10 @@ interface SubscriptionRequest {
  * rejected the subscription permanently.
  */
 async function delayAfter(error: unknown, attempt: number, sink: Sink): Promise<number | undefined> {
-  const usual = reconnectDelaysMs[Math.min(attempt, reconnectDelaysMs.length - 1)]!;
-  if (!(error instanceof NetworkError) || !error.response) return usual;
+  if (!(error instanceof NetworkError) || !error.response) return retryDelayMs(attempt);
   const response = error.response as Response;
-  if (response.status === 429) return (Number(response.headers.get('Retry-After')) || 10) * 1000;
-  if (response.status >= 500) return usual;
+  if (response.status === 429) return rateLimitDelayMs(attempt, response);
+  if (response.status >= 500) return retryDelayMs(attempt);
   const refusal = (await response.json().catch(() => ({ errors: [] }))) as ExecutionResult;
   sink.next(refusal);
   return undefined;
@@ -62,39 +72,73 @@ export function createLive(currentKey: () => string) {
     retryAttempts: 0,
   });
 
+  let state: LiveState;
+  const listeners = new Set<() => void>();
+  function change(next: LiveState) {
+    if (next === state) return;
+    state = next;
+    for (const listener of listeners) listener();
+  }
+  /** Records that the values of the views are no longer live. The time of the loss stays until a stream is open again. */
+  function lose() {
+    if (typeof state !== 'number') change(Date.now());
+  }
+
   async function run({ query, variables }: SubscriptionRequest, sink: Sink, signal: AbortSignal) {
     let attempt = 0;
     while (!signal.aborted) {
-      const results = client.iterate<Record<string, unknown>, Record<string, unknown>>({
-        query,
-        ...(variables && { variables }),
-      });
+      const openedAt = Date.now();
+      const results = client.iterate<Record<string, unknown>, Record<string, unknown>>(
+        { query, ...(variables && { variables }) },
+        { connected: () => change('live') },
+      );
       const stop = () => void results.return?.();
       signal.addEventListener('abort', stop);
+      let lost: unknown;
       try {
         for await (const result of results) {
-          attempt = 0;
+          if (signal.aborted) return;
           sink.next(result as ExecutionResult);
-          if (result.errors) return;
+          if (result.errors) {
+            lose();
+            return;
+          }
         }
-        await pause(reconnectDelaysMs[0]!, signal);
       } catch (error) {
-        const delayMs = await delayAfter(error, attempt, sink);
-        if (delayMs === undefined) return;
-        attempt += 1;
-        await pause(delayMs, signal);
+        lost = error;
       } finally {
         signal.removeEventListener('abort', stop);
       }
+      if (signal.aborted) return;
+      lose();
+      // After a stream that was open for a long time, the pauses start with the shortest pause again. A gateway that
+      // closes each stream immediately gets longer and longer pauses.
+      if (Date.now() - openedAt >= maxRetryDelayMs) attempt = 0;
+      const delayMs = await delayAfter(lost, attempt, sink);
+      if (delayMs === undefined) return;
+      attempt += 1;
+      await pause(delayMs, signal);
     }
   }
 
+  const connection: LiveConnection = {
+    state: () => state,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+
   return {
+    connection,
     /** Subscribes to live updates. Returns a function that ends the subscription. */
     subscribe(request: SubscriptionRequest, sink: Sink): () => void {
       const ending = new AbortController();
       void run(request, sink, ending.signal).finally(() => sink.complete());
-      return () => ending.abort();
+      return () => {
+        ending.abort();
+        if (state === 'live') change(undefined);
+      };
     },
   };
 }

@@ -71,16 +71,18 @@ export function timeText(at: string | number | Date, zone: string, parts: TimePa
 export function Time({
   at,
   zone: locationZone,
+  parts = 'full',
 }: {
   at: string | null | undefined;
   zone?: string | undefined;
+  parts?: TimeParts;
 }) {
   const zone = useZone(locationZone);
   if (!at) return <>{texts.state.never}</>;
   const other = zone === readerZone ? (locationZone ?? 'UTC') : readerZone;
   return (
     <time dateTime={at} title={`${timeText(at, other)} ${other}`}>
-      {timeText(at, zone)}
+      {timeText(at, zone, parts)}
     </time>
   );
 }

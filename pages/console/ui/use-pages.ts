@@ -5,6 +5,28 @@ interface PageInfo {
   hasNextPage: boolean;
 }
 
+/** One page of a list. */
+export interface Page<Item> {
+  nodes: readonly Item[];
+  pageInfo: PageInfo;
+}
+
+/**
+ * Returns one page of a list that the gateway sends as a whole. The cursors of the pages are the indexes at which the
+ * pages end.
+ */
+export function pageOf<Item>(
+  items: readonly Item[],
+  { first, after }: { first: number; after: string | undefined },
+): Page<Item> {
+  const start = Number(after ?? 0);
+  const end = start + first;
+  return {
+    nodes: items.slice(start, end),
+    pageInfo: { endCursor: String(end), hasNextPage: end < items.length },
+  };
+}
+
 /** Remembers the cursors of the current page and of all earlier pages of a list. */
 export function usePages() {
   const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined]);

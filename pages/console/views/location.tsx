@@ -6,7 +6,7 @@ import { useLiveStatuses } from '../graph/use-live-statuses.ts';
 import { useView } from '../graph/use-view.ts';
 import { addressOf } from '../navigation.ts';
 import { texts } from '../texts.ts';
-import { Badge } from '../ui/controls.tsx';
+import { LiveBadge } from '../ui/live-badge.tsx';
 import { usePages } from '../ui/use-pages.ts';
 import { ViewHeader } from '../ui/view-header.tsx';
 import { Permitted, ViewState } from '../ui/view-state.tsx';
@@ -87,7 +87,7 @@ export function LocationView({ id }: { id: string }) {
   const [changes, setChanges] = useState(0);
   const ids = useMemo(() => [id], [id]);
   const isFirst = useRef(true);
-  const isLive = useLiveStatuses(ids, (next) => {
+  const liveState = useLiveStatuses(ids, (next) => {
     setStatus(next);
     if (!isFirst.current) setChanges((count) => count + 1);
     isFirst.current = false;
@@ -100,7 +100,7 @@ export function LocationView({ id }: { id: string }) {
         ← {texts.location.back}
       </a>
       <ViewHeader title={location?.name ?? status?.name ?? id} operation={named.operation}>
-        {isLive && <Badge tone="good">{texts.sites.live}</Badge>}
+        <LiveBadge state={liveState} zone={zone} />
         {may('READ_WHITELIST') && (
           <a className="button plain" href={addressOf('whitelist', id)}>
             {texts.location.whitelist}

@@ -12,9 +12,10 @@ import { useLiveStatuses } from '../graph/use-live-statuses.ts';
 import { useView } from '../graph/use-view.ts';
 import { goTo } from '../navigation.ts';
 import { texts } from '../texts.ts';
-import { Badge, Button, Field } from '../ui/controls.tsx';
+import { Button, Field } from '../ui/controls.tsx';
 import { Pager } from '../ui/data-table.tsx';
-import { usePages } from '../ui/use-pages.ts';
+import { LiveBadge } from '../ui/live-badge.tsx';
+import { type Page, pageOf, usePages } from '../ui/use-pages.ts';
 import { ViewHeader } from '../ui/view-header.tsx';
 import { ViewState } from '../ui/view-state.tsx';
 import { type Site, SiteTile } from './site-tile.tsx';
@@ -90,20 +91,20 @@ export function Sites() {
     { pause: !named || !may('READ_ACTIVITY') },
   );
   const historyOf = new Map(histories.data?.locations?.nodes.map((node) => [node.id, node.occupancyHistory]));
-  const list = full.data?.locations ?? names.data?.locations;
-  const sites: Site[] =
-    full.data?.locations?.nodes ??
-    names.data?.locations?.nodes.map((node) => ({ ...node, status: undefined })) ??
-    (statuses.data?.locationStatuses ?? []).map(siteOfStatus);
-  const shown = sites.slice(0, pageSize);
-  const isLive = useLiveStatuses(
+  const nameList = names.data?.locations;
+  const { nodes: shown, pageInfo }: Page<Site> =
+    full.data?.locations ??
+    (nameList && { ...nameList, nodes: nameList.nodes.map((node) => ({ ...node, status: undefined })) }) ??
+    // Without READ_LOCATIONS, the console reads the statuses of all locations as one list.
+    pageOf((statuses.data?.locationStatuses ?? []).map(siteOfStatus), page);
+  const liveState = useLiveStatuses(
     useMemo(() => shown.map(({ id }) => id), [shown.map(({ id }) => id).join()]),
   );
 
   return (
     <>
       <ViewHeader title={texts.sites.title} operation={view.operation}>
-        {isLive && <Badge tone="good">{texts.sites.live}</Badge>}
+        <LiveBadge state={liveState} />
         <label className="check">
           <input type="checkbox" checked={asTables} onChange={(event) => setAsTables(event.target.checked)} />
           {texts.sites.tables}
@@ -112,7 +113,11 @@ export function Sites() {
       {!named && !may('READ_STATUS') ? (
         <OpenById />
       ) : (
-        <ViewState<unknown> view={view} isEmpty={() => sites.length === 0} empty={texts.sites.empty}>
+        <ViewState<unknown>
+          view={view}
+          isEmpty={() => shown.length === 0 && !pages.after}
+          empty={texts.sites.empty}
+        >
           {() => (
             <>
               <ul className="tiles">
@@ -120,7 +125,7 @@ export function Sites() {
                   <SiteTile key={site.id} site={site} history={historyOf.get(site.id)} asTable={asTables} />
                 ))}
               </ul>
-              <Pager {...pages.steps(list?.pageInfo)} />
+              <Pager {...pages.steps(pageInfo)} />
             </>
           )}
         </ViewState>

@@ -1,6 +1,5 @@
 /** @jsxImportSource react */
 import { useState } from 'react';
-import { useSubscription } from 'urql';
 import {
   DeliveryBodiesDocument,
   TestWebhookDocument,
@@ -10,11 +9,13 @@ import {
 } from '../generated/operations.ts';
 import { useKey } from '../graph/key-context.tsx';
 import { useChange } from '../graph/use-change.ts';
+import { useLive } from '../graph/use-live.ts';
 import { useView } from '../graph/use-view.ts';
 import { addressOf } from '../navigation.ts';
 import { texts } from '../texts.ts';
 import { Badge, Button, Choice } from '../ui/controls.tsx';
 import { Pager } from '../ui/data-table.tsx';
+import { LiveBadge } from '../ui/live-badge.tsx';
 import { usePages } from '../ui/use-pages.ts';
 import { ViewHeader } from '../ui/view-header.tsx';
 import { FailureNotice, ViewState } from '../ui/view-state.tsx';
@@ -34,8 +35,13 @@ const filters = [['ALL', words.all], ...Object.entries(words.statuses)] as reado
 function Backlog({ id }: { id: string }) {
   const { may } = useKey();
   const pause = !may('RECEIVE_WEBHOOKS');
-  const [{ data }] = useSubscription({ query: WebhookBacklogDocument, variables: { id }, pause });
-  return data ? <Badge tone="quiet">{words.backlog(data.webhookMessagesWaiting.waiting)}</Badge> : null;
+  const { data, state } = useLive(WebhookBacklogDocument, { id }, { pause });
+  return (
+    <>
+      {data && <Badge tone="quiet">{words.backlog(data.webhookMessagesWaiting.waiting)}</Badge>}{' '}
+      <LiveBadge state={state} />
+    </>
+  );
 }
 
 /**

@@ -1,0 +1,25 @@
+import { useSyncExternalStore } from 'react';
+import { type AnyVariables, type TypedDocumentNode, useSubscription } from 'urql';
+import { useKey } from './key-context.tsx';
+import type { LiveState } from './live.ts';
+
+/**
+ * Subscribes to live updates of a view. Returns the data of the latest update, and whether the updates still arrive.
+ *
+ * @param options.pause if true, the hook does not subscribe
+ * @param options.onNext called with the data of each update, including the first update
+ */
+export function useLive<Data, Variables extends AnyVariables>(
+  query: TypedDocumentNode<Data, Variables>,
+  variables: Variables,
+  { pause, onNext }: { pause: boolean; onNext?: ((data: Data) => void) | undefined },
+): { data: Data | undefined; state: LiveState } {
+  const { connection } = useKey();
+  const request = { query, variables, pause } as Parameters<typeof useSubscription<Data, Data, Variables>>[0];
+  const [{ data }] = useSubscription<Data, Data, Variables>(request, (_, next) => {
+    onNext?.(next);
+    return next;
+  });
+  const state = useSyncExternalStore(connection.onChange, connection.state);
+  return { data, state: pause ? undefined : state };
+}

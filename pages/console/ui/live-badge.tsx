@@ -1,0 +1,26 @@
+/** @jsxImportSource react */
+import type { LiveState } from '../graph/live.ts';
+import { texts } from '../texts.ts';
+import { Badge } from './controls.tsx';
+import { Time } from './time.tsx';
+
+/**
+ * Shows whether the values of a view are live. After the connection is lost, the label shows since when the values may
+ * be out of date.
+ *
+ * @param props.zone the time zone of the location that the view shows, if the view shows only one location
+ */
+export function LiveBadge({ state, zone }: { state: LiveState; zone?: string | undefined }) {
+  return (
+    <span role="status">
+      {state === 'live' && <Badge tone="good">{texts.sites.live}</Badge>}
+      {typeof state === 'number' && (
+        <Badge tone="warn">
+          <span>
+            {texts.sites.notLiveSince} <Time at={new Date(state).toISOString()} zone={zone} parts="time" />
+          </span>
+        </Badge>
+      )}
+    </span>
+  );
+}

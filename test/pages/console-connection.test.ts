@@ -1,0 +1,148 @@
+import type { Browser } from 'playwright-core';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from '../../pages/console/graph/retry.ts';
+import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { openConsole } from '../support/console.ts';
+import { openTestGateway, serve } from '../support/harness.ts';
+
+describe('the pauses between the attempts of the console', () => {
+  /** Returns the shortest and the longest possible pause before the given attempt. */
+  function rangeOf(delay: () => number): number[] {
+    const random = vi.spyOn(Math, 'random');
+    const range = [0, 1].map((number) => {
+      random.mockReturnValue(number);
+      return delay();
+    });
+    random.mockRestore();
+    return range;
+  }
+
+  test.each([
+    [0, 500, 1_000],
+    [1, 1_000, 2_000],
+    [4, 8_000, 16_000],
+    [5, maxRetryDelayMs / 2, maxRetryDelayMs],
+    [10_000, maxRetryDelayMs / 2, maxRetryDelayMs],
+  ])('the pause after %i new attempts lasts from %i to %i ms', (attempt, shortest, longest) => {
+    expect(rangeOf(() => retryDelayMs(attempt))).toEqual([shortest, longest]);
+  });
+
+  test.each([
+    ['120', 120_500, 121_000],
+    [undefined, 10_500, 11_000],
+  ])('with the Retry-After header %s, the pause lasts from %i to %i ms', (seconds, shortest, longest) => {
+    const headers = new Headers(seconds === undefined ? {} : { 'Retry-After': seconds });
+    const response = new Response(null, { status: 429, headers });
+    expect(rangeOf(() => rateLimitDelayMs(0, response))).toEqual([shortest, longest]);
+  });
+});
+
+describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+
+  test.each(['sites', 'a location', 'a webhook'])(
+    'the view of %s says since when it is not live',
+    async (view) => {
+      const gateway = await openTestGateway();
+      const url = await serve(gateway);
+      const { key, companyId, locationId } = await gateway.newTenant();
+      await gateway.database.prisma.location.update({
+        where: { id: locationId },
+        data: { timezone: 'Asia/Dubai' },
+      });
+      const { body } = await gateway.graph(
+        `mutation ($id: ID!) { createWebhook(input: { delivery: PULL, events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,
+        { key, variables: { id: companyId } },
+      );
+      expect(body.errors).toBeUndefined();
+      const place =
+        view === 'sites'
+          ? 'sites'
+          : view === 'a location'
+            ? `sites/${locationId}`
+            : `webhooks/${body.data.createWebhook.webhook.id}`;
+      const { page } = await openConsole(browser, url, { key, place, timezoneId: 'Europe/Berlin' });
+      const live = page.getByText('Live', { exact: true });
+      const lost = page.getByText('Not live since');
+      await live.waitFor();
+      if (view === 'a location') await page.getByText('Asia/Dubai').waitFor();
+      await page.route('**/graphql', (route) => route.abort());
+      gateway.endStreams();
+      await lost.waitFor();
+      expect(await live.count()).toBe(0);
+      const zone = view === 'a location' ? 'Asia/Dubai' : 'Europe/Berlin';
+      const lostAt = new Date((await lost.locator('time').getAttribute('datetime'))!);
+      expect(Math.abs(lostAt.getTime() - Date.now())).toBeLessThan(60_000);
+      const time = new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit' });
+      expect(await lost.innerText()).toBe(`Not live since ${time.format(lostAt)}`);
+    },
+  );
+
+  test('the console is live again after the connection is back', async () => {
+    const gateway = await openTestGateway();
+    const url = await serve(gateway);
+    const { key } = await gateway.newTenant();
+    const { page } = await openConsole(browser, url, { key, place: 'key' });
+    await page.route('**/graphql', (route) =>
+      /subscription SitesLive/.test(route.request().postData() ?? '') ? route.abort() : route.continue(),
+    );
+    await page.evaluate(() => (location.hash = '#/sites'));
+    await page.getByText('Not live since').waitFor();
+    await page.unroute('**/graphql');
+    await page.getByText('Live', { exact: true }).waitFor();
+    expect(await page.getByText('Not live since').count()).toBe(0);
+  });
+
+  test('a view that cannot reach the gateway tries again automatically', async () => {
+    const gateway = await openTestGateway();
+    const url = await serve(gateway);
+    const { key } = await gateway.newTenant();
+    const { page } = await openConsole(browser, url, { key });
+    let refused = 0;
+    await page.route('**/graphql', (route) => {
+      if (!/query Keys/.test(route.request().postData() ?? '') || refused === 3) return route.continue();
+      refused += 1;
+      return route.abort();
+    });
+    await page.evaluate(() => (location.hash = '#/keys'));
+    await page.getByText('The gateway is unreachable').waitFor();
+    await page.getByRole('region', { name: 'Keys' }).waitFor();
+    expect(refused).toBe(3);
+  });
+
+  test('the console waits longer and longer when the gateway closes every stream immediately', async () => {
+    const gateway = await openTestGateway();
+    const url = await serve(gateway);
+    const { key } = await gateway.newTenant();
+    const { page } = await openConsole(browser, url, { key, place: 'key' });
+    // The page records the length of each pause, but does not wait.
+    await page.evaluate(() => {
+      const wait = setTimeout;
+      const pauses: number[] = [];
+      Math.random = () => 1;
+      Object.assign(globalThis, {
+        pauses,
+        setTimeout(callback: () => void, ms: number) {
+          if (ms >= 1000) pauses.push(ms);
+          return wait(callback, 0);
+        },
+      });
+    });
+    await page.route('**/graphql', (route) => {
+      if (!/subscription SitesLive/.test(route.request().postData() ?? '')) return route.continue();
+      const data = JSON.stringify({ data: { locationStatusesChanged: null } });
+      return route.fulfill({
+        headers: { 'Content-Type': 'text/event-stream' },
+        body: `event: next\ndata: ${data}\n\nevent: complete\ndata:\n\n`,
+      });
+    });
+    await page.evaluate(() => (location.hash = '#/sites'));
+    const seconds = () =>
+      page.evaluate(() => (globalThis as never as { pauses: number[] }).pauses.map((ms) => ms / 1000));
+    await expect.poll(async () => (await seconds()).slice(0, 7)).toEqual([1, 2, 4, 8, 16, 30, 30]);
+  });
+});

@@ -1,0 +1,49 @@
+import type { Browser } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { openConsole } from '../support/console.ts';
+import { newSlug, openTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await openTestGateway();
+const url = await serve(gateway);
+
+describe.runIf(hasBrowser)('the list of sites in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+
+  test.each([[['READ_STATUS']], [['READ_LOCATIONS']], [['READ_LOCATIONS', 'READ_STATUS']]] as const)(
+    'an API key with the permissions %s can go through all pages of the list',
+    async (permissions) => {
+      const companyId = await gateway.newCompany();
+      const numbers = Array.from({ length: 45 }, (_, index) => index + 1);
+      await gateway.database.prisma.location.createMany({
+        data: numbers.map((number) => ({ id: newId(), companyId, name: `Site ${number}`, slug: newSlug() })),
+      });
+      const key = await gateway.newKey({ companyIds: [companyId], permissions: [...permissions] });
+      const { page, complaints } = await openConsole(browser, url, { key });
+      const names = () => page.getByRole('listitem').getByRole('heading').allInnerTexts();
+      const expectPage = async (first: number, last: number) => {
+        const expected = numbers.slice(first - 1, last).map((number) => `Site ${number}`);
+        await expect.poll(names).toEqual(expected);
+      };
+      const next = page.getByRole('button', { name: 'Next' });
+      await expectPage(1, 20);
+      await next.click();
+      await expectPage(21, 40);
+      if (permissions.some((permission) => permission === 'READ_STATUS')) {
+        await page.getByText('Live', { exact: true }).waitFor();
+      }
+      await next.click();
+      await expectPage(41, 45);
+      await expect.poll(() => next.isDisabled()).toBe(true);
+      await page.getByRole('button', { name: 'Previous' }).click();
+      await expectPage(21, 40);
+      expect(await page.getByRole('alert').count()).toBe(0);
+      expect(complaints).toEqual([]);
+    },
+  );
+});
