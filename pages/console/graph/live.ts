@@ -90,7 +90,7 @@ export function createLive(currentKey: () => string) {
       const openedAt = Date.now();
       const results = client.iterate<Record<string, unknown>, Record<string, unknown>>(
         { query, ...(variables && { variables }) },
-        { connected: () => change('live') },
+        { connected: () => !signal.aborted && change('live') },
       );
       const stop = () => void results.return?.();
       signal.addEventListener('abort', stop);
