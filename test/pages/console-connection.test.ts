@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from '../../pages/console/graph/retry.ts';
+import { maxSilenceMs } from '../../pages/console/graph/silence.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
 import { openTestGateway, serve } from '../support/harness.ts';
@@ -144,5 +145,23 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
     const seconds = () =>
       page.evaluate(() => (globalThis as never as { pauses: number[] }).pauses.map((ms) => ms / 1000));
     await expect.poll(async () => (await seconds()).slice(0, 7)).toEqual([1, 2, 4, 8, 16, 30, 30]);
+  });
+
+  test('the console opens a new stream when the gateway sends nothing for too long', async () => {
+    const gateway = await openTestGateway();
+    const url = await serve(gateway);
+    const { key } = await gateway.newTenant();
+    const { page, operations } = await openConsole(browser, url, { key, place: 'key' });
+    await page.clock.install();
+    await page.evaluate(() => (location.hash = '#/sites'));
+    await page.getByText('Live', { exact: true }).waitFor();
+    const streams = () => operations.filter((name) => name === 'SitesLive').length;
+    const before = streams();
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(2 * maxSilenceMs);
+        return streams();
+      })
+      .toBeGreaterThan(before);
   });
 });

@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
 import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
+import { fetchUntilSilent } from './silence.ts';
 
 /**
  * The state of the live updates: `live` while a stream is open, or the time in milliseconds since 1970 at which the
@@ -67,6 +68,7 @@ export function createLive(currentKey: () => string) {
   const client = createClient({
     url: '/graphql',
     headers: () => ({ 'X-API-Key': currentKey() }),
+    fetchFn: fetchUntilSilent,
     // The retries of graphql-sse are switched off, because each rejected attempt costs a rate limit point. The function
     // `run` replaces the retries of graphql-sse: it subscribes again after a pause.
     retryAttempts: 0,
