@@ -29,8 +29,13 @@ export const texts = {
   },
   state: {
     loading: 'Loading…',
-    offline: 'The gateway is unreachable. The view tries again automatically.',
-    rateLimit: (seconds: number) => `Rate limit reached; retrying in ${seconds} s`,
+    offline: 'The gateway is unreachable.',
+    offlineRetry: 'The gateway is unreachable. The view tries again automatically.',
+    rateLimitRetry: (seconds: number) => `Rate limit reached; retrying in ${seconds} s`,
+    rateLimitWait: (seconds: number) =>
+      seconds > 0
+        ? `Rate limit reached; you can try again in ${seconds} s`
+        : 'Rate limit reached; you can try again now',
     keyRefused: (message: string) => `The gateway no longer accepts the key: ${message}`,
     refused: (message: string) => message,
     retry: 'Try again',

@@ -50,6 +50,28 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await stored()).toMatchObject({ inside: 4, enforcement: 'REPORT' });
   });
 
+  test('a form says when the user can send it again after a rate limit error', async () => {
+    const { key, locationId } = await newQuota();
+    const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: /^Quota of the reference/ }).click();
+    await dialog.getByLabel('Vehicles inside at most').fill('4');
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('mutation SetQuota')
+        ? route.fulfill({
+            status: 429,
+            headers: { 'Retry-After': '1', 'Content-Type': 'application/json' },
+            body: JSON.stringify({
+              data: null,
+              errors: [{ message: 'Rate limit exceeded', extensions: { code: 'RATE_LIMIT_EXCEEDED' } }],
+            }),
+          })
+        : route.continue(),
+    );
+    await dialog.getByRole('button', { name: 'Set the quota', disabled: false }).click();
+    await dialog.getByText('Rate limit reached; you can try again now').waitFor();
+  });
+
   test('the quota form does not offer to save while the gateway refuses to return the stored quota', async () => {
     const { key, locationId, setQuota } = await newQuota();
     await setQuota(3, 'REPORT');

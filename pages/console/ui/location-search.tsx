@@ -36,7 +36,7 @@ function Options({ found: { locations, hasMore, view } }: { found: FoundLocation
         className="options"
         renderEmptyState={() =>
           view?.failure ? (
-            <FailureNotice failure={view.failure} />
+            <FailureNotice failure={view.failure} isRetried />
           ) : (
             <p className="popover-note">{locations ? texts.state.noSuchLocation : texts.state.loading}</p>
           )

@@ -19,14 +19,15 @@ function useSecondsUntil(time: number): number {
   return seconds;
 }
 
-function RateLimitText({ retryAt }: { retryAt: number }) {
-  return <>{texts.state.rateLimit(useSecondsUntil(retryAt))}</>;
+function RateLimitText({ retryAt, isRetried }: { retryAt: number; isRetried: boolean }) {
+  const { rateLimitRetry, rateLimitWait } = texts.state;
+  return <>{(isRetried ? rateLimitRetry : rateLimitWait)(useSecondsUntil(retryAt))}</>;
 }
 
-/** Shows a message that explains a failure. */
-function FailureText({ failure }: { failure: Failure }) {
-  if (failure.kind === 'rate-limit') return <RateLimitText retryAt={failure.retryAt} />;
-  if (failure.kind === 'offline') return <>{texts.state.offline}</>;
+/** Shows a message that explains a failure, and says whether the console repeats the request. */
+function FailureText({ failure, isRetried }: { failure: Failure; isRetried: boolean }) {
+  if (failure.kind === 'rate-limit') return <RateLimitText retryAt={failure.retryAt} isRetried={isRetried} />;
+  if (failure.kind === 'offline') return <>{isRetried ? texts.state.offlineRetry : texts.state.offline}</>;
   if (failure.kind === 'key-refused') return <>{texts.state.keyRefused(failure.message)}</>;
   return <>{texts.state.refused(failure.message)}</>;
 }
@@ -34,13 +35,21 @@ function FailureText({ failure }: { failure: Failure }) {
 /**
  * Shows the error message of a view or a form. A retry button is shown if the user can retry. After a rate limit error
  * there is no retry button, because the view retries automatically.
+ *
+ * @param props.isRetried whether the console repeats the failed request. The console repeats the requests of views, but
+ *   not the requests of forms, because the user may have changed the form
  */
-export function FailureNotice({ failure, onRetry }: { failure: Failure | undefined; onRetry?: () => void }) {
+export function FailureNotice(props: {
+  failure: Failure | undefined;
+  onRetry?: () => void;
+  isRetried?: boolean;
+}) {
+  const { failure, onRetry, isRetried = onRetry !== undefined } = props;
   if (!failure) return null;
   return (
     <div className={`notice ${failure.kind === 'refused' ? 'bad' : 'warn'}`} role="alert">
       <span>
-        <FailureText failure={failure} />
+        <FailureText failure={failure} isRetried={isRetried} />
       </span>
       {onRetry && failure.kind !== 'rate-limit' && <Button onPress={onRetry}>{texts.state.retry}</Button>}
     </div>
