@@ -3,6 +3,7 @@ import {
   type FieldDefinitionNode,
   type GraphQLField,
   type GraphQLInputField,
+  type GraphQLInputObjectType,
   getNamedType,
   type InputValueDefinitionNode,
   isEnumType,
@@ -88,5 +89,18 @@ describe('names in the GraphQL schema', () => {
       ];
     });
     expect(missing).toEqual([]);
+  });
+
+  // graphql-jit compiles the type of each variable completely. For a type that contains itself, the compilation would
+  // fill the memory of the process.
+  test('no input type of the GraphQL schema contains itself', () => {
+    const contains = (type: GraphQLInputObjectType, outer: readonly GraphQLInputObjectType[]): boolean =>
+      outer.includes(type) ||
+      Object.values(type.getFields())
+        .map((field) => getNamedType(field.type))
+        .some((inner) => isInputObjectType(inner) && contains(inner, [...outer, type]));
+    const inputs = Object.values(schema.getTypeMap()).filter(isInputObjectType);
+    expect(inputs.filter((type) => contains(type, []))).toEqual([]);
+    expect(inputs.length).toBeGreaterThan(5);
   });
 });
