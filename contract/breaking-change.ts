@@ -1,4 +1,4 @@
-/** A change of the API that can break a client of the last release. */
+/** A change of the API that can break a client which worked with the last release. */
 export interface BreakingChange {
   /**
    * The place of the change, such as `Query.companies` in the GraphQL API or `GET /locations 200 data[].name` in the
@@ -7,6 +7,6 @@ export interface BreakingChange {
   path: string;
   /** How the API differs from the API of the last release, in one sentence. */
   message: string;
-  /** Whether the change removed a part of the API that clients could use before. */
+  /** Whether the change removed a field, an endpoint or another part of the API that clients could use before. */
   isRemoval: boolean;
 }

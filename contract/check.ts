@@ -34,8 +34,12 @@ const silent = changes.filter((change) => !isAnnounced(change, announced));
 if (silent.length > 0) {
   console.error(`These changes break clients of ${released}, and CHANGELOG.md does not announce them:`);
   for (const { path, message } of silent) console.error(`  ${path}: ${message}`);
-  console.error('Undo them, or add a line "- **Breaking:** `<path>` …" to the section Unreleased.');
+  console.error(
+    'Undo these changes, or add a line "- **Breaking:** `<path>` …" to the section Unreleased of CHANGELOG.md.',
+  );
   process.exitCode = 1;
 } else {
-  console.log(`The contract of ${released} holds; ${changes.length} announced breaking changes.`);
+  console.log(
+    `The API has no unannounced breaking changes since ${released}; announced breaking changes: ${changes.length}.`,
+  );
 }

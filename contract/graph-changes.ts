@@ -4,7 +4,7 @@ import type { BreakingChange } from './breaking-change.ts';
 
 /**
  * Compares two GraphQL schemas that are written in the schema definition language, and returns the breaking changes. A
- * change of the level "dangerous", such as a new enum value, does not count as breaking.
+ * change that GraphQL Inspector calls "dangerous", such as a new enum value, does not count as breaking.
  */
 export async function breakingGraphChanges(released: string, current: string): Promise<BreakingChange[]> {
   const changes = await diff(buildSchema(released), buildSchema(current));

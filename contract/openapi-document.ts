@@ -1,4 +1,5 @@
-// Types for the parts of an OpenAPI 3.1 document that the search for breaking changes reads.
+// TypeScript types for an OpenAPI 3.1 document. The types contain only the properties that the search for breaking
+// changes reads.
 
 export interface Reference {
   $ref: string;

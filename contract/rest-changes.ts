@@ -7,8 +7,8 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /**
  * Compares the structure of two OpenAPI 3.1 documents: paths, methods, parameters, bodies, statuses, headers and
- * properties. The descriptions in the OpenAPI documents are not compared. Regular expressions are not compared, because
- * it is hard to decide whether a new expression accepts every text that the old expression accepted.
+ * properties. The descriptions in the OpenAPI documents are not compared. Regular expressions are not compared: a
+ * program cannot easily decide whether a new expression accepts every text that the old expression accepted.
  */
 export function breakingRestChanges(released: Document, current: Document): BreakingChange[] {
   const changes: BreakingChange[] = [];

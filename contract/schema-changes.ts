@@ -11,7 +11,7 @@ interface Comparison {
   path: string;
   /**
    * Whether the JSON Schema describes a request or a response. The gateway must still accept every request that the
-   * last release accepted. The responses must still have the form that clients of the last release expect.
+   * last release accepted. The responses must still match the JSON Schema of the last release.
    */
   direction: 'request' | 'response';
   released: SchemaOf;
@@ -19,8 +19,8 @@ interface Comparison {
 }
 
 /**
- * The JSON Schema keywords that limit a value. `loosened` is the direction in which a limit must change to allow more
- * values: `up` for a maximum, and `down` for a minimum.
+ * The JSON Schema keywords that limit a value. `loosened` is the direction of a change that allows more values: `up`
+ * for a maximum, and `down` for a minimum.
  */
 const bounds = [
   { keyword: 'maxLength', loosened: 'up' },
@@ -47,9 +47,9 @@ export function schemaChanges(comparison: Comparison): BreakingChange[] {
 }
 
 /**
- * Returns a breaking change if the type of a value has changed in a way that breaks clients. A change of type breaks
- * a client if the gateway no longer accepts the type that the client sends. A change of type also breaks a client that
- * gets a type that the client does not expect, such as null.
+ * Returns a breaking change if the type of a value has changed in a way that breaks clients. A change of type breaks a
+ * client if the gateway no longer accepts the type that the client sends. A change of type also breaks a client if a
+ * response contains a type that the client does not expect, such as null.
  */
 function typeChanges(
   path: string,
@@ -99,7 +99,11 @@ function answerChanges(path: string, before: Schema, after: Schema): BreakingCha
   }
   for (const name of before.required ?? []) {
     if (!after.properties?.[name] || after.required?.includes(name)) continue;
-    changes.push({ path: `${path}.${name}`, message: 'The property may be missing now.', isRemoval: false });
+    changes.push({
+      path: `${path}.${name}`,
+      message: 'The property was required, and is optional now.',
+      isRemoval: false,
+    });
   }
   return changes;
 }

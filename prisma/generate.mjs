@@ -31,10 +31,10 @@ function stampOfSources() {
 function generateIn(folder) {
   installPackages('tools');
   // Prisma's schema engine is not needed to generate the client. By default, Prisma's command line downloads a schema
-  // engine from a host that many networks cannot reach. Prisma downloads no schema engine if
-  // PRISMA_SCHEMA_ENGINE_BINARY contains the path of any executable. Only the child process that generates the Prisma
-  // client gets this variable. With this variable, `prisma migrate` and `prisma db push` would do nothing and still
-  // report success.
+  // engine from a host that many networks cannot reach. Prisma downloads no schema engine if the variable
+  // PRISMA_SCHEMA_ENGINE_BINARY contains the path of an executable file. Only the child process that generates the
+  // Prisma client gets the variable PRISMA_SCHEMA_ENGINE_BINARY. With PRISMA_SCHEMA_ENGINE_BINARY, `prisma migrate` and
+  // `prisma db push` would do nothing and still report success.
   const { status, error } = spawnSync(
     process.execPath,
     [

@@ -12,7 +12,7 @@ import { loadSchemaEngine, noFilters } from './schema-engine.ts';
 const migrationsFolder = new URL('migrations/', import.meta.url);
 const schemaFile = new URL('schema.prisma', import.meta.url);
 
-/** The text that the schema engine returns when the migrations and schema.prisma do not differ. */
+/** The text that the schema engine returns when the migrations agree with schema.prisma. */
 const EMPTY_DIFF = '-- This is an empty migration.';
 
 /**

@@ -10,7 +10,9 @@ import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapt
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import type { Migration } from '../src/database/migrations.ts';
 
-/** With these filters, the schema engine compares every table and every enum of the database with schema.prisma. */
+/**
+ * With these empty filters, the schema engine compares every table and every enum of the database with schema.prisma.
+ */
 export const noFilters = { externalTables: [], externalEnums: [] };
 
 /**
@@ -29,8 +31,9 @@ export async function loadSchemaEngine(
 }
 
 /**
- * The code of Prisma's schema engine. `bindings` is undefined until the process has loaded the code. A process can load
- * the code of the schema engine only once, because the code uses a single WebAssembly instance.
+ * The code of Prisma's schema engine. `bindings` is undefined until the process has loaded the code of the schema
+ * engine. A process can load the code of the schema engine only once, because the code uses a single WebAssembly
+ * instance.
  */
 let bindings: ReturnType<typeof loadBindings> | undefined;
 

@@ -4,24 +4,24 @@ import type { Plate } from '../src/whitelist/plate.ts';
 import type { ParkingEvent, ParkingSession } from './generated/client/client.ts';
 
 // This file creates the past parking events of the demo data, in the days before the first start of the gateway. All
-// times in the demo data are relative to the first start of the gateway, and no value is random.
+// times in the demo data are relative to the first start of the gateway. The demo data has no random values.
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The number of days before the first start for which the demo data has events. */
+/** The demo data has parking events for this number of days before the first start of the gateway. */
 const pastDays = 7;
 
 /**
- * The difference between the local time in Dubai and UTC, in milliseconds, which is constant, because Dubai has no
- * daylight saving time.
+ * The difference between the local time in Dubai and UTC, in milliseconds. The difference is constant, because Dubai
+ * has no daylight saving time.
  */
 const offsetMs = 4 * hourMs;
 
 /**
- * The last completed stay of a demo vehicle that is inside ended at least 12 hours before the first start of the
- * gateway. The current stay of a demo vehicle begins less than 12 hours before the first start of the gateway.
+ * If a demo vehicle is inside at the first start of the gateway, its previous stay ended at least 12 hours before this
+ * start. Its current stay began less than 12 hours before this start.
  */
 const pauseMs = 12 * hourMs;
 
@@ -57,17 +57,14 @@ export const rhythms = {
   visitor: { arrives: 11, leaves: 14 },
 } as const satisfies Record<string, Rhythm>;
 
-/**
- * A single stay of a vehicle, for example of a vehicle with a pass (a whitelist entry with a limited number of
- * entries).
- */
+/** One stay of a demo vehicle at a location. */
 export interface DemoStay {
   vehicle: DemoVehicle;
   enteredAt: number;
   exitedAt: number | null;
   /**
-   * The decision that the gateway sent to the gate for this vehicle. If `decision` is omitted and the vehicle is in the
-   * whitelist, the vehicle was allowed to enter.
+   * The decision that the gateway sent to the gate for this vehicle. If `decision` is omitted, the gateway allowed each
+   * vehicle with a whitelist entry to enter.
    */
   decision?: ParkingEvent['decision'];
 }
@@ -137,7 +134,7 @@ export function activityOf(
   return { events, sessions };
 }
 
-/** Returns how many times the vehicle of each whitelist entry has entered, for the table `WhitelistEntryUse`. */
+/** Returns rows for the table `WhitelistEntryUse`: how many times the vehicle of each whitelist entry has entered. */
 export function usesOf(events: readonly ParkingEvent[]): { entryId: string; recorded: number }[] {
   const uses = new Map<string, number>();
   for (const { kind, whitelistEntryId } of events) {

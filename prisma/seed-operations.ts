@@ -17,7 +17,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The number of days before the first start for which the demo data has usage records of API keys. */
+/** The demo data has usage records of API keys for this number of days before the first start of the gateway. */
 const usageDays = 7;
 
 /** The database rows of a webhook, of its messages, and of the attempts to deliver these messages. */
@@ -29,10 +29,10 @@ export interface DemoWebhook {
 }
 
 /**
- * Creates a webhook whose receiver accepted one message and has failed since then. The messages of the demo webhook
- * report new whitelist entries. The seed script must insert the webhook after the audit records of the new whitelist
- * entries. If the webhook already existed, a database trigger would create a second delivery for each of these audit
- * records.
+ * Creates a webhook for the demo data. The receiver of the webhook accepted one message, and then rejected all later
+ * messages. The messages of the demo webhook report new whitelist entries. The seed script must insert the webhook
+ * after the audit records of the new whitelist entries. If the webhook were inserted first, a database trigger would
+ * create a second delivery for each of these audit records.
  */
 export function failingWebhook(options: {
   companyId: string;
@@ -92,7 +92,7 @@ export function failingWebhook(options: {
   };
 }
 
-/** An operation that an API key uses, with the number of requests in each hour of the day. */
+/** An API operation that an API key uses in the demo data, with the number of requests per hour. */
 interface DemoUse {
   apiKeyId: string;
   surface: 'rest' | 'graphql';
@@ -107,14 +107,14 @@ interface DemoUse {
 }
 
 /**
- * Returns how busy an hour of the day in Dubai is: its number of requests, divided by the number of requests in the
- * busiest hour. The demo data has few requests at night.
+ * Returns a number from 0 to 1 for an hour of the day in Dubai: the requests in this hour, divided by the requests in
+ * the busiest hour. The demo data has few requests at night.
  */
 const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
 
 /**
  * Returns the demo usage of each API key in the past days, as rows of the table `UsageTotal`. Later, the gateway also
- * writes the totals of real requests to this table.
+ * writes the totals of real requests to the table `UsageTotal`.
  */
 export function usageTotals(uses: readonly DemoUse[], now: number): UsageTotal[] {
   const lastHour = Math.floor(now / hourMs) * hourMs - hourMs;

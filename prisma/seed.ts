@@ -55,7 +55,10 @@ const locations = [
   },
 ];
 
-/** Creates a whitelist entry of the demo data. Optional values that the caller omits become null. */
+/**
+ * Creates a whitelist entry of the demo data. If the caller omits an optional value of the entry, this value becomes
+ * null.
+ */
 function entry(
   locationId: string,
   referenceId: string,
@@ -79,7 +82,7 @@ const minuteMs = 60_000;
 
 /**
  * Creates demo whitelist entries that are limited in time or number: a half-used pass, guests for one day, and a former
- * tenant. All these entries belong to the first location.
+ * tenant. All these demo entries belong to the first location.
  */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
@@ -108,7 +111,7 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
       { vehicles: visitors(26, 31_005), rhythm: rhythms.visitor, inside: 19 },
     ],
     [
-      // All vehicles of the residents are inside this location, so that only one of its 24 spaces is free.
+      // At the second location, the vehicles of all residents are inside, so that only one of its 24 spaces is free.
       { vehicles: creek, rhythm: rhythms.resident, inside: creek.length },
       { vehicles: visitors(20, 52_210), rhythm: rhythms.visitor, inside: 23 - creek.length },
     ],
@@ -120,8 +123,8 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
 }
 
 /**
- * The secret of an API key for the demo data, and the id of a location. The gateway shows the secret only at its first
- * start, and the database stores only a hash of the secret.
+ * The secret of the demo API key, and the id of a demo location. The gateway shows the secret only at its first start,
+ * because the database stores only a hash of the secret.
  */
 export interface DemoData {
   demoSecret: string;
@@ -198,8 +201,8 @@ export async function seedDemoData(
     ...{ companyId, apiKeyId: portalKeyId, entries: guests, secrets: webhookSecrets, now },
   });
   /**
-   * Inserts many rows with one SQL statement, because Prisma would take a second for the same rows. Each inserted row
-   * must have a value for every column of the table.
+   * Inserts many rows with one SQL statement, because Prisma's `createMany` would take a second. Each inserted row must
+   * have a value for every column of the table.
    */
   const insert = (table: Prisma.ModelName, rows: readonly object[]) =>
     prisma.$executeRawUnsafe(

@@ -23,7 +23,10 @@ import type { ConnectionPage, RestRequest, Route } from './routes.ts';
 import { createTwin } from './twin.ts';
 import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 
-/** The page size with which REST reads a whole list over GraphQL. GraphQL pages cannot be larger. */
+/**
+ * The number of items that the REST API requests per GraphQL page when it reads a whole list. A GraphQL page has at
+ * most 100 items.
+ */
 const graphPageSize = 100;
 
 /**
@@ -94,8 +97,8 @@ export function createRouteHandler(
   }
 
   /**
-   * Returns the entity tag of the list if the list has not changed since the client read it. Returns `undefined` if the
-   * response must contain the list.
+   * Returns the entity tag of a list if the list has not changed since the client read the list. Returns `undefined` if
+   * the response must contain the list.
    *
    * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid, because an invalid request
    *   must not get status 304 (RFC 9110, section 13.2.1)
@@ -106,13 +109,14 @@ export function createRouteHandler(
     context: Context,
   ): Promise<string | undefined> {
     if (!validator || request.ifNoneMatch === undefined) return undefined;
-    // With `takeWholeList`, the GraphQL operation validates its arguments, but reads no entries from the database.
+    // With `takeWholeList`, the GraphQL operation validates its arguments, but reads no whitelist entries from the
+    // database.
     const withoutRead: Context = { ...context, takeWholeList: () => undefined };
     await execute({ ...variables, ...pageOf(request) }, withoutRead);
     return validator.unchangedSince(request, context);
   }
 
-  /** Reads the page of the list that the client requests, and creates the response. */
+  /** Reads the list, or the requested page of the list, and creates the response. */
   async function answerPage(
     request: RestRequest,
     variables: Record<string, unknown>,
@@ -161,10 +165,11 @@ function pageOf({
 
 /**
  * Creates the function that converts a REST body to the variable `input` of a GraphQL operation. Returns `undefined` if
- * the GraphQL operation has no variable `input`. Unknown fields are removed (docs/contract.md#unknown-body-fields),
- * because GraphQL would reject them. This function does not validate the values of the body fields, because the GraphQL
- * resolver validates them. A body that is not an object causes `VALIDATION_ERROR`. If an identifier in the body is a
- * number, the function throws `VALIDATION_ERROR`, because GraphQL itself would accept the number.
+ * the GraphQL operation has no variable `input`. The function removes unknown fields
+ * (docs/contract.md#unknown-body-fields), because GraphQL would reject these fields. This function does not validate
+ * the values of the body fields, because the GraphQL resolver validates them. A body that is not an object causes
+ * `VALIDATION_ERROR`. If an identifier in the body is a number, the function throws `VALIDATION_ERROR`, because GraphQL
+ * itself would accept the number.
  */
 function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promise<unknown>) | undefined {
   const argument = plan.variableArguments.find(({ variable }) => variable === 'input')?.argument;
@@ -213,8 +218,8 @@ function renamed({ message, code, details }: ServiceError): RestError {
 }
 
 /**
- * Closes the connection of a response that cannot be completed, and returns whether there was a network connection to
- * close.
+ * Closes the network connection of a response that cannot be completed. Returns false if the response has no network
+ * connection.
  */
 function breakOff(error: unknown, context: Context): boolean {
   const { message } = maskError(error, context);

@@ -33,7 +33,7 @@ export interface DescribedData {
    * of each value. `schemaOf` returns the JSON Schema for each placeholder in `data`.
    */
   data: object;
-  /** Returns the JSON Schema of a value in `data`, or of an object that was built from values in `data`. */
+  /** Returns the JSON Schema of a placeholder in `data`, or of an object that contains placeholders from `data`. */
   schemaOf(part: unknown): JsonSchema;
 }
 

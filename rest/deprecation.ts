@@ -4,7 +4,7 @@ import { type Route, routeName, routes } from './routes.ts';
 
 /**
  * A period in which deprecated REST routes are switched off (a brownout). During a brownout, clients that still use
- * deprecated routes get errors, so that their owners notice the deprecation.
+ * deprecated routes get errors. The developers of these clients then notice the deprecation.
  */
 export interface Brownout {
   start: Date;
@@ -38,13 +38,18 @@ export const deprecatedOperations = routes.flatMap((route) =>
  */
 const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.toISOString()}"`;
 
-/** The path parameters of a request. */
+/** The path parameters of a REST request, by name. */
 type PathParameters = Readonly<Record<string, string>>;
 
-/** The functions that create the additional headers and responses of a deprecated route. */
+/**
+ * Two functions of a deprecated route: one creates the additional headers, and one creates the error response during a
+ * brownout.
+ */
 interface Deprecation {
   headers(params: PathParameters): Record<string, string>;
-  /** Returns the error response if the route is switched off now, or `undefined` if the route is available. */
+  /**
+   * Returns the error response if the deprecated route is switched off now, or `undefined` if the route is available.
+   */
   brownoutAnswer(params: PathParameters): Answer | undefined;
 }
 

@@ -26,7 +26,10 @@ export function errorAnswer(error: RestError, status: number = errorStatus[error
   return { status, body: (requestId) => errorBody(error, requestId), errorCode: error.code };
 }
 
-/** Creates a successful response in the usual envelope (docs/contract.md#response-envelope). */
+/**
+ * Creates a successful response, whose body is the usual JSON envelope around the data
+ * (docs/contract.md#response-envelope).
+ */
 export function successAnswer(fields: Record<string, unknown>, status = 200): Answer & { body: string } {
   return { status, body: JSON.stringify({ success: true, ...fields }) };
 }

@@ -3,7 +3,7 @@ import { routeName, routes } from './routes.ts';
 
 /**
  * Returns a regular expression for the section of one endpoint in the migration guide. The regular expression matches
- * the heading, the text up to the GraphQL document, the document, and the end of its code block.
+ * the text from the heading of the section to the end of the code block with the GraphQL document.
  */
 const sectionOf = (name: string) =>
   new RegExp(

@@ -10,8 +10,8 @@ import { createSlots } from '../src/scheduling/slots.ts';
 export type Piece = string | DeferredJson;
 
 /**
- * How many characters of JSON text the gateway writes to a connection in one step. The gateway writes the next
- * characters only when the client has read the characters before them.
+ * The number of characters of JSON text that the gateway writes to a connection in one step. The gateway takes the next
+ * step only when the client has read these characters.
  */
 const charactersAtOnce = 64 * 1024;
 
@@ -32,8 +32,8 @@ export function piecesOf(value: unknown): Piece[] {
 const writeSlots = createSlots(slotLimits.largeValueWrites);
 
 /**
- * Waits for the write slot, which a request needs in order to write a large value. Only one request of an API key can
- * have the write slot at the same time.
+ * Waits for the write slot of an API key. A request needs this slot in order to write a large value to its connection.
+ * Each API key has one write slot, so only one request of the key can have the slot at the same time.
  *
  * @returns a function that releases the write slot for the next request
  */
@@ -43,15 +43,15 @@ const takeWriteSlot = (keyId: string) =>
   });
 
 /**
- * Returns the index at which a part of a text ends. The result is `index`, or `index + 1` if `index` would split a
+ * Returns the index at which a text can be split. The result is `index`, or `index + 1` if `index` would split a
  * character with two UTF-16 code units.
  */
 const endOfPart = (text: string, index: number) =>
   /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : Math.min(index, text.length);
 
 /**
- * Yields the bytes of a large value in parts. The function converts the next part of the text to bytes only after the
- * client has read the previous part.
+ * Yields the bytes of a large JSON value in parts. The function converts the next part of the text to bytes only after
+ * the client has read the previous part.
  */
 async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<Uint8Array> {
   const releaseSlot = await takeWriteSlot(context.key.id);
@@ -75,10 +75,10 @@ async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<U
 }
 
 /**
- * Writes the pieces of a response one after another, as fast as the client reads them.
+ * Writes the pieces of a response one after another, as fast as the client reads the response.
  *
  * @param breakOff a function that closes the connection after an error, and returns whether there was a connection to
- *   close. Without this function, the client would treat an incomplete response as complete.
+ * close. Without `breakOff`, the client would treat an incomplete response as complete.
  */
 export function streamPieces(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,

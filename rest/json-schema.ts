@@ -67,9 +67,9 @@ type ToJsonSchema = NonNullable<Parameters<typeof z.toJSONSchema>[1]>;
 type Override = NonNullable<ToJsonSchema['override']>;
 
 /**
- * Returns the JSON Schema for the Zod types that Zod cannot convert. For a Date, the JSON Schema accepts no value. For
- * a JSON object with free content, the JSON Schema accepts any object. For all other types that JSON Schema cannot
- * express, Zod throws an error.
+ * Returns the JSON Schema for the Zod types that Zod cannot convert. A Zod Date becomes a JSON Schema that accepts no
+ * value. A JSON object with free content becomes a JSON Schema that accepts any object. For all other types that JSON
+ * Schema cannot express, Zod throws an error.
  */
 const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
   if (zodSchema._zod.def.type === 'date') return { not: {} };
@@ -77,8 +77,8 @@ const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
 };
 
 /**
- * Removes the regular expression that Zod adds to a `format`. The regular expression of a format has up to 300
- * characters, and only repeats the meaning of the format.
+ * Removes the regular expression that Zod adds to a `format`. The regular expression is not needed, because it only
+ * repeats the meaning of the `format`. Such an expression has up to 300 characters.
  */
 const override: Override = ({ jsonSchema }) => {
   if (jsonSchema.format) delete jsonSchema.pattern;
@@ -86,7 +86,7 @@ const override: Override = ({ jsonSchema }) => {
 
 /**
  * Simplifies the JSON Schema of a union. Types that JSON does not have, such as Date, are removed from the union. A
- * union with null becomes a single JSON Schema that also allows null.
+ * union of a type and null becomes a single JSON Schema that also allows null.
  */
 function simplified({ anyOf, ...schema }: JsonSchema): JsonSchema {
   if (!Array.isArray(anyOf)) return schema;

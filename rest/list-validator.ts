@@ -5,8 +5,8 @@ import type { RestRequest } from './routes.ts';
 
 /**
  * The maximum length of an entity tag in characters. The gateway does not send a longer entity tag, because many
- * proxies limit the total size of the headers to 4 or 8 KiB. When many database transactions are open, the entity tag
- * is long, because the cursor in the entity tag lists the open transactions.
+ * proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a cursor, and the cursor
+ * lists the open database transactions. The entity tag is therefore long when many transactions are open.
  */
 const maxTagLength = 1024;
 
@@ -29,7 +29,7 @@ const tagsOf = (header: string) =>
 export interface ListValidator {
   /**
    * Returns the first entity tag in `If-None-Match` that is still current, or `undefined` if no entity tag is current.
-   * For the value `*` (RFC 9110, section 13.1.2), the function returns the result of `current`.
+   * If `If-None-Match` is `*` (RFC 9110, section 13.1.2), the function returns the result of `current`.
    */
   unchangedSince(request: RestRequest, context: Context): Promise<string | undefined>;
   /** Returns the current `ETag` of a whitelist, or `undefined` if the `ETag` cannot be read or would be too long. */
@@ -37,8 +37,8 @@ export interface ListValidator {
 }
 
 // The entity tag of a whitelist contains the cursor of the whitelist's feed, so that each change of the whitelist
-// changes the entity tag. The entity tag of a whitelist is weak, because responses with the same entity tag can have
-// different bytes: with or without compression, or with different filters.
+// changes the entity tag. The entity tag of a whitelist is weak, because two responses with equal entity tags can have
+// different bytes, for example if only one of the responses is compressed or filtered.
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**
@@ -57,7 +57,7 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
 
   const current: ListValidator['current'] = async ({ params }, context) => {
     const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
-    // an error of the cursor query is ignored here, because the query for the list reports the same error
+    // an error of the cursor query is ignored here, because the later query for the list fails with an equal error
     if (errors) return undefined;
     return listTag(data!.whitelistCursor as string);
   };
@@ -69,8 +69,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
       if (ifNoneMatch?.trim() === '*') return current(request, context);
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
-        // An error is ignored here, because the entity tag that the client sent may contain an invalid cursor. An error
-        // with another cause occurs again when the gateway reads the list.
+        // An error of the GraphQL query is ignored here, because the client's entity tag may contain an invalid cursor.
+        // Any other error occurs again when the gateway reads the list, and is reported then.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {
           upserts: unknown[];

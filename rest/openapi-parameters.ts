@@ -10,7 +10,7 @@ const ifMatchParameter: Parameter = {
   name: ifMatch.header,
   in: 'header',
   description:
-    'The `ETag` of an earlier response. If the version has changed since, the response is 412. With `*`, or without the header, any version is accepted.',
+    'The `ETag` of an earlier response. If the version has changed since that response, the new response has status 412. If the header is `*` or omitted, any version is accepted.',
   schema: { type: 'string' },
 };
 

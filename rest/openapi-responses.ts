@@ -5,7 +5,7 @@ import { errorDescriptions } from './openapi-text.ts';
 /** Returns the `content` of a request or response body in OpenAPI, for the JSON Schema of the body. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
-/** Creates one error response for each error code. Several endpoints can use the same error response. */
+/** Creates one OpenAPI response component for each error code. Several endpoints can use the same error response. */
 export const sharedErrorResponses = () =>
   Object.fromEntries(errorCodes.map((code) => [code, errorResponse([code])]));
 
@@ -36,7 +36,7 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
       requestId: {
         type: 'string',
         description:
-          'Identifier of the request in the log, as in the header X-Request-Id. Missing when the request could not be read.',
+          'Identifier of the request in the log, as in the header X-Request-Id. The field is missing when the gateway could not read the request.',
       },
     },
     { optional: ['details', 'requestId'] },
@@ -55,9 +55,14 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
 export const errorDetails: JsonSchema = {
   ...objectSchema(
     {
-      field: { type: 'string', description: 'The invalid field, or the first of several.' },
+      field: {
+        type: 'string',
+        description:
+          'The name of the invalid field; if several fields are invalid, the name of the first invalid field.',
+      },
       value: {
-        description: 'The invalid value as sent, or null when missing. Strings are cut at 200 characters.',
+        description:
+          'The invalid value as the client sent it; null when the value is missing. A string is cut after 200 characters.',
       },
       errors: {
         type: 'array',
@@ -86,33 +91,33 @@ export const everyHeaders = {
   'X-RateLimit-Limit': header('integer', 'The hourly limit of the key.'),
   'X-RateLimit-Remaining': header(
     'integer',
-    'How much of the hourly limit is left in the rolling hour; 0 on a 429.',
+    'The remaining points of the hourly limit; 0 in a response with status 429.',
   ),
   'X-RateLimit-Reset': header(
     'integer',
-    'When the oldest counted request leaves the rolling hour, as a Unix timestamp in seconds.',
+    'The time when the oldest counted request becomes older than an hour, as a Unix timestamp in seconds.',
   ),
   'RateLimit-Policy': header(
     'string',
-    'Both rolling windows: a limit of `q` in `w` seconds, such as `"hour";q=1000;w=3600, "burst";q=100;w=60` (IETF draft-ietf-httpapi-ratelimit-headers).',
+    'The two rate limits of the key: `q` points in any `w` seconds, such as `"hour";q=1000;w=3600, "burst";q=100;w=60` (IETF draft-ietf-httpapi-ratelimit-headers).',
   ),
   RateLimit: header(
     'string',
-    'The state of both windows: `r` is what is left, and `t` the seconds until the oldest counted request leaves the window, such as `"hour";r=942;t=3100, "burst";r=57;t=12`.',
+    'The state of the two rate limits: `r` is the number of remaining points, and `t` is the number of seconds until the oldest counted request no longer counts, such as `"hour";r=942;t=3100, "burst";r=57;t=12`.',
   ),
   'X-Request-Id': header('string', 'Identifier of the request in the log.'),
 };
 
-/** The additional header of responses with status 429 (rate limit exceeded). */
+/** The header that only responses with status 429 (rate limit exceeded) have. */
 export const retryHeaders = {
-  'Retry-After': header('integer', 'Whole seconds until a request is allowed again.'),
+  'Retry-After': header('integer', 'The number of whole seconds until the gateway allows a request again.'),
 };
 
 /** The additional header of a response that contains a whitelist. */
 export const validatorHeaders = {
   ETag: header(
     'string',
-    'The version of the whitelist, for `If-None-Match` (RFC 9110). Omitted when it would be longer than 1 KiB.',
+    'The version of the whitelist, for `If-None-Match` (RFC 9110). The header is omitted when its value would be longer than 1 KiB.',
   ),
 };
 
@@ -121,10 +126,13 @@ export const versionHeaders = {
   ETag: header('string', 'The version of the entry or location, such as `"3"`, for `If-Match` (RFC 9110).'),
 };
 
-/** The response headers that only deprecated routes have, as OpenAPI. */
+/** The OpenAPI description of the response headers that only deprecated routes have. */
 export const deprecationHeaders = {
-  Deprecation: header('string', 'When the path was deprecated: `@` and a Unix timestamp (RFC 9745).'),
-  Sunset: header('string', 'When the path may be removed (RFC 8594).'),
+  Deprecation: header(
+    'string',
+    'The time when the path was deprecated: `@` and a Unix timestamp (RFC 9745).',
+  ),
+  Sunset: header('string', 'The earliest time when the path may be removed (RFC 8594).'),
   Link: header(
     'string',
     'The path to use instead, with `rel="successor-version"`, and the page that explains the change, with `rel="deprecation"` (RFC 8288, RFC 9745).',
@@ -135,7 +143,7 @@ export const deprecationHeaders = {
 export const brownoutHeaders = {
   Brownout: header(
     'string',
-    'When the path is switched off: a structured list of strings (RFC 9651), each with a start and an end (ISO 8601), such as `"2027-03-01T14:00:00.000Z/2027-03-02T02:00:00.000Z"`. Omitted when no period is planned.',
+    'The periods in which the path is switched off: a structured list of strings (RFC 9651). Each string has a start and an end (ISO 8601), such as `"2027-03-01T14:00:00.000Z/2027-03-02T02:00:00.000Z"`. The header is omitted when no such period is planned.',
   ),
 };
 

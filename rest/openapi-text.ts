@@ -75,12 +75,12 @@ export const errorDescriptions: Record<ErrorCode, string> = {
   FORBIDDEN: 'The key lacks the permission, or the company is outside its scope.',
   NOT_FOUND: "The location or whitelist entry does not exist, or is outside the key's scope.",
   VALIDATION_ERROR: 'The request breaks a rule.',
-  CONFLICT: 'Another location of the company has the slug, or the version has changed.',
+  CONFLICT: 'Another location of the company already has the slug, or the version has changed.',
   CONFLICT_ERROR: 'Another company has the slug.',
   DUPLICATE_VEHICLE: 'The whitelist already has the plate.',
   RATE_LIMIT_EXCEEDED: "The rate limit of the key or of the client's address is exceeded.",
   INTERNAL_ERROR:
-    'The service failed. Give `requestId` to the operator, who finds the request in the log by it.',
+    'The service failed. Give `requestId` to the operator, who can use it to find the request in the log.',
 };
 
 /** The groups of endpoints, in the order in which the API reference shows them. */
@@ -90,7 +90,7 @@ export const tags: Record<Route['tag'], string> = {
   Locations: 'Parking locations, and their status.',
   Whitelist: 'The vehicles that may enter a location.',
   Residents:
-    'The former paths of the whitelist, deprecated since version 1.3.0. To be removed in version 2.0.0.',
+    'The former paths of the whitelist, deprecated since version 1.3.0. Version 2.0.0 removes these paths.',
 };
 
 /** Examples of valid request bodies for the input types of the GraphQL schema. */

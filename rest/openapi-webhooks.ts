@@ -8,7 +8,7 @@ export const webhookTag = 'Webhooks';
 
 /** The description of webhook messages in the API reference. */
 export const webhooksAbout =
-  'Messages that the gateway posts to a webhook of a company. `createWebhook` of the graph creates a webhook. Messages follow ' +
+  'Messages that the gateway posts to a webhook of a company. The GraphQL mutation `createWebhook` creates a webhook. Messages follow ' +
   'Standard Webhooks: verify `webhook-signature` with the secret of the webhook, and ignore a `webhook-id` that was ' +
   'handled before. Delivery is repeated until the receiver answers with 2xx.';
 
@@ -24,9 +24,15 @@ const header = (name: string, description: string, type: 'string' | 'integer' = 
  * The headers that every webhook message has, as the specification Standard Webhooks defines them ("Webhook Headers").
  */
 const messageHeaders = [
-  header('webhook-id', 'Identifier of the message. It is the same for every attempt.'),
+  header(
+    'webhook-id',
+    'Identifier of the message. Every attempt to deliver the message has the same identifier.',
+  ),
   header('webhook-timestamp', 'When the message was sent, as a Unix timestamp in seconds.', 'integer'),
-  header('webhook-signature', 'Signatures of identifier, timestamp and body, separated by spaces: `v1,…`.'),
+  header(
+    'webhook-signature',
+    'One or more signatures, separated by spaces: `v1,…`. Each signature covers the identifier, the timestamp and the body.',
+  ),
 ];
 
 /** Converts the type of a message to a name in Pascal case: `location.created` → `LocationCreated` */
@@ -57,8 +63,13 @@ export function describeWebhooks(schemas: Components): Record<string, Record<str
         parameters: messageHeaders,
         requestBody: { required: true, content: json({ schema: reference('schemas', name) }) },
         responses: {
-          '2XX': { description: 'The receiver has accepted the message. It is not sent again.' },
-          '410': { description: 'The receiver wants no more messages. The webhook is disabled.' },
+          '2XX': {
+            description:
+              'The receiver has accepted the message. The gateway does not send the message again.',
+          },
+          '410': {
+            description: 'The receiver wants no more messages of this webhook. The webhook is disabled.',
+          },
         },
       };
       return [type, { post }];

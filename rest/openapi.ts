@@ -32,7 +32,7 @@ export interface OpenApi {
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;
-  /** The messages that the gateway posts to webhook receivers, by their type. */
+  /** The messages that the gateway posts to webhook receivers, by message type. */
   webhooks: Record<string, Record<string, JsonSchema>>;
   components: Record<string, Record<string, JsonSchema>>;
 }
@@ -132,21 +132,25 @@ function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components)
         content: json({ schema: answerSchema(schema, route, schemas) }),
       },
       ...(hasEntityTag && {
-        304: { description: 'The whitelist has not changed since the `ETag` in `If-None-Match`.', headers },
+        304: {
+          description:
+            'The whitelist has not changed since the client received the `ETag` in `If-None-Match`.',
+          headers,
+        },
       }),
       ...errorResponses(codes),
       ...(takesIfMatch && {
         [preconditionFailed]: {
           ...reference('responses', 'CONFLICT'),
           description:
-            'The version has changed since the `ETag` in `If-Match`. The field `details.value` of the error contains the current version.',
+            'The current version differs from the `ETag` in `If-Match`. The field `details.value` of the error contains the current version.',
         },
       }),
       ...(successor && {
         410: {
           ...errorResponse(['NOT_FOUND']),
           description:
-            'The path is switched off for a period. The header `Brownout` contains the end of this period.',
+            'The path is temporarily switched off. The header `Brownout` contains the time when the path becomes available again.',
           headers: headerReferences({ ...everyHeaders, ...deprecationHeaders, ...brownoutHeaders }),
         },
       }),
@@ -250,7 +254,8 @@ function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components):
     const { nodes } = route.list(data as never);
     const nextCursor = {
       type: ['string', 'null'],
-      description: 'The cursor of the next page, or null on the last page. Only with `limit` or `cursor`.',
+      description:
+        'The cursor of the next page, or null on the last page. The response has this field only if the request has `limit` or `cursor`.',
     };
     return objectSchema({ success, data: schemaOf(nodes), nextCursor }, { optional: ['nextCursor'] });
   }

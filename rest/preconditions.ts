@@ -3,7 +3,7 @@ import { expectedVersionField, invalidField, type ServiceError } from '../src/er
 // This file implements conditional requests (RFC 9110) for responses with a single whitelist entry or location. The
 // entity tag of a single whitelist entry or location is its version.
 
-/** The request header `If-Match`, and the name of the GraphQL argument that has the same meaning. */
+/** The request header `If-Match`, and the GraphQL argument with the same meaning as this header. */
 export const ifMatch = { header: 'If-Match', variable: expectedVersionField } as const;
 
 /**
@@ -20,7 +20,7 @@ const entityTagForm = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
  */
 const versionTagForm = /^"([1-9][0-9]{0,8})"$/;
 /**
- * A version number that no whitelist entry or location has, because versions start at 1. The version 0 represents every
+ * A version number that no whitelist entry or location has, because versions start at 1. The version 0 stands for any
  * entity tag that the gateway has never sent.
  */
 const noVersion = 0;

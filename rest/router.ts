@@ -44,16 +44,16 @@ function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
 }
 
 /**
- * The header in which a client can say for which purpose it sends a request. Only the value `parity` has a meaning: the
- * client sends the request only to compare REST with GraphQL.
+ * The request header in which a client can state the purpose of its request. The gateway ignores all values except
+ * `parity`, which means that the client sends the request only to compare REST with GraphQL.
  */
 const purposeHeader = 'x-request-purpose';
 const parityPurpose = 'parity';
 
 /**
- * Returns the name of a request in usage records. The name differs from the operation name when the client requests
- * only the equivalent GraphQL request, or compares REST with GraphQL. With the same name, the usage records would
- * suggest that the client still needs the REST endpoint.
+ * Returns the name of a request in usage records. The name is not the operation name if the client wants only the
+ * equivalent GraphQL request, or compares REST with GraphQL. With the operation name, the usage records would suggest
+ * that the client still needs the REST endpoint.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
@@ -61,9 +61,10 @@ function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
 }
 
 /**
- * Creates the middleware of a deprecated route, which adds the deprecation headers to every response of the route,
- * including responses to request bodies that the router refuses. During a brownout, the middleware answers all requests
- * except requests for the equivalent GraphQL request. Returns `undefined` for a route that is not deprecated.
+ * Creates the middleware of a deprecated route. The middleware adds the deprecation headers to every response of the
+ * route, including responses that reject the request body. During a brownout, the middleware answers all requests with
+ * an error. The only exception is a request for the equivalent GraphQL request. Returns `undefined` for a route that is
+ * not deprecated.
  *
  * @param brownouts the periods in which deprecated routes are switched off
  */
@@ -90,8 +91,8 @@ function createDeprecationMiddleware(
 }
 
 /**
- * Creates the router of the REST API. The router has a Hono route for each row of the table of endpoints. All other
- * paths and methods get an error.
+ * Creates the router of the REST API. The router has a Hono route for each row of the table of endpoints. A request
+ * with any other path or method gets an error.
  */
 export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();

@@ -67,13 +67,13 @@ interface RouteOf<Data, Variables> {
   /** Returns the version of the whitelist entry or location in the response, which becomes the `ETag`. */
   versionOf?: (data: Answered<Data>) => number;
   /**
-   * Whether the value of the header `If-Match` becomes the GraphQL variable `expectedVersion`. If the whitelist entry
-   * or location has another version than `If-Match`, the response has status 412.
+   * Whether the endpoint sends the value of the header `If-Match` to GraphQL as the variable `expectedVersion`. The
+   * response has status 412 if the version of the whitelist entry or location differs from `If-Match`.
    */
   takesIfMatch?: true;
   /** Returns the fields of the response envelope (the JSON object around the data). */
   envelope?: (data: Answered<Data>) => Record<string, unknown>;
-  /** Returns the whole body of a response that has no envelope. */
+  /** Returns the whole response body of an endpoint whose responses have no envelope. */
   bare?: (data: Answered<Data>) => unknown;
   /** The HTTP status of a successful response; the default is 200. */
   status?: 201;
@@ -92,8 +92,8 @@ interface RouteOf<Data, Variables> {
 export type Route = RouteOf<never, never>;
 
 /**
- * Creates a row of the endpoint table. TypeScript checks that each row of the endpoint table fits the types of its
- * GraphQL document.
+ * Creates a row of the endpoint table. With this function, TypeScript checks that the row fits the types of its GraphQL
+ * document.
  */
 const route = <Data, Variables>(row: RouteOf<Data, Variables>) => row as unknown as Route;
 
@@ -104,7 +104,9 @@ const filters = ({ query }: RestRequest) => ({
   plateType: query.plateType,
 });
 
-/** Whether an object has the given member, and the member is not null. A null member counts as missing. */
+/**
+ * Whether an object has the given member, and the member is not null. A member with the value null counts as missing.
+ */
 const hasValue = (value: object, name: string) => name in value && value[name as keyof typeof value] !== null;
 
 /**

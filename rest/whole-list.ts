@@ -6,8 +6,7 @@ import type { JsonShape, WholeList } from '../src/paging.ts';
 import { bodyOfPieces, type Piece, piecesOf, streamPieces } from './json-pieces.ts';
 import type { ConnectionPage } from './routes.ts';
 
-// This module writes a whole list as JSON, one part after the other, so that a long list needs no more memory than a
-// short list.
+// This module writes a whole list as JSON, in parts, so that a long list needs no more memory than a short list.
 
 /**
  * The number of items in the first part of a list. The gateway sends a long list in several parts, so that the client
@@ -17,21 +16,21 @@ const firstPartItems = 250;
 
 /**
  * The number of items in each part of a list after the first part. A list part with 500 items occupies about 200 KiB.
- * Even if ten clients read slowly, the process keeps only a few parts of a list in memory for each client.
+ * Even if clients read slowly, the process keeps only a few parts of a list in memory for each client.
  */
 const furtherPartItems = 500;
 
 const partSlots = createSlots(slotLimits.listParts);
 
 /**
- * The pause between two pages when the gateway reads a list page by page, in milliseconds. During the pause, the
- * process can run other requests.
+ * The time, in milliseconds, that the gateway waits between two pages when it reads a list page by page. During the
+ * pause, the process can run other requests.
  */
 const pauseBetweenPagesMs = 2;
 
 /**
- * A part of a list response. Each item is JSON text. If the list has more items than this part, the part also contains
- * a function that reads the next part.
+ * A part of a list response. Each item of the list is JSON text. If the list has more items than this part, the part
+ * also contains a function that reads the next part.
  */
 interface ListPart {
   items: Piece[];
@@ -56,7 +55,7 @@ export async function firstJsonPart(list: WholeList, shape: JsonShape) {
 }
 
 /**
- * Converts a page of a GraphQL connection to a part of a REST list.
+ * Converts a page of a GraphQL list to a part of a REST list.
  *
  * @param readPage a function that reads the page after a given cursor
  */
@@ -91,9 +90,9 @@ const end = ']}';
  * reads each part of the list after the client has read the previous part. The response stream ends early when the API
  * key of the request is revoked.
  *
- * @param breakOff a function that closes the client's connection after an error. The function returns false if there
- *   was no connection to close. If the connection stayed open after an error, the client would take the incomplete
- *   response for a complete response.
+ * @param breakOff a function that closes the client's connection after an error. `breakOff` returns false if there was
+ * no connection to close. If the connection stayed open after an error, the client would think that the incomplete
+ * response is complete.
  */
 export function wholeListBody(
   first: ListPart,
@@ -115,8 +114,7 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
       await context.reauthenticate();
       return readNext();
     });
-    // A part can be empty: either the previous part contained the last item, or the remaining items were deleted in the
-    // meantime.
+    // A part of the list can be empty, for example if the remaining items were deleted in the meantime.
     if (part.items.length > 0) yield ',';
     yield* part.items;
     ({ next } = part);

@@ -1,6 +1,6 @@
-// Only developers run this program. `npm run openapi` writes two things: the OpenAPI document, and the GraphQL
-// documents in the guide for clients that move from REST to GraphQL. `npm run openapi:check` fails when the OpenAPI
-// document or the guide is out of date.
+// Developers run this program; the gateway does not use the program. `npm run openapi` writes two things: the OpenAPI
+// document, and the GraphQL documents in the guide for clients that move from REST to GraphQL. `npm run openapi:check`
+// fails when the OpenAPI document or the guide is out of date.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { schema } from '../schema/index.ts';
