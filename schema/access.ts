@@ -23,21 +23,22 @@ export const AccessReason = builder.enumType(reasons, {
   values: {
     LISTED: { description: 'The plate is in the whitelist, and no rule denies entry.' },
     NOT_LISTED: { description: 'The plate is not in the whitelist.' },
-    NOT_YET_VALID: { description: 'The entry of the plate is not valid yet.' },
-    EXPIRED: { description: 'The validity of the entry of the plate has ended.' },
+    NOT_YET_VALID: { description: 'The whitelist entry of the plate is not valid yet.' },
+    EXPIRED: { description: 'The whitelist entry of the plate is no longer valid.' },
     OUTSIDE_HOURS: {
-      description: 'The time of the decision is outside the weekly hours of the entry.',
+      description: 'The time of the decision is outside the weekly hours of the whitelist entry.',
     },
     QUOTA_REACHED: {
-      description: 'The quota of the reference is full, so no other vehicle of the reference may enter.',
+      description:
+        "The quota of the vehicle's reference is full, so no other vehicle of this reference may enter.",
     },
     USED_UP: { description: 'The vehicle has already entered as often as `maxEntries` allows.' },
   },
 });
 
 /**
- * Validates the parts of a plate that a camera may have misread. The rule allows digits where letters are usual, and
- * letters where digits are usual, because cameras confuse similar characters.
+ * Validates the parts of a plate that a camera may have misread. The rule accepts letters and digits in every part of
+ * the plate, because cameras confuse letters with similar digits.
  */
 const tolerantPlateRule = z.object({
   plateType: formedText(/^[A-Z0-9]{2,4}$/, 'Invalid plate type format'),
@@ -46,20 +47,22 @@ const tolerantPlateRule = z.object({
 });
 
 const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference').implement({
-  description: 'A character in which the reading and the entry differ.',
+  description: "A character that differs between the camera's reading and the plate of the entry.",
   fields: (t) => ({
     field: t.exposeString('field', { description: '`plateType`, `plateCode` or `plateNumber`.' }),
     position: t.exposeInt('position', {
-      description: 'Position of the character in the field, counted from 1.',
+      description: 'Position of the character in the field of the plate, counted from 1.',
     }),
     read: t.exposeString('read', { description: 'The character that the camera read at this position.' }),
-    listed: t.exposeString('listed', { description: 'The character that the entry has at this position.' }),
+    listed: t.exposeString('listed', {
+      description: 'The character that the plate of the entry has at this position.',
+    }),
   }),
 });
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
   description:
-    'An entry that may be the vehicle that the camera read. The plate of the entry matches the text or an alternative of the reading, or differs in one character that cameras confuse.',
+    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of the entry matches the text or an alternative of the reading, or differs from it in one character that cameras confuse.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', {
@@ -69,13 +72,13 @@ const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implemen
     readAs: t.exposeString('readAs', {
       nullable: true,
       description:
-        'The plate text of the whitelist entry that matches the reading of the camera, such as `A12345`. Null when the request gives the plate in parts.',
+        'The plate text of the whitelist entry that matches the reading of the camera, such as `A12345`. Null when the request contains the plate in parts.',
     }),
   }),
 });
 
 const AccessCheckType = builder.objectRef<AccessCheck>('AccessCheck').implement({
-  description: 'The result of one rule of a decision.',
+  description: 'The result of one rule that the gateway checks for an access decision.',
   fields: (t) => ({
     name: t.exposeString('name', {
       description: 'Name of the rule: `listed`, `valid`, `hours`, `quota` or `uses`.',
@@ -89,18 +92,18 @@ const AccessCheckType = builder.objectRef<AccessCheck>('AccessCheck').implement(
 });
 
 const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
-  description: 'The decision whether a vehicle may enter.',
+  description: "The gateway's decision whether a vehicle may enter a location.",
   fields: (t) => ({
     allowed: t.boolean({
-      description: 'Whether the vehicle may enter. True only for the reason `LISTED`.',
+      description: 'Whether the vehicle may enter. The value is true only for the reason `LISTED`.',
       resolve: ({ reason }) => reason === 'LISTED',
     }),
-    reason: t.expose('reason', { type: AccessReason, description: 'Why.' }),
+    reason: t.expose('reason', { type: AccessReason, description: 'The reason for the decision.' }),
     entry: t.expose('entry', {
       type: WhitelistEntry,
       nullable: true,
       description:
-        'The whitelist entry that decides: the entry of the plate, or the candidate that matches best. Null when no entry matches, or when several entries match equally well.',
+        'The whitelist entry on which the decision is based: the entry of the plate, or the candidate that matches best. Null when no entry matches, or when several entries match equally well.',
     }),
     overQuota: t.boolean({
       description:
@@ -117,14 +120,14 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
       type: [AccessCandidate],
       complexity: { field: 1, multiplier: maxCandidates },
       description:
-        'The entries to which the plate may belong, when no entry or several entries match the plate. The best match comes first: entries with the text, then entries with an alternative, then entries with one different character. When several entries match equally well, the vehicle may not enter and a person must decide.',
+        'The entries to which the plate may belong, when no entry or several entries match the plate. The best match comes first. Entries that match the text come before entries that match an alternative. Entries with one different character come last. When several entries match equally well, the vehicle may not enter and a person must decide.',
     }),
   }),
 });
 
 export const PlateInput = builder.inputType('PlateInput', {
   description:
-    'A plate in parts. The type, code and number must match exactly, unless the request gives a tolerance.',
+    'A plate in parts. The type, code and number must equal the plate of a whitelist entry, unless the request sets a tolerance.',
   fields: (t) => ({
     plateType: t.string({ required: true, description: 'Issuing authority or region, such as `DXB`.' }),
     plateCode: t.string({ required: true, description: '`White`, or 1 to 3 letters or digits.' }),
@@ -160,7 +163,7 @@ builder.queryField('plateAccess', (t) =>
       tolerance: t.arg.int({
         defaultValue: 0,
         description:
-          'How many characters may differ: 0 or 1. With the value 1, a plate without an entry also matches an entry in which one character differs, if cameras confuse the two characters (0/O, 1/I, 8/B, 5/S, 2/Z). With 1, each part of `plate` may contain digits and capital letters.',
+          'The number of characters that may differ from the plate of an entry: 0 or 1. If the value is 1 and no entry has the plate, an entry also matches when one character differs and cameras confuse the two characters (0/O, 1/I, 8/B, 5/S, 2/Z). If the value is 1, each part of `plate` may contain digits and capital letters.',
         validate: wholeNumber(0, 1).nullish(),
       }),
     },

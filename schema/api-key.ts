@@ -47,7 +47,8 @@ const updateApiKeyRule = z
   );
 
 export const ApiKey = builder.prismaObject('ApiKey', {
-  description: 'An API key with its permissions, scope and limits. The secret of a key is shown only once.',
+  description:
+    'An API key with its permissions, scope and limits. The gateway shows the secret of a key only once.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description: 'Identifier of the key. A rotation of the secret does not change the identifier.',
@@ -56,7 +57,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the key.' }),
     unrestricted: t.exposeBoolean('unrestricted', {
       description:
-        "Whether this API key is an operator's key. The scope of an operator's key is every company and every location.",
+        "Whether this API key is an operator's key. An operator's key has access to every company and every location.",
     }),
     companyIds: t.idList({
       description:
@@ -80,27 +81,34 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     }),
     hint: t.string({
       nullable: true,
-      description: 'The last characters of the newest secret, by which users can distinguish keys.',
+      description: 'The last characters of the newest secret, so that users can distinguish their keys.',
       select: { secrets: { select: { hint: true }, orderBy: { id: 'desc' }, take: 1 } },
       resolve: ({ secrets }) => secrets[0]?.hint,
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the key expires; null when it never expires.',
+      description: 'The time at which the key expires; null when the key never expires.',
     }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the key was revoked; null when it is not revoked.',
+      description: 'The time at which the key was revoked; null when the key is not revoked.',
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the key was last used, accurate to a few seconds; null when it was never used.',
+      description:
+        'The time at which a request last used the key, accurate to a few seconds; null when no request has used the key.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the key was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the key last changed.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'The time at which the key was created.',
+    }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'The time at which the key last changed.',
+    }),
   }),
 });
 
@@ -115,7 +123,9 @@ const IssuedApiKey = builder
     description:
       'A key with its new secret. The gateway returns the secret only once, and stores only its hash.',
     fields: (t) => ({
-      secret: t.exposeString('secret', { description: 'The secret, to send in the header `X-API-Key`.' }),
+      secret: t.exposeString('secret', {
+        description: 'The secret, which clients send in the header `X-API-Key`.',
+      }),
       apiKey: t.expose('apiKey', { type: ApiKey, description: 'The key.' }),
     }),
   });
@@ -134,7 +144,7 @@ builder.queryFields((t) => ({
       type: ApiKey,
       permission: 'ADMIN',
       description:
-        "The keys that the requesting key administers, oldest first. An operator's key administers all keys. Any other key administers the keys whose scope shares a company or location with the scope of the requesting key, but never an operator's key.",
+        "The keys that the requesting key administers, oldest first. An operator's key administers all keys. Any other key administers each key whose scope has a company or location in common with its own scope. Only an operator's key can administer an operator's key.",
       resolve: (_, args, { key, services: { apiKeys } }) => keysetConnection(args, apiKeys.list(key)),
     },
     ApiKeyConnection,
@@ -158,7 +168,7 @@ const fieldDescriptions = {
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description:
-    "The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue a key without companies and locations.",
+    "The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to no data until the key registers a company. Only an operator's key can issue a key without companies and locations.",
   fields: (t) => ({
     name: t.string({ required: true, description: fieldDescriptions.name }),
     permissions: t.field({
@@ -169,14 +179,14 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     companyIds: t.idList({ description: fieldDescriptions.companyIds }),
     locationIds: t.idList({ description: fieldDescriptions.locationIds }),
     hourlyLimit: t.int({
-      description: `Rate limit points in an hour. Default: ${defaultLimits.hourlyLimit}, or the limit of the issuing key when that is lower.`,
+      description: `The number of rate limit points that the key may use in an hour. Default: ${defaultLimits.hourlyLimit}, or the limit of the issuing key if the issuing key has a lower limit.`,
     }),
     burstLimit: t.int({
-      description: `Rate limit points in a minute. Default: ${defaultLimits.burstLimit}, or the limit of the issuing key when that is lower.`,
+      description: `The number of rate limit points that the key may use in a minute. Default: ${defaultLimits.burstLimit}, or the limit of the issuing key if the issuing key has a lower limit.`,
     }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: 'When the key expires. Default: the expiry of the issuing key.',
+      description: 'The time at which the key expires. Default: the expiry of the issuing key.',
     }),
     unrestricted: t.boolean({
       defaultValue: false,
@@ -188,7 +198,7 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
 
 const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
   description:
-    'The fields of a key to change. Omitted and null fields stay unchanged, but `expiresAt: null` removes the expiry.',
+    'The fields of a key to change. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry.',
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     permissions: t.field({ type: [Permission], description: fieldDescriptions.permissions }),
@@ -198,11 +208,11 @@ const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
     locationIds: t.idList({
       description: `${fieldDescriptions.locationIds} These locations replace the current locations.`,
     }),
-    hourlyLimit: t.int({ description: 'Rate limit points in an hour.' }),
-    burstLimit: t.int({ description: 'Rate limit points in a minute.' }),
+    hourlyLimit: t.int({ description: 'The number of rate limit points that the key may use in an hour.' }),
+    burstLimit: t.int({ description: 'The number of rate limit points that the key may use in a minute.' }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: 'When the key expires. With null, the key never expires.',
+      description: 'The time at which the key expires. With null, the key never expires.',
     }),
   }),
 });
@@ -213,7 +223,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      "Issues a key, which cannot have more permissions, a larger scope or a later expiry than the issuing key. Only an operator's key may issue a key with higher limits than its own.",
+      "Issues a key, which cannot have more permissions, a larger scope or a later expiry than the issuing key. Only an operator's key may issue a key whose limits are higher than the limits of the issuing key.",
     args: {
       input: t.arg({
         type: CreateApiKeyInput,
@@ -229,7 +239,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      "Changes the given fields of a key, at once on every process. Before and after the change, the key must not have more permissions, a larger scope, higher limits or a later expiry than the requesting key. But an operator's key may change a key with higher limits, and may set higher limits than its own.",
+      "Changes the given fields of a key. The change takes effect immediately in every gateway process. Before and after the change, the key must not have more permissions, a larger scope, higher limits or a later expiry than the requesting key. As an exception, an operator's key may change a key with higher limits than its own, and may set higher limits than its own.",
     args: {
       id: t.arg.id(idArg),
       input: t.arg({
@@ -246,11 +256,11 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      "Issues a new secret for a key. Older secrets keep working for a grace period. The limits and the usage of the key do not change. The rotated key must not have more permissions, a larger scope, higher limits or a later expiry than the requesting key. But an operator's key may rotate a key with higher limits.",
+      "Issues a new secret for a key. Older secrets stay valid for a grace period. The limits and the usage of the key do not change. The rotated key must not have more permissions, a larger scope, higher limits or a later expiry than the requesting key. As an exception, an operator's key may rotate a key with higher limits than its own.",
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({
-        description: `How long older secrets keep working: 0 to ${maxGraceSeconds} seconds. Default: ${defaultGraceSeconds} (one day).`,
+        description: `The time for which older secrets stay valid: 0 to ${maxGraceSeconds} seconds. Default: ${defaultGraceSeconds} (one day).`,
         validate: wholeNumber(0, maxGraceSeconds).nullish(),
       }),
     },
@@ -262,7 +272,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      'Revokes a key with all its secrets, at once and permanently, on every process. Every key that administers a key may revoke that key. Revoking a revoked key changes nothing.',
+      'Permanently revokes a key with all its secrets. The change takes effect immediately in every gateway process. A requesting key may revoke every key that it administers. If the key is already revoked, nothing changes.',
     args: { id: t.arg.id(idArg) },
     resolve: (_, { id }, context) => context.services.apiKeys.revoke(context, id),
   }),

@@ -5,7 +5,8 @@ import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
 
 const AuditRecord = builder.prismaObject('AuditRecord', {
-  description: 'The record of one change, written in the same transaction as the change.',
+  description:
+    'The record of one change. The gateway writes the record in the transaction that makes the change.',
   select: auditRecordColumns,
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the record.' }),
@@ -17,23 +18,26 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
     }),
     companyId: t.exposeID('companyId', {
       nullable: true,
-      description: 'The company that the change belongs to.',
+      description: 'The company whose data was changed.',
     }),
     locationId: t.exposeID('locationId', {
       nullable: true,
-      description: 'The location that the change belongs to.',
+      description: 'The location whose data was changed.',
     }),
     targetId: t.exposeID('targetId', { description: 'Identifier of the changed object.' }),
     changes: t.field({
       type: 'JSON',
       nullable: true,
       description:
-        'The values of a created or removed object; for a changed object, its old and new values. Null when the key lacks the permission to read these values, such as READ_WHITELIST for `whitelist.created`.',
+        'The values of an object that was created or removed, or the old and new values of an object that was changed. Null when the key lacks the permission to read these values, such as READ_WHITELIST for `whitelist.created`.',
       complexity: 50,
       resolve: ({ id, action }, _, context) =>
         mayReadChanges(context.key.permissions, action) ? context.services.auditChangesOf(context, id) : null,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the change was made.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'The time at which the change was made.',
+    }),
   }),
 });
 

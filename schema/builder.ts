@@ -51,10 +51,12 @@ export const builder = new SchemaBuilder<{
       nullable: { list: false, items: false },
     },
     nodeFieldOptions: { description: 'The item.', nullable: false },
-    cursorFieldOptions: { description: 'The position of the item, for the arguments `after` and `before`.' },
+    cursorFieldOptions: {
+      description: 'The position of the item in the list, for the arguments `after` and `before`.',
+    },
     pageInfoFieldOptions: { description: 'Whether the list has more items, and the cursors of the page.' },
-    hasNextPageFieldOptions: { description: 'Whether there are items after the page.' },
-    hasPreviousPageFieldOptions: { description: 'Whether there are items before the page.' },
+    hasNextPageFieldOptions: { description: 'Whether the list has items after the page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether the list has items before the page.' },
     startCursorFieldOptions: { description: 'The cursor of the first item; null for an empty page.' },
     endCursorFieldOptions: { description: 'The cursor of the last item; null for an empty page.' },
     pageInfoTypeOptions: {
@@ -91,14 +93,14 @@ builder.addScalarType(
   }),
   {
     description:
-      'An instant in the years 1970 to 9999: ISO 8601 with an offset. In responses, instants are in UTC, such as `2026-01-31T08:00:00.000Z`.',
+      'An instant in the years 1970 to 9999, in ISO 8601 with a UTC offset. In responses, instants are in UTC, such as `2026-01-31T08:00:00.000Z`.',
   },
 );
 builder.addScalarType('JSON', jsonScalar, { description: 'Any JSON value.' });
 
 builder.globalConnectionField('totalCount', (t) =>
   t.int({
-    description: 'Number of items in the whole list now.',
+    description: 'Number of items that the whole list has now.',
     // The cost of `totalCount` is high, because PostgreSQL must read the whole list to count its items.
     complexity: 50,
     resolve: (connection) => connection.totalCount(),
@@ -110,4 +112,6 @@ builder.subscriptionType({
   description:
     'The operations that send changed data, as server-sent events. A subscription ends when its key is revoked or expires.',
 });
-builder.mutationType({ description: 'The operations that change data. Each change writes an audit record.' });
+builder.mutationType({
+  description: 'The operations that change data. The gateway writes an audit record for each change.',
+});

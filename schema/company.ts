@@ -37,8 +37,8 @@ const webAddress = emptyOr('uri', urlText(2048), {
 });
 
 /**
- * A valid e-mail address of the HTML standard (https://html.spec.whatwg.org/#valid-e-mail-address) whose domain contains
- * a dot. Zod's default pattern refuses valid addresses, such as addresses of internationalized domains.
+ * Matches an e-mail address that is valid in HTML (https://html.spec.whatwg.org/#valid-e-mail-address). The domain must
+ * contain a dot. Zod's default pattern refuses valid addresses, such as addresses of internationalized domains.
  */
 const emailAddress = z.email({ pattern: z.regexes.html5Email }).regex(/@.+\./);
 
@@ -69,13 +69,15 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the company.' }),
     name: t.exposeString('name', { description: `Name, 1 to ${maxLength.name} characters.` }),
-    slug: t.exposeString('slug', { description: 'Short name for URLs; unique among all companies.' }),
+    slug: t.exposeString('slug', {
+      description: 'Short name of the company for URLs; unique among all companies.',
+    }),
     address: t.exposeString('address', {
       description: `Business address, 1 to ${maxLength.address} characters.`,
     }),
     externalCompanyId: t.exposeString('externalCompanyId', {
       nullable: true,
-      description: `The client's own reference, at most ${maxLength.externalCompanyId} characters.`,
+      description: `The client's own identifier of the company, at most ${maxLength.externalCompanyId} characters.`,
     }),
     description: t.exposeString('description', {
       nullable: true,
@@ -96,8 +98,14 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
       description: 'Settings of the company: any JSON object.',
       resolve: ({ id }, _, context) => context.services.companies.settingsOf(context, id),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the company was registered.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the company last changed.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'The time at which the company was registered.',
+    }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'The time at which the company last changed.',
+    }),
   }),
 });
 
@@ -155,12 +163,12 @@ builder.queryFields((t) => ({
 const fieldDescriptions = {
   name: `1 to ${maxLength.name} characters: letters and digits of any script, spaces and - & . , ( ).`,
   address: `1 to ${maxLength.address} characters, at least one of them not white space.`,
-  settings: 'Any JSON object of at most 10 levels and 16 KiB.',
+  settings: 'Any JSON object with at most 10 nesting levels and 16 KiB.',
 };
 
 /** The optional text fields in the inputs for registering and for changing a company, with their descriptions. */
 const optionalTexts = {
-  externalCompanyId: `The client's own reference, at most ${maxLength.externalCompanyId} characters.`,
+  externalCompanyId: `The client's own identifier of the company, at most ${maxLength.externalCompanyId} characters.`,
   description: `At most ${maxLength.description} characters.`,
   phone: `At most ${maxLength.phone} characters.`,
   email: 'A valid e-mail address, or empty.',

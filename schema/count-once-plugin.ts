@@ -14,7 +14,7 @@ declare global {
   }
 }
 
-/** The results of the database reads of each request, by the name of the read. */
+/** The results of the database reads of each request. A name identifies each read. */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
@@ -30,10 +30,10 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 }
 
 /**
- * A plugin that counts each list only once in a request, because PostgreSQL must read the whole list to count it. By
- * using aliases, a client can select `totalCount` of the same list several times. A page that a client selects several
- * times with equal arguments is also read only once. In a mutation, the plugin has no effect: the gateway reads and
- * counts every selected list separately.
+ * A plugin that counts each list only once in a request, because PostgreSQL must read the whole list to count it. With
+ * aliases, a client can select `totalCount` of one list several times in a request. If a client selects a page several
+ * times with equal arguments, the gateway also reads the page only once. In a mutation, the plugin has no effect: the
+ * gateway reads and counts every selected list separately.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

@@ -3,13 +3,13 @@ import { expectedVersion, identifier } from './rules.ts';
 import { WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-// This file defines the GraphQL fields for two rules of a whitelist entry: at which weekly hours its vehicle may enter,
-// and how many times.
+// This file defines the GraphQL fields for two rules of a whitelist entry: in which weekly hours its vehicle may enter,
+// and how many times its vehicle may enter.
 
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({
     description:
-      'How many times a gate recorded that the vehicle entered with this whitelist entry. A repeated or corrected event counts once. After `maxEntries` entries, the vehicle may not enter again.',
+      'Number of times that a gate recorded an entry of the vehicle with this whitelist entry. A repeated or corrected event counts once. After `maxEntries` entries, the vehicle may not enter again.',
     resolve: ({ id }, _, { services: { whitelist } }) => whitelist.entriesRecorded(id),
   }),
 );
@@ -34,7 +34,7 @@ builder.mutationField('setEntryHours', (t) =>
       }),
       expectedVersion: t.arg.int({
         description:
-          'The version that the entry must have; with another version, the change fails. Without `expectedVersion`, any version is accepted.',
+          'The version that the entry must have now; if the entry has another version, the change fails. If `expectedVersion` is omitted, any version is accepted.',
         validate: expectedVersion,
       }),
     },

@@ -38,7 +38,10 @@ declare global {
       errors?: readonly ErrorCode[];
       /** The cost of the field (docs/contract.md#cost-of-a-request); the default is 1. */
       complexity?: number | FieldCost;
-      /** For a root field whose argument is a list of rows: the number of rows that cost one rate limit point. */
+      /**
+       * The number of rows that cost one rate limit point. The option is for a root field whose argument is a list of
+       * rows.
+       */
       rowsPerPoint?: number;
     }
   }
@@ -55,8 +58,8 @@ interface FieldCost {
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * With `wholeReads`, the gateway multiplies the cost of a subfield by the number of items of the page, or of rows of
-   * the request. If the subfield does not read the database, the factor is at most `multiplier`.
+   * With `wholeReads`, the gateway multiplies the cost of a subfield by the number of items of the page, or by the
+   * number of rows in the request. For a subfield that does not read the database, this factor is at most `multiplier`.
    */
   wholeReads?: boolean;
   /**
@@ -66,8 +69,8 @@ interface FieldCost {
    */
   reads?: boolean;
   /**
-   * Whether a query with this field always waits for a slot of the concurrency limit, even if its cost is low. Set
-   * `isHeavy` for a field that has a low cost but can read many rows.
+   * Whether a query with this field always waits for a slot of the concurrency limit, even if its cost is low. Set the
+   * option `isHeavy` for a field that has a low cost but can read many rows.
    */
   isHeavy?: boolean;
   /**
@@ -75,7 +78,7 @@ interface FieldCost {
    * `multiplier`.
    */
   itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
-  /** The default page size of a field that returns pages and defines its own cost. */
+  /** The default page size. The option is for a field that returns pages and defines its own cost. */
   pageSize?: number;
 }
 
@@ -86,9 +89,9 @@ interface FieldCost {
  * the error codes of the fields that an endpoint uses. If a field with the argument `first` does not define its own
  * cost, its cost depends on the page size.
  *
- * The plugin also makes the root fields of queries and mutations nullable. An error in one root field then does not
- * remove the data of the other fields. A root field is null only when it has an error, because its resolver never
- * returns null (docs/contract.md#nullability-of-root-fields).
+ * The plugin also makes the root fields of queries and mutations nullable. If the root fields were not nullable, an
+ * error in one root field would remove the data of all root fields. A root field is null only when it has an error,
+ * because its resolver never returns null (docs/contract.md#nullability-of-root-fields).
  */
 class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(fieldConfig: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {

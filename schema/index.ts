@@ -25,4 +25,4 @@ import './whitelist-import.ts';
 import { builder } from './builder.ts';
 
 /** The GraphQL schema of the gateway, with all its types, queries, mutations and subscriptions. */
-export const schema = builder.toSchema({ sortSchema: false }); // keeps the fields in the order of docs/contract.md
+export const schema = builder.toSchema({ sortSchema: false }); // `false` keeps the field order of docs/contract.md

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const earliestInstant = new Date(0);
 const latestInstant = new Date('9999-12-31T23:59:59.999Z');
 
-/** An ISO 8601 date and time with a UTC offset: with seconds (also with a fraction), or without seconds. */
+/** Matches an ISO 8601 date and time with a UTC offset. The seconds are optional, and may have a fraction. */
 const isoInstant = new RegExp(
   [undefined, -1].map((precision) => z.regexes.datetime({ offset: true, precision }).source).join('|'),
 );
@@ -30,6 +30,9 @@ export const instant = z
     'Must be in the years 1970 to 9999 (UTC)',
   );
 
-/** Returns why a value from a client or a file is not a valid instant, or `undefined` when the instant is valid. */
+/**
+ * Returns the reason why a value from a client or a file is not a valid instant, or `undefined` when the value is a
+ * valid instant.
+ */
 export const instantFault = (value: unknown): string | undefined =>
   instant.safeParse(value).error?.issues[0]?.message;

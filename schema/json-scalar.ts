@@ -4,8 +4,8 @@ import { holdInexactNumber, isExact } from '../src/json/exact-numbers.ts';
 
 /**
  * The GraphQL scalar type for any JSON value. A JSON object that is written in a GraphQL document may have members with
- * any name, even `__proto__`. The gateway checks the precision of a number in a GraphQL document in the same way as in
- * the JSON body of a request.
+ * any name, even `__proto__`. The gateway rejects a number that JavaScript cannot represent exactly, both in a GraphQL
+ * document and in the JSON body of a request.
  */
 export const jsonScalar = new GraphQLScalarType({ ...JSONResolver.toConfig(), parseLiteral: valueOfLiteral });
 
@@ -44,7 +44,7 @@ function valueOfLiteral(literal: ValueNode, variables?: Readonly<Record<string, 
 
 /**
  * Marks an object or array of a GraphQL document if one of its members is a number that JavaScript cannot represent
- * exactly. A number in a variable is not part of the document: requireExactVariables checks the variables.
+ * exactly. The function `requireExactVariables` checks the numbers in variables, which are not part of the document.
  */
 function holderOf<Holder extends object>(
   literals: readonly (readonly [name: string, literal: ValueNode])[],

@@ -65,7 +65,9 @@ export const Location = builder.prismaObject('Location', {
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the location.' }),
     companyId: t.exposeID('companyId', { description: 'Identifier of the company that owns the location.' }),
-    slug: t.exposeString('slug', { description: 'Short name for URLs; unique within the company.' }),
+    slug: t.exposeString('slug', {
+      description: 'Short name of the location for URLs; unique within the company.',
+    }),
     name: t.exposeString('name', { description: `Name, 1 to ${maxLength.name} characters.` }),
     address: t.exposeString('address', {
       nullable: true,
@@ -85,14 +87,20 @@ export const Location = builder.prismaObject('Location', {
     longestStayHours: t.exposeInt('longestStayHours', {
       nullable: true,
       description:
-        'The maximum stay of a vehicle, in hours. After this time, the vehicle no longer counts as inside (`UNSEEN_EXIT`). Null means no limit.',
+        'The maximum stay of a vehicle, in hours. After the maximum stay, the vehicle no longer counts as inside (`UNSEEN_EXIT`). Null means no limit.',
     }),
     version: t.exposeInt('version', {
       description:
-        'Version number, for `expectedVersion`. The number starts at 1 and increases with each change.',
+        'Version number, for `expectedVersion`. The version starts at 1 and increases with each change.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the location was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the location last changed.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'The time at which the location was created.',
+    }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'The time at which the location last changed.',
+    }),
   }),
 });
 
@@ -110,11 +118,11 @@ builder.queryFields((t) => ({
       args: {
         companyId: t.arg.id({
           description:
-            'Only locations of this company. Fails with `FORBIDDEN` when the key may not see the company.',
+            'Identifier of a company: the list contains only locations of this company. Fails with `FORBIDDEN` when the key may not see the company.',
           validate: identifier.nullish(),
         }),
         search: t.arg.string({
-          description: `Only locations whose name contains this text, ignoring case; at most ${maxLength.name} characters. If omitted or empty, all locations are returned.`,
+          description: `A text of at most ${maxLength.name} characters: the list contains only locations whose name contains this text, in upper or lower case. If omitted or empty, all locations are returned.`,
           validate: text(maxLength.name).nullish(),
         }),
       },
@@ -150,7 +158,7 @@ const CreateLocationInput = builder.inputType('CreateLocationInput', {
   fields: (t) => ({
     companyId: t.id({
       description:
-        'The company that will own the new location. May be omitted when the scope of the key has exactly one company.',
+        'The company that will own the new location. The client may omit `companyId` when the scope of the key has exactly one company.',
     }),
     name: t.string({ required: true, description: fieldDescriptions.name }),
     slug: t.string({ required: true, description: fieldDescriptions.slug }),
@@ -214,7 +222,7 @@ builder.mutationFields((t) => ({
     errors: ['CONFLICT'],
     complexity: { field: 1, multiplier: 1, fieldOf: updateCost },
     description:
-      'Changes the given fields of a location. A change of `longestStayHours` costs five points. Fails with `CONFLICT` when the company has another location with the slug, or when the version of the location is not `expectedVersion`.',
+      'Changes the given fields of a location. A change of `longestStayHours` costs five rate limit points. Fails with `CONFLICT` when the company has another location with the slug, or when the version of the location is not `expectedVersion`.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the location.', validate: identifier }),
       input: t.arg({

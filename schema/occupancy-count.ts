@@ -18,7 +18,7 @@ const platesRule = z
 const maxOccupied = 1_000_000;
 
 const countedAtDescription =
-  'The time of the count. Default: now. The time identifies the count. Repeating a count changes nothing, and a different count of the same time replaces the earlier count.';
+  'The time at which the vehicles were counted. Default: now. This time identifies the count. If a client sends a count again, nothing changes. If a client sends another number or other vehicles for the same time, the new count replaces the earlier count.';
 
 builder.mutationFields((t) => ({
   setInside: t.field({
@@ -26,7 +26,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 250,
     description:
-      'Sets which vehicles are inside, after a person has checked the location. Open sessions of other vehicles are closed as `CORRECTED`. Each given vehicle without an open session gets a new session. Events that arrive later are applied before or after the count, according to their time.',
+      'Sets which vehicles are inside, after a person has checked the location. The gateway closes the open sessions of all other vehicles as `CORRECTED`. Each given vehicle without an open session gets a new session. If events arrive after the count, the gateway applies them before or after the count, according to the time of each event.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -36,7 +36,7 @@ builder.mutationFields((t) => ({
       plates: t.arg({
         type: [PlateInput],
         required: true,
-        description: `Every vehicle that is inside, at most ${maxPlatesInside}. A repeated plate counts once.`,
+        description: `The plates of all vehicles that are inside, at most ${maxPlatesInside}. A repeated plate counts once.`,
         validate: platesRule,
       }),
       at: t.arg({ type: 'DateTime', description: countedAtDescription, validate: seenInstant.nullish() }),
@@ -50,7 +50,7 @@ builder.mutationFields((t) => ({
     type: LocationStatus,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Sets how many vehicles are inside, when only the number is known. In the status of the location, `adjustment` then shows the difference between the counted number and the open sessions. The difference becomes smaller when the gateway corrects sessions. The next count of the vehicles inside replaces the adjustment.',
+      'Sets the number of vehicles inside. Use this mutation if you know the number of vehicles but not their plates. In the status of the location, `adjustment` then is the difference between the counted number and the number of open sessions. The difference becomes smaller when the gateway corrects sessions. The next count of the vehicles inside replaces the adjustment.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -22,7 +22,7 @@ const HistoryInterval = builder.enumType('HistoryInterval', {
   description: 'The interval between the points of a history.',
   values: {
     QUARTER_HOUR: { description: '15 minutes, aligned to the full hour in local time.' },
-    HOUR: { description: 'One hour, aligned to the full hour in local time.' },
+    HOUR: { description: "One hour, which starts at a full hour in the location's local time." },
     DAY: {
       description:
         "One day in the location's time zone. A day on which daylight saving time starts or ends has 23 or 25 hours.",
@@ -39,7 +39,7 @@ const OccupancyPoint = builder.objectRef<Point>('OccupancyPoint').implement({
     }),
     occupied: t.exposeInt('occupied', {
       description:
-        'Number of vehicles inside at the start of the interval. The number includes late events and later corrections.',
+        'Number of vehicles inside at the start of the interval. The number takes late events and later corrections into account.',
     }),
     entries: t.exposeInt('entries', { description: 'Number of vehicles that entered in the interval.' }),
     exits: t.exposeInt('exits', { description: 'Number of vehicles that left in the interval.' }),
@@ -96,13 +96,12 @@ builder.objectField(Location, 'occupancyHistory', (t) =>
     type: [OccupancyPoint],
     permission: 'READ_ACTIVITY',
     complexity: { field: readingCost, multiplier: 1, itemsOf: pointsOf },
-    description: `The occupancy of the location with its entries and exits, oldest point first. The first point is the start of the interval that contains \`from\`. The last point is before \`to\` and not after now. At most ${maxHistoryPoints} points; each point of the history counts towards the cost of the request.`,
+    description: `The occupancy history of the location with the entries and exits, oldest point first. The first point is the start of the interval that contains \`from\`. The last point is before \`to\` and not after now. A history has at most ${maxHistoryPoints} points, and each point increases the cost of the request.`,
     args: {
       from: t.arg({
         type: 'DateTime',
         required: true,
-        description:
-          'Start of the period. The history begins with the start of the interval that contains this time.',
+        description: 'Start of the period. The history begins with the interval that contains this time.',
         validate: instant,
       }),
       to: t.arg({

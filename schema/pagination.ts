@@ -39,7 +39,7 @@ export interface ConnectionArguments {
 
 /**
  * Returns a page of a list that is sorted by id, which is the order of creation. A cursor contains an id and not a
- * position, so the next page is correct even if items were added or removed after the previous page.
+ * position, so the next page is correct even if items were added or removed since the previous page was read.
  *
  * @param args the arguments of the connection; the ids in the cursors `after` and `before` are already decoded
  * @param list the list of the connection; its items are counted only when the client selects `totalCount`
@@ -77,8 +77,8 @@ export async function keysetConnection<Item extends { id: string }>(
 }
 
 /**
- * A list without items, for REST requests whose list the gateway reads directly from the database. For these requests,
- * the GraphQL resolver returns an empty page.
+ * An empty list, for REST requests whose list the gateway reads directly from the database. For these requests, the
+ * GraphQL resolver returns an empty page.
  */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 

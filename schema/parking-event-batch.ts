@@ -16,14 +16,17 @@ const eventsRule = z
   .min(1, 'At least one event is required')
   .max(maxEventsPerCall, `At most ${maxEventsPerCall} events are allowed in one call`);
 
-/** Validates one event of a batch with the same rules as an event that is sent alone. */
+/** Validates one event of a batch with the rules for a single event. */
 const readEvent = (row: unknown) => readingOf(parseInput(parkingEventRule, row));
 
 const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').implement({
   description: 'An event that was rejected.',
   fields: (t) => ({
     index: t.exposeInt('index', { description: 'Position of the event in the request, counted from 0.' }),
-    error: t.expose('error', { type: ImportError, description: 'Why the event was rejected.' }),
+    error: t.expose('error', {
+      type: ImportError,
+      description: 'The reason why the gateway rejected the event.',
+    }),
   }),
 });
 
@@ -45,8 +48,8 @@ const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResu
     rows: t.field({
       type: [ParkingEventRow],
       description: 'The rejected events, in the order of the request.',
-      // The cost assumes at most 100 rejected events. A request may contain 1,000 events, but in practice the gateway
-      // rejects few events.
+      // The cost computation assumes that the gateway rejects at most 100 events of a request. A request may contain
+      // 1,000 events, but in practice the gateway rejects few events.
       complexity: { field: 1, multiplier: 100 },
       resolve: ({ rejected }) => createChunkedList(rejected),
     }),
@@ -59,7 +62,7 @@ builder.mutationField('recordParkingEvents', (t) =>
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 100,
     description:
-      'Records many events of a location, for example after a gate was offline. The result is the same as one call of `recordParkingEvent` for each event. The gateway reports invalid events, and records the other events. Each batch of 200 events (25 on the embedded database) is one transaction. If a call fails, the client can send the same call again.',
+      'Records many events of a location, for example after a gate was offline. The result equals the result of one call of `recordParkingEvent` for each event. The gateway reports invalid events, and records the other events. Each batch of 200 events (25 on the embedded database) is one transaction. If a call fails, the client can send the same call again.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -69,7 +72,7 @@ builder.mutationField('recordParkingEvents', (t) =>
       events: t.arg({
         type: [ParkingEventInput],
         required: true,
-        description: `The events of the gates: 1 to ${maxEventsPerCall}, in any order.`,
+        description: `The events that the gates recorded: 1 to ${maxEventsPerCall} events, in any order.`,
         validate: eventsRule,
       }),
     },

@@ -16,10 +16,7 @@ import { plateRule, WhitelistEntry } from './whitelist.ts';
 /** The maximum time by which the clock of a gate may be ahead of the gateway's clock: one day. */
 const maxClockAheadMs = 24 * 3_600_000;
 
-/**
- * Validates the time at which a gate saw a vehicle. The time at which a gate saw a vehicle comes from the clock of the
- * gate.
- */
+/** Validates the time at which a gate saw a vehicle. This time comes from the clock of the gate, which may be wrong. */
 export const seenInstant = instant.refine(
   (value) => value.getTime() <= Date.now() + maxClockAheadMs,
   'Must not be more than a day in the future',
@@ -68,14 +65,14 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     }),
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     eventId: t.exposeString('eventId', {
-      description: "The gate's own identifier, unique within the location.",
+      description: 'The identifier that the gate gave to the event, unique within the location.',
     }),
     kind: t.expose('kind', { type: ParkingEventKind, description: 'Entry or exit.' }),
-    plateType: t.exposeString('plateType', { description: 'Issuing authority or region of the plate.' }),
+    plateType: t.exposeString('plateType', { description: 'The authority or region that issued the plate.' }),
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', {
       description:
-        'Number of the plate. If a reading matches no entry, the plate number is the normalised text and the plate code is empty. If the camera also sent no plate type, the plate type is empty, too.',
+        'Number of the plate. If a reading matches no entry, the plate number is the normalised text and the plate code is empty. If the camera sent no plate type either, the plate type is empty, too.',
     }),
     text: t.exposeString('text', {
       nullable: true,
@@ -88,7 +85,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     }),
     occurredAt: t.expose('occurredAt', {
       type: 'DateTime',
-      description: 'When the vehicle entered or left, by the clock of the gate.',
+      description: 'The time at which the vehicle entered or left, according to the clock of the gate.',
     }),
     decision: t.expose('decision', {
       type: AccessReason,
@@ -98,22 +95,28 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     }),
     listed: t.exposeBoolean('listed', {
       description:
-        'Whether the vehicle was on the whitelist and its entry admitted it at `occurredAt`. The gateway sets `listed` when it records the event; later changes of the whitelist do not change `listed`.',
+        'Whether the whitelist had an entry that allowed the vehicle to enter at `occurredAt`. The gateway sets `listed` when it records the event; later changes of the whitelist do not change `listed`.',
     }),
     overQuota: t.exposeBoolean('overQuota', {
       description:
-        'Whether more vehicles of the reference were inside than its quota allows when this event was recorded.',
+        "Whether the quota of the vehicle's reference was exceeded when the gateway recorded this event.",
     }),
     entry: t.field({
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
       description:
-        'The whitelist entry of the vehicle. Null when the vehicle has no entry, or when the entry was removed.',
+        'The whitelist entry of the vehicle. Null when the whitelist has no entry of the vehicle, or when the entry was removed.',
       resolve: (event, _, context) => entryOf(event, context),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the event was first recorded.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the event was last corrected.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'The time at which the gateway first recorded the event.',
+    }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'The time at which the event was last corrected.',
+    }),
   }),
 });
 
@@ -138,7 +141,7 @@ builder.objectField(Location, 'events', (t) =>
     {
       type: ParkingEvent,
       permission: 'READ_ACTIVITY',
-      description: 'The events of the location, last recorded first.',
+      description: 'The events of the location. The event that was recorded last comes first.',
       resolve: ({ id }, args, { key, services: { parking } }) =>
         keysetConnection(args, parking.eventsOf(key, id), { newestFirst: true }),
     },
@@ -152,7 +155,7 @@ builder.queryField('parkingEvents', (t) =>
       type: ParkingEvent,
       permission: 'READ_ACTIVITY',
       description:
-        'The events of a location, last recorded first. Use this field with a key that may read activity but not locations.',
+        'The events of a location. The event that was recorded last comes first. Use this field if the key may read parking events and sessions but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,
@@ -172,7 +175,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
   fields: (t) => ({
     eventId: t.string({
       required: true,
-      description: `The gate's own identifier of the event, unique within the location, 1 to ${maxEventIdLength} characters. Resending the same event changes nothing. Different values with the same identifier correct the event.`,
+      description: `The identifier that the gate gave to the event, unique within the location, 1 to ${maxEventIdLength} characters. If the gate sends the same event again, nothing changes. If the gate sends other values with the same identifier, these values correct the event.`,
     }),
     kind: t.field({ type: ParkingEventKind, required: true, description: 'Entry or exit.' }),
     plate: t.field({
@@ -182,17 +185,17 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     reading: t.field({
       type: ReadingInput,
       description:
-        'The text that the camera read. The event is assigned to the entry that matches the text. When no entry matches or several entries match, the event is recorded without an entry.',
+        'The text that the camera read. The gateway assigns the event to the whitelist entry that matches the text. When no entry matches or several entries match, the gateway records the event without an entry.',
     }),
     occurredAt: t.field({
       type: 'DateTime',
       required: true,
       description:
-        'When the vehicle entered or left. Events may arrive late and in any order. An event may be at most one day in the future.',
+        'The time at which the vehicle entered or left. Events may arrive late and in any order. An event may be at most one day in the future.',
     }),
     decision: t.field({
       type: AccessReason,
-      description: 'The decision of `plateAccess`, if the gate requested a decision.',
+      description: 'The decision that `plateAccess` returned, if the gate requested a decision.',
     }),
     entryId: t.id({
       description:

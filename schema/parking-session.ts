@@ -14,10 +14,10 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
     MISSED_EXIT: {
       description: 'The exit of the vehicle was not recorded, but the vehicle entered again later.',
     },
-    MISSED_ENTRY: { description: 'The vehicle left. The entry was not recorded.' },
+    MISSED_ENTRY: { description: 'The vehicle left, but its entry was not recorded.' },
     UNSEEN_EXIT: {
       description:
-        'The maximum stay is over, and the exit was not recorded. If an exit of the same plate is recorded later, the exit belongs to this session.',
+        'The maximum stay of the vehicle is over, and its exit was not recorded. If the gateway later records an exit of this plate, the exit belongs to this session.',
     },
     CORRECTED: { description: 'A count of the vehicles inside did not include this vehicle (`setInside`).' },
   } satisfies Record<SessionState, unknown>,
@@ -25,11 +25,11 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
 
 const ParkingSession = builder.prismaObject('ParkingSession', {
   description:
-    'A stay of a vehicle, derived from events and counts in the order of their times. When an event arrives late or is corrected, the gateway corrects the sessions. If a plate exits that is not inside, the gateway looks for open sessions whose plate differs by one character that cameras confuse. If exactly one such session exists, the exit ends this session.',
+    'A stay of a vehicle. The gateway derives the stay from parking events and counts, in the order of their times. When an event arrives late or is corrected, the gateway corrects the sessions. If a gate records the exit of a plate that is not inside, the gateway looks for open sessions whose plate differs by one character that cameras confuse. If exactly one such session exists, the exit ends this session.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'Identifier of the session: the identifier of the event that starts the session, or of the vehicle in a count.',
+        'Identifier of the session: the identifier of the event that starts the session, or the identifier of the vehicle in a count.',
     }),
     location: t.field({
       type: Location,
@@ -38,7 +38,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       resolve: ({ locationId }, _, { key, services: { locations } }) => locations.find(key, locationId),
     }),
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
-    plateType: t.exposeString('plateType', { description: 'Issuing authority or region of the plate.' }),
+    plateType: t.exposeString('plateType', { description: 'The authority or region that issued the plate.' }),
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', { description: 'Number of the plate.' }),
     state: t.field({
@@ -50,7 +50,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
     enteredAt: t.expose('enteredAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the vehicle entered; null when the entry was not recorded.',
+      description: 'The time at which the vehicle entered; null when the entry was not recorded.',
     }),
     countedAt: t.expose('countedAt', {
       type: 'DateTime',
@@ -62,13 +62,13 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When the vehicle left; null when the vehicle is inside, or when the exit was not recorded.',
+        'The time at which the vehicle left; null when the vehicle is inside, or when the exit was not recorded.',
     }),
     staysUntil: t.expose('staysUntil', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When the maximum stay of the vehicle is over, and the vehicle no longer counts as inside. Null when the location has no maximum stay. After a change of the maximum stay, a session that ended before `staysUntil` may keep its old value.',
+        'The time at which the maximum stay ends. From then on, the vehicle no longer counts as inside. Null when the location has no maximum stay. After a change of the maximum stay, a session that ended before `staysUntil` may keep its old value.',
     }),
     listed: t.exposeBoolean('listed', {
       description:
@@ -98,7 +98,7 @@ builder.objectField(Location, 'sessions', (t) =>
     {
       type: ParkingSession,
       permission: 'READ_ACTIVITY',
-      description: 'The sessions of the location, last recorded first.',
+      description: 'The sessions of the location. The session that was recorded last comes first.',
       args: { open: t.arg.boolean({ description: openDescription }) },
       resolve: ({ id }, { open, ...args }, { key, services: { parking } }) =>
         keysetConnection(args, parking.sessionsOf(key, id, open), { newestFirst: true }),
@@ -113,7 +113,7 @@ builder.queryField('parkingSessions', (t) =>
       type: ParkingSession,
       permission: 'READ_ACTIVITY',
       description:
-        'The sessions of a location, last recorded first. Use this field with a key that may read activity but not locations.',
+        'The sessions of a location. The session that was recorded last comes first. Use this field if the key may read parking events and sessions but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,

@@ -4,7 +4,7 @@ import { builder } from './builder.ts';
 /** The permissions that an API key can have. Each permission allows certain operations. */
 export const Permission = builder.enumType(permissions, {
   name: 'Permission',
-  description: 'An operation that a key may use.',
+  description: 'A permission, which allows a key to use certain operations.',
   values: {
     REGISTER_COMPANIES: { description: 'Register companies.' },
     READ_COMPANIES: { description: 'Read companies.' },
@@ -17,7 +17,7 @@ export const Permission = builder.enumType(permissions, {
     READ_ACTIVITY: { description: 'Read parking events and sessions.' },
     WRITE_ACTIVITY: { description: 'Record parking events.' },
     MANAGE_WEBHOOKS: { description: 'Manage the webhooks of a company.' },
-    RECEIVE_WEBHOOKS: { description: 'Pull and acknowledge the messages of webhooks.' },
+    RECEIVE_WEBHOOKS: { description: 'Pull the messages of webhooks, and acknowledge pulled messages.' },
     ADMIN: { description: 'Manage API keys and read the audit log.' },
   },
 });

@@ -27,7 +27,7 @@ export const plateReadingRule = z.object({
 
 export const ReadingInput = builder.inputType('ReadingInput', {
   description:
-    'The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate.',
+    'The text that a camera read, instead of a plate in parts. Before the comparison, the gateway converts the text to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate.',
   fields: (t) => ({
     text: t.string({
       required: true,
@@ -35,11 +35,11 @@ export const ReadingInput = builder.inputType('ReadingInput', {
     }),
     plateType: t.string({
       description:
-        'The type of the plate, when the camera or its site knows the type. With a type, the text matches only entries with this plate type.',
+        'The type of the plate, when the camera or its site knows the type. If the type is given, the text matches only entries with this plate type.',
     }),
     confidence: t.float({ description: 'The confidence of the camera, from 0 to 1.' }),
     alternatives: t.stringList({
-      description: `Other texts that the plate may have, at most ${maxAlternatives}. These texts are compared when no entry matches the text.`,
+      description: `Other texts that the plate may have, at most ${maxAlternatives}. The gateway uses these alternatives only when no entry matches the text.`,
     }),
   }),
 });

@@ -32,7 +32,7 @@ const valuesOf = ({ referenceId, inside, enforcement }: z.output<typeof quotaRul
 
 const QuotaEnforcement = builder.enumType(enforcements, {
   name: 'QuotaEnforcement',
-  description: 'The effect of a quota that is full.',
+  description: 'What the gateway does when a quota is full.',
   values: {
     HARD: { description: '`plateAccess` denies entry with the reason `QUOTA_REACHED`.' },
     REPORT: { description: '`plateAccess` allows entry although the quota is full, and sets `overQuota`.' },
@@ -71,7 +71,8 @@ const QuotaConnection = builder.connectionObject(
 
 const referenceArgument = builder.args((t) => ({
   referenceId: t.string({
-    description: 'Only the quota of this reference. If omitted, all quotas are returned.',
+    description:
+      'A reference id: the list contains only the quota of this reference. If omitted, all quotas are returned.',
     validate: textFilter,
   }),
 }));
@@ -96,7 +97,7 @@ builder.queryField('quotas', (t) =>
       type: Quota,
       permission: 'READ_WHITELIST',
       description:
-        'The quotas of a location, oldest first. Use this field with a key that may read whitelists but not locations.',
+        'The quotas of a location, oldest first. Use this field if the key may read whitelists but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,
@@ -164,7 +165,7 @@ builder.mutationFields((t) => ({
     rowsPerPoint: 1000,
     complexity: { field: 1, multiplier: 100, wholeReads: true }, // a request may have up to 1,000 quotas
     description:
-      'Sets or removes many quotas of a location, all of them or none. Returns the new quotas, and the last values of removed quotas. Removing a quota that does not exist does nothing.',
+      'Sets or removes many quotas of a location in one transaction, so that either all changes succeed or none. Returns the new quotas, and the last values of removed quotas. If a quota to remove does not exist, nothing changes.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -4,10 +4,11 @@ import { builder } from './builder.ts';
 
 const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
   description:
-    "One of the two rolling windows of a key's rate limit. A request passes only when both windows allow it.",
+    "One of the two rolling windows of a key's rate limit. The gateway allows a request only when both windows have enough points left.",
   fields: (t) => ({
     name: t.exposeString('name', {
-      description: 'The window: `hour` or `burst`, as in the headers `RateLimit-Policy` and `RateLimit`.',
+      description:
+        'The name of the window: `hour` or `burst`, as in the headers `RateLimit-Policy` and `RateLimit`.',
     }),
     limit: t.exposeInt('limit', {
       description: 'The limit of the window in points. Most requests cost one point.',
@@ -17,7 +18,7 @@ const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'The time at which the oldest used point leaves the window, so that the key can use a point again. If no point is used, the value is the current time.',
+        'The time at which the oldest used point leaves the window and becomes available again. If no point is used, the value is the current time.',
     }),
   }),
 });
@@ -26,7 +27,7 @@ builder.objectField(ApiKey, 'rateLimit', (t) =>
   t.field({
     type: [RateLimitWindow],
     description:
-      "Both windows of the key's rate limit now: `hour`, then `burst`. When a key reads its own rate limit, the result includes the points of this request. When a key reads the rate limit of another key, the request uses no points of the other key.",
+      "The current state of the two windows of the key's rate limit: first `hour`, then `burst`. When a key reads its own rate limit, the used points include the points of this request. A request for the rate limit of another key uses no points of the other key.",
     resolve: async (key, _args, { services: { rateLimitOf } }) => {
       const { hour, burst } = await rateLimitOf(key);
       return [hour, burst];

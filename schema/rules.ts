@@ -11,8 +11,8 @@ const maxGraphInt = 2_147_483_647;
 const controlCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 /**
- * Whether every database and every client can store a text. A text that can be stored is well-formed Unicode and has no
- * control characters except tab and newline.
+ * Whether every database and every client can store a text. A text can be stored if it is well-formed Unicode and has
+ * no control characters except tab and newline.
  */
 function isText(value: string): boolean {
   return value.isWellFormed() && !controlCharacter.test(value);
@@ -84,8 +84,8 @@ export const emptyOr = (
 
 /**
  * Whether a value is an object. This function is the option `when` of a check that compares several fields of an
- * object. Without this option, Zod would skip the check if any field has an invalid type, and the error would not list
- * all invalid fields. With this option, the check must accept fields of invalid types.
+ * object. Without the option `when`, Zod would skip the check if any field had an invalid type, so the error would not
+ * list all invalid fields. A check with the option `when` must therefore handle fields of invalid types.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;
@@ -97,9 +97,8 @@ export const atLeastOneField = <Rule extends z.ZodObject>(rule: Rule) =>
     .meta({ minProperties: 1 });
 
 /**
- * Creates the validation rule for a text that contains a URL. White space is not allowed in a URL, because URL
- * parsers remove white space silently. Otherwise, a text with white space and a text without white space could mean
- * the same URL.
+ * Creates the validation rule for a text that contains a URL. White space is not allowed in a URL, because URL parsers
+ * remove white space silently. If white space were allowed, two different texts could mean the same URL.
  */
 export const urlText = (max: number) =>
   text(max).refine((value) => !/\s/.test(value), 'Must not contain white space');

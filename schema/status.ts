@@ -16,7 +16,7 @@ const LocationState = builder.enumType('LocationState', {
 });
 
 export const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
-  description: 'The occupancy of a location now.',
+  description: 'The current occupancy of a location.',
   fields: (t) => ({
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     slug: t.exposeString('slug', { description: 'Slug of the location.' }),
@@ -31,7 +31,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'The correction of `occupied` by the last `adjustOccupancy`. When the gateway corrects sessions, `adjustment` comes closer to 0. If `adjustment` is positive, vehicles without a session are inside. If `adjustment` is negative, the vehicles of some open sessions are no longer inside.',
+        'The number that the last `adjustOccupancy` adds to the open sessions, so that `occupied` is the counted number. When the gateway corrects sessions, `adjustment` comes closer to 0. If `adjustment` is positive, vehicles without a session are inside. If `adjustment` is negative, the vehicles of some open sessions are no longer inside.',
     }),
     available: t.exposeInt('available', {
       nullable: true,
@@ -43,12 +43,13 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     lastActivityAt: t.expose('lastActivityAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When a vehicle last entered or left. Null when no vehicle has entered or left yet.',
+      description:
+        'The time at which a vehicle last entered or left. Null when no vehicle has entered or left yet.',
     }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
       description:
-        'When the status last changed: the time of the last activity, the last count or the last change of the location, whichever is the latest.',
+        'The time at which the status last changed. A change is an entry or exit of a vehicle, a count, or a change of the location.',
     }),
   }),
 });
@@ -66,7 +67,7 @@ builder.objectField(Location, 'status', (t) =>
   t.field({
     type: LocationStatus,
     permission: 'READ_STATUS',
-    description: 'The occupancy of the location now.',
+    description: 'The current occupancy of the location.',
     resolve: ({ id }, _, { services: { locations } }) => locations.status(id),
   }),
 );
@@ -76,7 +77,7 @@ builder.subscriptionField('locationStatusChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'Sends the status of a location at once, and again after each change. A change is an entry, an exit, the end of a maximum stay, a count, or a change of the location. Changes in quick succession may be sent as one status.',
+      'Sends the status of a location immediately, and again after each change. A change is an entry, an exit, the end of a maximum stay, a count, or a change of the location. If changes follow each other quickly, the gateway may send only the last status.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -137,7 +138,7 @@ builder.queryFields((t) => ({
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'The status of one location. Use this field with a key that may read the status but not locations.',
+      'The status of one location. Use this field if the key may read the status but not locations.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -19,14 +19,16 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
       description:
         'The operation, such as `GET /companies` or `query viewer`. The value is `unknown` when a request failed before the gateway knew its operation.',
     }),
-    requests: t.exposeInt('requests', { description: 'Number of requests, with any outcome.' }),
+    requests: t.exposeInt('requests', {
+      description: 'Number of requests, including refused and failed requests.',
+    }),
     refused: t.exposeInt('refused', {
       description:
-        'Number of requests that were refused: over a rate limit (429), without a valid key (401) or without the permission (403).',
+        'Number of requests that the gateway refused, because a rate limit was exceeded (429), the key was invalid (401) or the key had no permission (403).',
     }),
     errors: t.exposeInt('errors', {
       description:
-        'Number of requests that ended in an error other than a refusal. A GraphQL response with errors counts, even if its HTTP status is 200.',
+        'Number of requests that failed with an error. The number does not include refused requests. A GraphQL response with errors counts as failed, even if its HTTP status is 200.',
     }),
   }),
 });
@@ -53,14 +55,14 @@ builder.objectField(ApiKey, 'usage', (t) =>
   t.field({
     type: [UsageBucket],
     description:
-      'The number of requests of the key by hour, operation and API, in this order. A request is counted within a few seconds. A request with an unknown key does not count for any key.',
+      'The number of requests of the key by hour, operation and API, in this order. The gateway counts each request within a few seconds. A request with an unknown key does not count for any key.',
     // A single field `usage` can return several rows for every hour of 31 days. The high cost of the field `usage`
     // limits how many times one operation can select this field.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },
     args: {
       from: t.arg({
         type: 'DateTime',
-        description: `Start of the period. The hour that contains this time counts in full. Default: ${defaultHours} hours before \`to\`. At most ${maxUsageDays} days before \`to\`.`,
+        description: `Start of the period. The result contains the whole hour to which this time belongs. Default: ${defaultHours} hours before \`to\`. The period may be at most ${maxUsageDays} days long.`,
         validate: instant,
       }),
       to: t.arg({

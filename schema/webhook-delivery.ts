@@ -22,7 +22,7 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
         'The receiver accepted the message with a 2xx status, or a reader acknowledged the message.',
     },
     FAILED: {
-      description: `The receiver did not accept the message for ${retryDays} days, or the gateway disabled the webhook after this attempt.`,
+      description: `The receiver did not accept the message within ${retryDays} days, or the gateway disabled the webhook after the last attempt.`,
     },
     CANCELLED: {
       description:
@@ -39,19 +39,22 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
     httpStatus: t.exposeInt('httpStatus', {
       nullable: true,
       description:
-        'The HTTP status of the response. Null when there was no response. With pull delivery, the status is always null.',
+        'The HTTP status of the response. Null when the gateway got no response. With pull delivery, the status is always null.',
     }),
     error: t.exposeString('error', {
       nullable: true,
       description:
-        'Why there was no response or no acknowledgement. Null when there was a response or an acknowledgement.',
+        'The reason why the gateway got no response or no acknowledgement. Null when the gateway got a response or an acknowledgement.',
     }),
     durationMs: t.exposeInt('durationMs', { description: 'Duration of the attempt, in milliseconds.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the attempt ended.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'The time at which the attempt ended.',
+    }),
   }),
 });
 
-/** The approximate number of attempts after which the gateway gives a message up. */
+/** The approximate number of attempts after which the gateway stops sending a message. */
 const usualAttempts = 20;
 /** The cost of the field `body` of a webhook delivery. */
 const bodyComplexity = 20;
@@ -85,10 +88,13 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
       type: 'DateTime',
       nullable: true,
       description:
-        'The earliest time of the next attempt; with pull delivery, the time from which the message can be pulled. Null when there is no further attempt.',
+        'The earliest time of the next attempt; with pull delivery, the time from which the message can be pulled. Null when the gateway will make no further attempt.',
       resolve: ({ status, nextAttemptAt }) => (status === 'PENDING' ? nextAttemptAt : null),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the event happened.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'The time at which the event happened.',
+    }),
   }),
 });
 
@@ -131,7 +137,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a message of the type `webhook.test` or, with `event`, a sample of that event. The webhook need not be subscribed to the event. A sample describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends a message of the type `webhook.test`. With the argument `event`, sends a sample message of that event instead. The gateway sends the sample even if the webhook is not subscribed to the event. A sample describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       event: t.arg({
@@ -161,7 +167,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends again the messages that the receiver did not accept in a period. The recovery includes messages with a failed attempt in the period, and failed or cancelled messages about changes in the period. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends again the messages that the receiver did not accept in a period. The gateway sends two kinds of messages again: messages with a failed attempt in the period, and failed or cancelled messages about changes in the period. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       since: t.arg({

@@ -11,8 +11,8 @@ import { builder } from './builder.ts';
 import { identifier, wholeNumber } from './rules.ts';
 
 /**
- * The default length of the lease of webhook messages, in seconds. A reader leases the webhook messages that it pulls:
- * until the lease ends, no other reader may process these messages.
+ * The default length of the lease of webhook messages, in seconds. A reader that pulls webhook messages gets a lease on
+ * these messages. Until the lease ends, no other reader gets the messages.
  */
 const defaultLeaseSeconds = 60;
 
@@ -45,7 +45,7 @@ const WebhookHeader = builder.objectRef<{ name: string; value: string }>('Webhoo
 
 const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implement({
   description:
-    'A message of a webhook with pull delivery. The message has the same content as the request that push delivery would post. The message belongs to the reader until its lease ends.',
+    'A message of a webhook with pull delivery. The message has the headers and the body of the request that push delivery would post. Until the lease of the message ends, no other reader gets the message.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
@@ -54,7 +54,10 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
     event: t.exposeString('event', {
       description: 'The event, such as `whitelist.created`; `webhook.test` for a test message.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the event happened.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'The time at which the event happened.',
+    }),
     headers: t.field({
       type: [WebhookHeader],
       complexity: headersComplexity,
@@ -70,7 +73,7 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
     leaseEndsAt: t.expose('leaseEndsAt', {
       type: 'DateTime',
       description:
-        'When the lease ends. During the lease, no other reader gets the message. Acknowledge the message before the lease ends.',
+        'The time at which the lease ends. Until this time, no other reader gets the message. Acknowledge the message before the lease ends.',
     }),
   }),
 });
@@ -99,7 +102,7 @@ builder.mutationFields((t) => ({
     permission: 'RECEIVE_WEBHOOKS',
     errors: ['CONFLICT'],
     complexity: { field: 1, multiplier: maxPulledMessages, itemsOf: pulledMessages },
-    description: `Pulls messages of a webhook with pull delivery, oldest first. No other reader gets these messages until the lease ends. A message that is not acknowledged before the end of the lease becomes available again, and fails after ${retryDays} days. Large messages take several calls: repeat the call until the result is empty. \`CONFLICT\` when the webhook is disabled.`,
+    description: `Pulls messages of a webhook with pull delivery, oldest first. No other reader gets these messages until the lease ends. A message that is not acknowledged before the end of the lease becomes available again, and fails after ${retryDays} days. One call may return fewer messages if the messages are large: repeat the call until the result is empty. \`CONFLICT\` when the webhook is disabled.`,
     args: {
       webhookId: t.arg.id(webhookId),
       first: t.arg.int({
@@ -141,7 +144,7 @@ builder.subscriptionField('webhookMessagesWaiting', (t) =>
     type: WebhookNotice,
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Sends a notice when messages of a webhook with pull delivery wait. The gateway sends the first notice at once if messages already wait. When more messages arrive or a lease ends, the gateway sends another notice within about a second. The subscription ends when the webhook is deleted.',
+      'Sends a notice when messages wait in a webhook with pull delivery. If messages already wait, the gateway sends the first notice immediately. When more messages arrive or a lease ends, the gateway sends another notice within about a second. The subscription ends when the webhook is deleted.',
     args: { webhookId: t.arg.id(webhookId) },
     subscribe: async (_, { webhookId: id }, { key, services: { webhooks, waitingMessages } }) => {
       await webhooks.findPulled(key, id);

@@ -66,7 +66,7 @@ const WebhookDeliveryKind = builder.enumType(kinds, {
 });
 
 export const Webhook = builder.prismaObject('Webhook', {
-  description: `A subscription of a receiver to the events of a company. Messages are signed (Standard Webhooks). Delivery is repeated until the receiver accepts the message, for at most ${retryDays} days.`,
+  description: `A subscription of a receiver to the events of a company. The gateway signs each message, as the specification Standard Webhooks describes. The gateway sends each message again until the receiver accepts the message, for at most ${retryDays} days.`,
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the webhook.' }),
     companyId: t.exposeID('companyId', {
@@ -84,7 +84,7 @@ export const Webhook = builder.prismaObject('Webhook', {
     }),
     events: t.field({
       type: [WebhookEvent],
-      description: 'The events that the webhook is subscribed to.',
+      description: 'The events to which the webhook is subscribed.',
       resolve: (webhook) => webhookEvents.filter((event) => webhook.events.includes(event)),
     }),
     locationIds: t.exposeIDList('locationIds', {
@@ -98,21 +98,27 @@ export const Webhook = builder.prismaObject('Webhook', {
     disabledAt: t.expose('disabledAt', {
       type: 'DateTime',
       nullable: true,
-      description: `When the webhook was disabled. A client disabled the webhook, or the receiver answered 410 Gone or accepted nothing for ${disableAfterFailingDays} days. Null while the webhook is enabled.`,
+      description: `The time at which the webhook was disabled. A client disabled the webhook, or the receiver answered 410 Gone or accepted nothing for ${disableAfterFailingDays} days. Null while the webhook is enabled.`,
     }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The first failed attempt since the receiver last accepted a message; null when the last attempt succeeded.',
+        'The time of the first failed attempt since the receiver last accepted a message; null when the last attempt succeeded.',
     }),
     formerSecretEndsAt: t.expose('formerSecretEndsAt', {
       type: 'DateTime',
       nullable: true,
       description: 'The time until which messages also have a signature with the previous secret.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the webhook was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the webhook last changed.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'The time at which the webhook was created.',
+    }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'The time at which the webhook last changed.',
+    }),
   }),
 });
 
@@ -135,7 +141,7 @@ const IssuedWebhook = builder
     fields: (t) => ({
       secret: t.exposeString('secret', {
         description:
-          'The secret: `whsec_` and base64. Libraries of Standard Webhooks verify messages with the secret.',
+          'The secret: the prefix `whsec_` and a base64 text. Libraries for Standard Webhooks use the secret to verify messages.',
       }),
       webhook: t.expose('webhook', { type: Webhook, description: 'The webhook.' }),
     }),
@@ -168,7 +174,7 @@ builder.queryFields((t) => ({
 }));
 
 const urlDescription = `An https URL on the public Internet, at most ${maxUrlLength} characters, without user name and password.`;
-const locationIdsDescription = `Receive only events of these locations of the company, at most ${maxLocationIds}; if the list is empty, of all locations. Events that belong to no location are always received.`;
+const locationIdsDescription = `The locations of the company whose events the webhook receives, at most ${maxLocationIds}. If the list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location.`;
 
 const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
   description: 'The values of a new webhook.',
@@ -189,7 +195,7 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
     }),
     companyId: t.id({
       description:
-        "The company that owns the webhook. You can omit `companyId` when the scope of the key has exactly one company. With an operator's key, the webhook receives the events of every company if the company is omitted.",
+        "The company that owns the webhook. You can omit `companyId` when the scope of the key has exactly one company. If a client with an operator's key omits `companyId`, the webhook receives the events of every company.",
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
   }),
@@ -197,17 +203,17 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
   description:
-    'The fields of a webhook to change. Omitted fields are unchanged. With a key that may not read the events of the webhook, a client can only disable the webhook.',
+    'The fields of a webhook to change. Omitted fields are unchanged. If the key may not read the events of the webhook, the client can only disable the webhook.',
   fields: (t) => ({
     url: t.string({ description: `Not allowed for pull delivery. ${urlDescription}` }),
     events: t.field({
       type: [WebhookEvent],
-      description: 'The events to subscribe to. The given events replace the current events.',
+      description: 'The events to which the webhook subscribes. The given events replace the current events.',
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({
       description:
-        'Whether the webhook gets messages. Disabling cancels waiting deliveries. Events that happen while the webhook is disabled are never sent.',
+        'Whether the webhook gets messages. Disabling cancels waiting deliveries. The gateway never sends events that happen while the webhook is disabled.',
     }),
   }),
 });
@@ -257,7 +263,7 @@ builder.mutationFields((t) => ({
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({
-        description: `How long the former secret also signs messages: 0 to ${maxGraceSeconds} seconds. Default: ${defaultGraceSeconds} (one day).`,
+        description: `The time for which the gateway also signs messages with the former secret: 0 to ${maxGraceSeconds} seconds. Default: ${defaultGraceSeconds} (one day).`,
         validate: wholeNumber(0, maxGraceSeconds).nullish(),
       }),
     },

@@ -41,9 +41,9 @@ const dayNames = Object.fromEntries(
 const Weekday = builder.enumType('Weekday', { description: 'A day of the week.', values: dayNames });
 
 const descriptions = {
-  days: 'The days on which the weekly hours start.',
+  days: 'The days of the week on which the time span starts.',
   from: "Start, such as `07:00`, in the location's local time.",
-  to: "End, such as `19:00` or `24:00`, in the location's local time. An end before `from` is on the next day.",
+  to: "End, such as `19:00` or `24:00`, in the location's local time. If the end is earlier than `from`, the time span ends on the next day.",
 };
 
 export const WeeklyHours = builder.objectRef<Hours>('WeeklyHours').implement({
@@ -56,7 +56,8 @@ export const WeeklyHours = builder.objectRef<Hours>('WeeklyHours').implement({
 });
 
 export const WeeklyHoursInput = builder.inputType('WeeklyHoursInput', {
-  description: "A weekly time span, in the location's local time, which includes daylight saving time.",
+  description:
+    "A weekly time span, in the location's local time. The local time follows daylight saving time.",
   fields: (t) => ({
     days: t.field({ type: [Weekday], required: true, description: descriptions.days }),
     from: t.string({ required: true, description: descriptions.from }),

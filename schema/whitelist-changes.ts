@@ -11,9 +11,9 @@ import { WhitelistEntry } from './whitelist.ts';
 const defaultFeedPageSize = 1000;
 
 /**
- * The cost of one page of the whitelist feed, in the form that the cost function needs. A page of any size costs one
- * rate limit point. The page costs more only when the query selects fields of whitelist entries that need a separate
- * database read.
+ * The cost of one page of the whitelist feed, for the function that computes the cost of an operation. A page of any
+ * size costs one rate limit point. The page costs more only when the query selects fields of whitelist entries that
+ * need a separate database read.
  */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 
@@ -26,7 +26,7 @@ const WhitelistRemoval = builder.objectRef<Removal>('WhitelistRemoval').implemen
   description: 'An entry that was removed from the whitelist.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the entry.' }),
-    plateType: t.exposeString('plateType', { description: 'Issuing authority or region of the plate.' }),
+    plateType: t.exposeString('plateType', { description: 'The authority or region that issued the plate.' }),
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', { description: 'Number of the plate.' }),
   }),
@@ -50,12 +50,12 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
     }),
     cursor: t.exposeString('cursor', {
       description:
-        'The cursor for `after` of the next page. Keep the cursor of the last page for the next request for changes.',
+        'The cursor to send as `after` in the request for the next page. Store the cursor of the last page, and send it in the next request for changes.',
     }),
     hasMore: t.exposeBoolean('hasMore', { description: 'Whether more changes are available now.' }),
     reset: t.exposeBoolean('reset', {
       description:
-        'Whether to discard your copy of the whitelist. If true, this page is the first page of the whole list. A reset happens when the cursor was too old or came from a release before 1.6.0, or when the database was restored.',
+        'Whether you must discard your copy of the whitelist. If true, this page is the first page of the whole list. The value is true when the cursor was too old, came from a release before 1.6.0, or was created before the database was restored.',
     }),
     timezone: t.exposeString('timezone', {
       description: "IANA name of the location's time zone, in which `hours` apply.",
@@ -80,10 +80,10 @@ builder.queryField('whitelistChanges', (t) =>
   t.field({
     type: WhitelistChanges,
     permission: 'READ_WHITELIST',
-    // The comment of `pageComplexity` explains the cost of the field `whitelistChanges`.
+    // See `pageComplexity`, which explains the cost of the field `whitelistChanges`.
     complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize },
     description:
-      'The changes of a whitelist, for gates that keep a copy. Without `after`, the pages contain the whole whitelist. With `after`, the pages contain only the changes since this cursor.',
+      'The changes of a whitelist, for gates that keep a copy of the whitelist. Without `after`, the pages contain the whole whitelist. With `after`, the pages contain only the changes since this cursor.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -96,7 +96,7 @@ builder.queryField('whitelistChanges', (t) =>
       }),
       first: t.arg.int({
         defaultValue: defaultFeedPageSize,
-        description: `Maximum number of changes: 1 to ${maxFeedPageSize}. A page with long texts may have fewer.`,
+        description: `Maximum number of changes: 1 to ${maxFeedPageSize}. A page with long texts may have fewer changes.`,
         validate: wholeNumber(1, maxFeedPageSize).nullish(),
       }),
     },
@@ -109,7 +109,7 @@ builder.queryField('whitelistCursor', (t) =>
   t.string({
     permission: 'READ_WHITELIST',
     description:
-      'The current end of the changes of a whitelist, as a cursor. Read the cursor before you read the list with `whitelist`; `whitelistChanges` then returns every later change.',
+      'A cursor that stands after the last change of a whitelist so far. Read the cursor before you read the list with `whitelist`; `whitelistChanges` then returns every later change.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -30,7 +30,7 @@ const ImportMode = builder.enumType('ImportMode', {
     UPSERT: { description: 'Adds entries, and replaces the values of entries with the same plate.' },
     REPLACE: {
       description:
-        'Makes the whitelist equal to the rows, all or nothing. If one row is rejected, nothing changes and the counters of created, updated, unchanged and deleted entries are 0.',
+        'Replaces the whole whitelist by the rows, in one transaction. If one row is rejected, nothing changes and the counters of created, updated, unchanged and deleted entries are 0.',
     },
   } as const,
 });
@@ -48,11 +48,12 @@ const ImportOutcome = builder.enumType('ImportOutcome', {
 /** A row that the gateway rejected during an import, with the id of the location of the whitelist. */
 type ReportedRow = RejectedRow & { locationId: string };
 
-/** Validates one row of an import with the same rules as a single whitelist entry. */
+/** Validates one row of an import with the rules for a single whitelist entry. */
 const readEntry = (row: unknown) => entryValues(parseInput(whitelistEntryRule, row));
 
 export const ImportError = builder.objectRef<RowError>('ImportError').implement({
-  description: 'Why a row was rejected. A request with only this row would get the same error message.',
+  description:
+    'The reason why the gateway rejected a row. The gateway would return an equal error message for a request with only this row.',
   fields: (t) => ({
     code: t.string({
       description: 'The error code: `VALIDATION_ERROR` or `DUPLICATE_VEHICLE`.',
@@ -118,9 +119,9 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rows: t.field({
       type: [ImportRow],
       description: 'The rejected rows, in the order in which the request contains them.',
-      // The cost assumes at most 200 rejected rows. In practice, even an import of 10,000 rows rejects only a few rows.
-      // Because of `wholeReads`, a selected field that reads the database still costs points for every row of the
-      // import.
+      // The cost computation assumes that the gateway rejects at most 200 rows of an import. In practice, even an
+      // import of 10,000 rows rejects only a few rows. Because of `wholeReads`, a selected field that reads the
+      // database still costs points for every row of the import.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),
@@ -150,11 +151,12 @@ builder.mutationField('importWhitelistEntries', (t) =>
       mode: t.arg({
         type: ImportMode,
         defaultValue: 'CREATE',
-        description: 'What to do with plates that are already in the whitelist. Default: `CREATE`.',
+        description: 'How the import treats rows whose plate is already in the whitelist. Default: `CREATE`.',
       }),
       dryRun: t.arg.boolean({
         defaultValue: false,
-        description: 'Whether to change nothing and only return the result that the import would have.',
+        description:
+          'If true, the gateway changes nothing and returns the result that the import would have.',
       }),
     },
     resolve: (_, { locationId, entries, mode, dryRun }, context) =>

@@ -11,26 +11,27 @@ import { WhitelistEntry } from './whitelist.ts';
 const filterArguments = builder.args((t) => ({
   referenceId: t.string({
     description:
-      'Only entries with this reference id. If omitted or empty, entries with any reference id match.',
+      'A reference id: the list contains only entries with this reference id. If omitted or empty, entries with any reference id match.',
     validate: textFilter,
   }),
   plateType: t.string({
-    description: 'Only entries with this plate type. If omitted or empty, entries with any plate type match.',
+    description:
+      'A plate type: the list contains only entries with this plate type. If omitted or empty, entries with any plate type match.',
     validate: textFilter,
   }),
   plateCode: t.string({
     description:
-      'Only entries with this plate code. If omitted or empty, entries are not filtered by plate code.',
+      'A plate code: the list contains only entries with this plate code. If omitted or empty, entries are not filtered by plate code.',
     validate: textFilter,
   }),
   plateNumber: t.string({
     description:
-      'Only entries with this plate number. If omitted or empty, entries with any plate number match.',
+      'A plate number: the list contains only entries with this plate number. If omitted or empty, entries with any plate number match.',
     validate: textFilter,
   }),
   validAt: t.field({
     type: 'DateTime',
-    description: 'Only entries that are valid at this time. Hours are ignored.',
+    description: 'An instant: the list contains only entries that are valid at this time. Hours are ignored.',
     validate: instant,
   }),
 }));
@@ -96,7 +97,7 @@ builder.queryField('whitelist', (t) =>
       permission: 'READ_WHITELIST',
       complexity: listCost,
       description:
-        'The entries of a location, oldest first. Use this field with a key that may read whitelists but not locations.',
+        'The entries of a location, oldest first. Use this field if the key may read whitelists but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,

@@ -55,10 +55,10 @@ const description = {
   plateType: 'Issuing authority or region: 2 to 4 uppercase letters, such as `DXB`.',
   plateCode: '`White`, or 1 to 3 letters or digits.',
   plateNumber: '1 to 20 digits. `7` and `007` are different plates.',
-  validFrom: 'From when the vehicle may enter; null for no start.',
-  validUntil: 'Until when the vehicle may enter; null for no end.',
+  validFrom: 'The time from which the vehicle may enter; null when the validity has no start.',
+  validUntil: 'The time until which the vehicle may enter; null when the validity has no end.',
   hours: 'The weekly hours in which the vehicle may enter',
-  maxEntries: 'How many times the vehicle may enter in total, 1 or more; null for no limit.',
+  maxEntries: 'The number of times that the vehicle may enter in total, 1 or more; null for no limit.',
 };
 
 export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
@@ -98,10 +98,16 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     maxEntries: t.exposeInt('maxEntries', { nullable: true, description: description.maxEntries }),
     version: t.exposeInt('version', {
       description:
-        'Version number, for the argument `expectedVersion`. The number starts at 1 and increases with each change.',
+        'Version number, for the argument `expectedVersion`. The version starts at 1 and increases with each change.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the entry was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the entry last changed.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'The time at which the entry was created.',
+    }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'The time at which the entry last changed.',
+    }),
   }),
 });
 
@@ -116,7 +122,8 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     validFrom: t.field({ type: 'DateTime', description: description.validFrom }),
     validUntil: t.field({
       type: 'DateTime',
-      description: 'Until when the vehicle may enter. The time must be after `validFrom`. Null means no end.',
+      description:
+        'The time until which the vehicle may enter. The time must be after `validFrom`. Null means no end.',
     }),
     hours: t.field({
       type: [WeeklyHoursInput],
@@ -150,7 +157,7 @@ const locationIdArg = {
 } as const;
 const expectedVersionArg = {
   description:
-    'The version that the entry must still have. Without `expectedVersion`, any version is accepted.',
+    'The version that the entry must have now; if the entry has another version, the call fails. If `expectedVersion` is omitted, any version is accepted.',
   validate: expectedVersion,
 };
 const entryIdArg = { required: true, description: 'Identifier of the entry.', validate: identifier } as const;
