@@ -78,7 +78,7 @@ async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<U
  * Writes the pieces of a response one after another, as fast as the client reads the response.
  *
  * @param breakOff a function that closes the connection after an error, and returns whether there was a connection to
- * close. Without `breakOff`, the client would treat an incomplete response as complete.
+ *   close. Without `breakOff`, the client would treat an incomplete response as complete.
  */
 export function streamPieces(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,

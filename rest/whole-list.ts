@@ -91,8 +91,8 @@ const end = ']}';
  * key of the request is revoked.
  *
  * @param breakOff a function that closes the client's connection after an error. `breakOff` returns false if there was
- * no connection to close. If the connection stayed open after an error, the client would think that the incomplete
- * response is complete.
+ *   no connection to close. If the connection stayed open after an error, the client would think that the incomplete
+ *   response is complete.
  */
 export function wholeListBody(
   first: ListPart,

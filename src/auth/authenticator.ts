@@ -13,15 +13,15 @@ import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 /** Finds the API key that belongs to the secret in the header `X-API-Key`. */
 export interface Authenticator {
   /**
-   * Returns the API key of a secret, or a promise of the API key when it is not cached.
+   * Returns the API key of a secret, or a promise of the API key when the API key is not cached.
    *
-   * @throws {ServiceError} `UNAUTHORIZED`. All invalid secrets get the same error message, and a missing secret gets
-   *   another error message
+   * @throws {ServiceError} `UNAUTHORIZED`. All invalid secrets cause one error message, and a missing secret causes a
+   *   second error message
    */
   authenticate(secret: string | undefined): AuthenticatedKey | Promise<AuthenticatedKey>;
   /**
-   * Returns the API key of a secret from the cache. Returns `undefined` when the cache does not contain the secret, so
-   * that the gateway must look it up in the database.
+   * Returns the API key of a secret from the cache. Returns `undefined` when the cache does not contain the secret. The
+   * gateway must then look up the secret in the database.
    *
    * @throws {ServiceError} `UNAUTHORIZED` when the secret is invalid according to the cache
    */
@@ -35,23 +35,26 @@ export interface Authenticator {
     /** Adds the hash of a new API key secret to this set. */
     add(hash: string): void;
     /**
-     * Within 5 s, reads the hashes of the newest secrets from the database, because other processes may have issued new
-     * secrets. If a read is already scheduled, `readSoon` does not schedule another read.
+     * Schedules a read of the hashes of the newest secrets from the database within 5 s, because other processes may
+     * have issued new secrets. If a read is already scheduled, `readSoon` does not schedule another read.
      */
     readSoon(): void;
   };
-  /** Empties the caches of API keys in all processes. Call `keysChanged` after a change of an API key is committed. */
+  /**
+   * Empties the caches of API keys in all processes. The caller calls `keysChanged` after the transaction that changes
+   * an API key is committed.
+   */
   keysChanged(): Promise<void>;
   /** Calls `listener` each time any API key may have changed. The returned function removes `listener`. */
   onKeysChanged(listener: () => void): () => void;
 }
 
-/** How long the result of a key look-up stays in the cache, in milliseconds. */
+/** The time for which the result of a key look-up stays in the cache, in milliseconds. */
 const cachedForMs = 5_000;
 /**
- * How long the result of a key look-up stays in the cache without a connection to Redis, in milliseconds. Without
- * Redis, this process may miss the notice that an API key was revoked. Without this notice, a revoked API key works
- * until the cached result of its look-up expires.
+ * The time for which the result of a key look-up stays in the cache if Redis is unreachable, in milliseconds. While
+ * Redis is unreachable, this process may miss the notice that an API key was revoked. If the process misses this
+ * notice, the revoked API key works until its cached look-up result expires.
  */
 const cachedWithoutNoticesMs = 500;
 /** The maximum number of valid API keys in the cache. Each cached API key occupies about 1 KiB of memory. */
@@ -64,7 +67,10 @@ const maxCachedUnknown = 10_000;
 
 const channel = 'keys-changed';
 
-/** An API key, with the time at which its secret expires according to the monotonic clock (`performance.now`). */
+/**
+ * An API key, with the time at which its secret expires. The time is measured with the monotonic clock
+ * (`performance.now`).
+ */
 interface FoundKey {
   key: AuthenticatedKey;
   endsAtMs: number;
@@ -100,7 +106,8 @@ export async function createAuthenticator(options: {
   function forget(): void {
     keys.clear();
     unknown.clear();
-    lookUps.clear(); // a look-up that is still running may return an outdated API key, which must not be cached
+    // A look-up that is still running may return an outdated API key. An outdated API key must not be cached.
+    lookUps.clear();
     changes.emit('change');
   }
   await pubSub.subscribe(channel, forget);
@@ -133,8 +140,8 @@ export async function createAuthenticator(options: {
   }
 
   /**
-   * A cache of the hashes of recently used secrets. The gateway looks up a hash by the SHA-256 digest of the secret,
-   * because the digest is computed seven times as fast as the hash.
+   * A cache of the hashes of recently used secrets. The SHA-256 digest of the secret is the key of the cache, because
+   * computing the digest is seven times as fast as computing the hash.
    */
   const hashes = new LRUCache<string, string>({ max: maxCachedKeys });
 
@@ -203,8 +210,8 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
 type FoundSecret = Pick<ApiKeySecret, 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 
 /**
- * Returns the API key for each hash of a secret, in the order of the hashes. If a hash belongs to no valid API key of
- * the environment, its place in the array contains `undefined`.
+ * Returns the API key for each hash of a secret, in the order of the hashes. The array contains `undefined` for a hash
+ * that belongs to no valid API key of the environment.
  */
 async function findKeys(
   prisma: PrismaClient,
@@ -212,8 +219,8 @@ async function findKeys(
   environment: Environment,
 ): Promise<(FoundKey | undefined)[]> {
   const askedAtMs = performance.now();
-  // One SQL statement looks up all given hashes of secrets. A second statement reads the API keys. The second
-  // statement is omitted if the database contains none of the hashes.
+  // One SQL statement looks up all given hashes of secrets. A second statement reads the API keys. If the database
+  // contains none of the hashes, the function runs no second statement.
   const secrets = await prisma.$queryRaw<FoundSecret[]>`
     SELECT hash, "apiKeyId", "expiresAt", now() FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
   const secretByHash = new Map(secrets.map((secret) => [secret.hash, secret]));
@@ -232,8 +239,8 @@ async function findKeys(
 }
 
 /**
- * Reads the API keys to which the given secrets belong. Revoked API keys and API keys of other environments are
- * omitted.
+ * Reads the API keys to which the given secrets belong. The result contains no revoked API keys and no API keys of
+ * other environments.
  */
 async function readKeys(
   prisma: PrismaClient,

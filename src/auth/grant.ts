@@ -5,23 +5,23 @@ import { isId } from '../ids.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { companyScope, locationScope } from './scope.ts';
 
-// An API key can give another key at most its own permissions, scope, limits and lifetime (docs/contract.md#keys). An
-// operator's key is an exception: it may give another API key higher rate limits than its own. Without this exception,
-// no new API key could have higher rate limits than the existing API keys.
+// An API key can give another API key at most the permissions, scope, limits and lifetime that the first key itself has
+// (docs/contract.md#keys). An operator's key is an exception: an operator's key may give another API key higher rate
+// limits than its own. Without this exception, no new API key could have higher rate limits than the existing API keys.
 
 /**
- * The permissions, scope, limits and expiry that one API key gives to another API key. An omitted field gives the other
- * API key nothing, for example no permissions.
+ * The permissions, scope, limits and expiry that one API key gives to another API key. If a field is omitted, the other
+ * API key gets nothing of this kind, for example no permissions.
  */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;
   companyIds?: readonly string[] | undefined;
   locationIds?: readonly string[] | undefined;
-  /** The hourly rate limit of the other API key, in points. */
+  /** The hourly rate limit of the API key that receives the grant, in points. */
   hourlyLimit?: number | undefined;
-  /** The rate limit of the other API key in the burst window, in points. */
+  /** The burst rate limit of the API key that receives the grant, in points. */
   burstLimit?: number | undefined;
-  /** The time at which the other API key expires, or null if it never expires. */
+  /** The time at which the API key that receives the grant expires, or null if this key never expires. */
   expiresAt?: Date | null | undefined;
 }
 
@@ -114,9 +114,9 @@ async function requireLocations(
 }
 
 /**
- * Checks that an API key may rotate or change another API key, the target key. The check fails unless `key` has at
- * least the permissions, scope, limits and lifetime of the target key. Without this check, a client could rotate an API
- * key with more access than its own, and would get the new secret.
+ * Checks that an API key may rotate or change another API key (the target key). `key` must have at least the
+ * permissions, scope, limits and lifetime of the target key. Without this check, a client could rotate an API key that
+ * has more access than the client's own key, and would get the new secret.
  *
  * @throws {ServiceError} `FORBIDDEN`; the error message names the access that only the target key has
  */
@@ -130,8 +130,8 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 
 /**
  * Describes what the target key has in addition to `key`: a permission, a later expiry, a larger scope or a higher rate
- * limit. If the target key has several such differences, the description contains only the first difference. Returns
- * `undefined` if the target key has no more access than `key`.
+ * limit. If the target key has several such advantages over `key`, the description contains only the first advantage.
+ * Returns `undefined` if the target key has no more access than `key`.
  */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));

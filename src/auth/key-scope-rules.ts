@@ -1,9 +1,9 @@
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 
-// The scope of an API key must list a company or a location. No administrator of a company could see or revoke an API
-// key without companies and locations. Only an operator's key lists no company and no location, because an operator's
-// key has access to every company and location.
+// The scope of an API key must list a company or a location. The administrators of a company could not see or revoke an
+// API key without companies and locations. The scope of an operator's key is an exception: it lists no company and no
+// location, because an operator's key has access to all of them.
 
 /** The companies and locations in the scope of an API key. */
 interface KeyScope {
@@ -34,7 +34,7 @@ export function requireScopeOfNewKey(unrestricted: boolean, { companyIds, locati
  * API key. The administrators of a company cannot see an API key without companies and locations.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when an operator's key would get a company or location. `FORBIDDEN` when
- * the client may not remove the last company or location
+ *   the client may not remove the last company or location
  */
 export function requireScopeOfChangedKey(
   key: AuthenticatedKey,

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import type { Environment } from '../../prisma/generated/client/enums.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const bodyLength = 43; // The number of base62 characters for 32 random bytes.
-const checksumLength = 6; // The number of base62 characters for a 32-bit checksum.
+const bodyLength = 43; // The number of base62 characters that encode 32 random bytes.
+const checksumLength = 6; // The number of base62 characters that encode a 32-bit checksum.
 const form = /^pms_(?:live|test)_[0-9A-Za-z]{49}$/;
 
 function base62(value: bigint, length: number): string {
@@ -27,8 +27,8 @@ export function newSecret(environment: Environment): string {
 }
 
 /**
- * Whether a text has the form and the checksum of a secret. Because of the checksum, the gateway detects typing errors
- * without reading the database.
+ * Whether a text has the form of a secret and a correct checksum. With the checksum, the gateway detects a mistyped
+ * secret without reading the database.
  */
 export function isWellFormedSecret(secret: string): boolean {
   return form.test(secret) && checksum(secret.slice(0, -checksumLength)) === secret.slice(-checksumLength);
@@ -42,7 +42,7 @@ export function hashSecret(secret: string, pepper: string): string {
   return createHmac('sha256', pepper).update(secret).digest('base64url');
 }
 
-/** Returns the last four characters of a secret, by which users recognise their API key. */
+/** Returns the last four characters of a secret, so that users can recognise their API key. */
 export function secretHint(secret: string): string {
   return `…${secret.slice(-4)}`;
 }

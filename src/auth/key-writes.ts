@@ -27,7 +27,7 @@ export interface KeyRequest {
   hourlyLimit?: number | null | undefined;
   burstLimit?: number | null | undefined;
   expiresAt?: Date | null | undefined;
-  /** Whether the new API key is an operator's key, which has access to everything. */
+  /** Whether the new API key is an operator's key, which has access to every company and location. */
   unrestricted?: boolean | null | undefined;
 }
 
@@ -71,7 +71,10 @@ export function createKeyWrites(services: {
 }) {
   const { prisma, authenticator, environment, hashSecret } = services;
 
-  /** Creates a secret, and the database values for the secret: an id, the hash and the hint. */
+  /**
+   * Creates a secret, and the values that the database stores for the secret: an id, the hash, and the last characters
+   * as a hint.
+   */
   function createSecret() {
     const secret = newSecret(environment);
     return { secret, stored: { id: newId(), hash: hashSecret(secret), hint: secretHint(secret) } };
@@ -174,9 +177,9 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Issues a new secret for an API key. The earlier secrets of the API key expire after the grace period. If several
-     * requests rotate one API key at the same time, the rotations run one after the other. The secret of the last
-     * rotation stays valid.
+     * Issues a new secret for an API key. The earlier secrets of the API key stay valid until the grace period ends. If
+     * several requests rotate one API key at the same time, the rotations run one after the other. After the grace
+     * periods, only the secret of the last rotation is valid.
      *
      * @throws {ServiceError} `NOT_FOUND` for an API key that the client may not manage. `CONFLICT` for a revoked API
      *   key. `FORBIDDEN` when the API key has more access than the client's own API key
@@ -238,8 +241,8 @@ export function createKeyWrites(services: {
 
 /**
  * Returns the rate limits of a new API key. If the client omits a rate limit, the new API key gets the default rate
- * limit, but not more than the client's own API key has. If the client's own API key is an operator's key, the new API
- * key always gets the default rate limit.
+ * limit or the rate limit of the client's own API key, whichever is lower. If the client's own API key is an operator's
+ * key, the new API key always gets the default rate limit.
  */
 function limitsOf(key: AuthenticatedKey, { hourlyLimit, burstLimit }: KeyRequest) {
   const own = key.unrestricted ? defaultLimits : key;

@@ -9,11 +9,14 @@ export interface AuthenticatedKey {
   /** Whether the API key is an operator's key, which has access to every company and location. */
   readonly unrestricted: boolean;
   /**
-   * The companies in the scope of the API key. If a company is in the scope of an API key, all its locations are in the
-   * scope, too.
+   * The ids of the companies in the scope of the API key. If a company is in the scope of an API key, all its locations
+   * are in the scope, too.
    */
   readonly companyIds: readonly string[];
-  /** The single locations in the scope of the API key: the scope contains the location, but not its whole company. */
+  /**
+   * The ids of the locations that the scope of the API key lists individually. For these locations, the scope need not
+   * contain the whole company.
+   */
   readonly locationIds: readonly string[];
   /**
    * The companies that the API key may see: the companies in its scope, and the companies that own the locations in its
@@ -52,7 +55,7 @@ export interface Author {
   requestId: string;
 }
 
-/** The author of a change, if the change may have to wait for a long time before the change begins. */
+/** The author of a change that may wait for a long time before it begins. */
 export interface WaitingAuthor extends Author {
   /**
    * Checks the API key again (src/auth/reauthenticate.ts).

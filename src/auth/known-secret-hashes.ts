@@ -9,18 +9,18 @@ const maxKnownSecretHashes = 100_000;
 const readIntervalMs = 5_000;
 
 /**
- * The hashes of secrets that the gateway has issued, except secrets that this process has found to be invalid. When a
- * client address has sent too many unknown secrets, the gateway rejects further unknown secrets from this address
- * without a database look-up. The gateway always looks up a secret whose hash is in this set, because the secret may be
- * valid.
+ * The hashes of secrets that the gateway has issued. The set does not contain secrets that this process has found to be
+ * invalid. When a client address has sent too many unknown secrets, the gateway rejects further unknown secrets from
+ * this address without a database look-up. The gateway always looks up a secret whose hash is in this set, because the
+ * secret may be valid.
  */
 export interface KnownSecretHashes {
   has(hash: string): boolean;
   add(hash: string): void;
   delete(hash: string): void;
   /**
-   * Within 5 s, reads the hashes of the newest secrets from the database. If a read is already scheduled, `readSoon`
-   * does not schedule another read.
+   * Schedules a read of the hashes of the newest secrets from the database within 5 s. If a read is already scheduled,
+   * `readSoon` does not schedule another read.
    */
   readSoon(): void;
 }
@@ -42,7 +42,7 @@ export function createKnownSecretHashes(read: (limit: number) => Promise<string[
       nextRead ??= setTimeout(() => {
         read(maxKnownSecretHashes)
           .then((newest) => newest.forEach((hash) => hashes.set(hash, true)))
-          .catch(() => undefined) // if the database is unreachable, the next call of `readSoon` tries again
+          .catch(() => undefined) // if the database is unreachable, the next call of `readSoon` reads the hashes again
           .finally(() => (nextRead = undefined));
       }, readIntervalMs).unref();
     },

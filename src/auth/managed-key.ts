@@ -26,8 +26,8 @@ export async function findApiKey(
 }
 
 /**
- * Finds an API key as `findApiKey` does, and locks its row until the transaction ends. Because of the lock, concurrent
- * changes of the same API key run one after the other.
+ * Finds an API key with `findApiKey`, and locks the row of the API key until the transaction ends. Because of the lock,
+ * concurrent changes of one API key run one after the other.
  *
  * @throws {ServiceError} `NOT_FOUND` when `findApiKey` does not find the API key
  */

@@ -17,7 +17,7 @@ interface OperatorSecret {
   pepper: string;
 }
 
-/** The reason that the audit log contains when the gateway itself creates or revokes an operator's key. */
+/** The reason that the gateway writes to the audit log when the gateway itself creates or revokes an operator's key. */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
 
@@ -99,7 +99,7 @@ export async function createOperatorKey(prisma: PrismaClient, operator: Operator
 }
 
 /**
- * Creates an operator's key if the environment has no API key, or if all its API keys are revoked.
+ * Creates an operator's key if the environment has no API key that is still valid.
  *
  * @returns true if the function has created an operator's key
  */

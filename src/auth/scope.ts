@@ -20,8 +20,8 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
 }
 
 /**
- * The SQL condition that a row of `"Location"` is in the scope of an API key. The parameters of `scopeCondition` come
- * from the function `scopeParameters`.
+ * The SQL condition which is true for a row of `"Location"` that is in the scope of an API key. The parameters of
+ * `scopeCondition` come from the function `scopeParameters`.
  */
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
@@ -38,9 +38,9 @@ const maxCompaniesOfQuestion = 100;
 /**
  * Returns the ids of the companies in an API key's scope, as text for the SQL condition `isOfCompanies`. With the
  * condition `isOfCompanies`, an SQL statement reads a location only if a company with one of the given ids owns the
- * location. Returns null in each of these cases: the API key is an operator's key, its scope has more than 100
- * companies, or its scope lists the location itself. If the result is null, the SQL statement reads the location of any
- * company, and the function `reachable` checks the scope of the API key afterwards.
+ * location. Returns null if the API key is an operator's key, if its scope has more than 100 companies, or if its scope
+ * lists the location itself. If the result is null, the SQL statement reads the location of any company, and the
+ * function `reachable` checks the scope of the API key afterwards.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
@@ -81,8 +81,8 @@ export function reachesCompany(key: AuthenticatedKey, companyId: string): boolea
 }
 
 /**
- * Whether a company as a whole is in the scope of an API key. An API key may not change a company, or create objects in
- * it, if its scope contains only some locations of the company.
+ * Whether a whole company is in the scope of an API key. If the scope of an API key contains only some locations of a
+ * company, the key may not change the company or create objects in it.
  */
 export function hasCompanyInScope(key: AuthenticatedKey, companyId: string): boolean {
   return key.unrestricted || key.companyIds.includes(companyId);
@@ -104,7 +104,7 @@ export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput 
 /**
  * The Prisma filter for all API keys that the given API key may see and revoke. An API key may see and revoke another
  * API key if their scopes have at least one company or location in common (docs/contract.md#keys). An API key can
- * rotate or change only API keys that have no more access than itself (`requireAtLeast`).
+ * rotate or change only API keys that have no more access than the key itself (`requireAtLeast`).
  */
 export function apiKeyScope(key: AuthenticatedKey): Prisma.ApiKeyWhereInput {
   if (key.unrestricted) return {};

@@ -14,8 +14,8 @@ export interface ClientDocuments {
   /** The parsed GraphQL documents. The key of each document in this cache is the text of the document. */
   parsed: LRUCache<string, DocumentNode>;
   /**
-   * Parses and validates a new document as soon as one of the slots for new documents is free. The slots for new
-   * documents limit how many GraphQL documents one process parses at the same time. Parsing one document takes tens of
+   * Parses and validates a new document when the process has a free slot for new documents. These slots limit the
+   * number of GraphQL documents that one process parses at the same time. Parsing one document takes tens of
    * milliseconds, and a client can send a new document with every request. A document with a syntax error is not
    * cached.
    */
@@ -28,8 +28,8 @@ export interface ClientDocuments {
 }
 
 /**
- * The maximum number of documents that are cached with their validation errors. The executor caches executed documents
- * in a second cache.
+ * The maximum number of documents that are cached with their validation errors. For executed documents, the executor
+ * has a second cache.
  */
 const maxParsedDocuments = 100;
 

@@ -7,16 +7,17 @@ import {
 } from 'graphql';
 
 /**
- * Puts a single item into a list wherever the schema requires a list. After this conversion, the path of an invalid
- * field in a list always contains the index of the list item.
+ * If the schema requires a list and the client sent a single item, puts the item into a list. After this conversion,
+ * the path of an invalid field in a list always contains the index of the list item.
  */
 export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: (sent) => sent, withDefaults: false });
 
 /**
  * Converts a value from a client to the value that a resolver receives. For example, the name of an enum value becomes
- * the internal value of the enum. If a part of the value does not fit its type in the schema, the part stays unchanged.
- * The validation rules, which check the converted value later, report a fault for the unchanged part.
+ * the internal value of the enum. If a member or list item of the value does not fit its type in the schema, the
+ * function leaves this member or item unchanged. Later, the validation rules check the converted value and report the
+ * unchanged member or item as a fault.
  */
 export const coerceWhereItFits = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: parseWhereItFits, withDefaults: true });
@@ -27,8 +28,8 @@ interface InputMapping {
 }
 
 /**
- * Applies a function (`mapping.leaf`) to the scalars and enums in a value. Some parts of the value stay unchanged:
- * parts whose structure does not fit their GraphQL type, and fields that the schema does not define.
+ * Applies a function (`mapping.leaf`) to the scalars and enums in a value. Two kinds of values stay unchanged: a value
+ * whose structure does not fit its GraphQL type, and a field that the schema does not define.
  */
 function mapInput(value: unknown, type: GraphQLInputType, mapping: InputMapping): unknown {
   if (isNonNullType(type)) return mapInput(value, type.ofType, mapping);

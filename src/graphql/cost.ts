@@ -32,8 +32,8 @@ interface CostExtensions {
    * The cost of the field itself, and the multiplier for the fields in its selection. `wholeReads` applies to fields in
    * the selection that read the database: the multiplier of such a field is at least the number of items of the page or
    * list. By default, only a field that returns objects counts as a read of the database; the option `reads` overrides
-   * this default. With `reads: false`, the fields of the returned object have the same multiplier as the fields next to
-   * that object.
+   * this default. With `reads: false`, the fields of the returned object have the multiplier that the fields next to
+   * this object have.
    */
   cost?: {
     field: number;
@@ -47,7 +47,7 @@ interface CostExtensions {
   pageSize?: number;
 }
 
-/** The position of a selection of fields in the document: the items and lists that contain the selection. */
+/** Describes where a selection of fields is in the document: in which page and in how many lists. */
 interface Surroundings {
   /**
    * The size of the page or the list of rows that contains the GraphQL selection, or 1 if no page or list contains it.
@@ -71,7 +71,7 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 };
 
 /**
- * How many levels of nested lists an introspection query can have without a higher cost. Each list at a deeper nesting
+ * The number of nested lists that an introspection query can have without a higher cost. Each list at a deeper nesting
  * level multiplies the cost of its fields by `introspectionListItems`. The introspection query of GraphiQL nests
  * exactly `freeIntrospectionLists` lists.
  */
@@ -91,19 +91,23 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     operation.variableDefinitions?.map((node) => [node.variable.name.value, node.defaultValue] as const),
   );
 
-  /** Returns the integer value of an argument, whether the value is in the document or in a variable. */
+  /** Returns the integer value of an argument. The value may be in the document or in a variable. */
   function wholeNumber(node: FieldNode, name: string): number | undefined {
     let value = node.arguments?.find((argument) => argument.name.value === name)?.value;
     if (value?.kind === Kind.VARIABLE) {
       const given = Object.hasOwn(variables, value.name.value) ? variables[value.name.value] : undefined;
-      // The cost ignores a variable with a wrong type, because such a request is rejected before the operation runs.
+      // The cost ignores a variable with a wrong type, because the gateway rejects a request with such a variable
+      // before the operation runs.
       if (given !== undefined) return Number.isInteger(given) ? (given as number) : undefined;
       value = defaults.get(value.name.value);
     }
     return value?.kind === Kind.INT ? Number(value.value) : undefined;
   }
 
-  /** Returns the arguments of a field before coercion, from the document, the variables and the defaults. */
+  /**
+   * Returns the arguments of a field before coercion. The values come from the document, the variables and the default
+   * values.
+   */
   function argumentValues(node: FieldNode, field: GraphQLField<unknown, unknown>): Variables {
     const valueOf = (value: ValueNode | undefined): unknown => {
       if (value?.kind !== Kind.VARIABLE) return value && valueFromASTUntyped(value);
@@ -154,7 +158,8 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
       items: rows ? rowsOf(rows, variables) : 1,
     };
     if (pageSize !== undefined) {
-      // A negative page size must not reduce the cost; the gateway refuses a negative page size later.
+      // A negative page size must not reduce the cost. The gateway rejects a negative page size after the cost is
+      // computed.
       const items = Math.max(0, wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize);
       return own + ofSelections(node.selectionSet, getNamedType(field.type), { ...within, items });
     }
@@ -172,7 +177,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     around: Surroundings,
     times = { plain: 1, reads: 1 },
   ): number {
-    // The graph has no interfaces and no unions, so only an object type has fields.
+    // The GraphQL schema has no interfaces and no unions, so only an object type has fields.
     if (!isObjectType(type)) return 0;
     const fields = type.getFields();
     let total = 0;
@@ -233,7 +238,7 @@ export function affordableCost(
   if (requested > maxCost) {
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `Operation costs ${requested}; at most ${maxCost} are allowed. Ask for smaller pages.`,
+      `The operation has a cost of ${requested}; the maximum cost is ${maxCost}. Ask for smaller pages.`,
     );
   }
   const furtherPoints = plan.rowCharges.map(

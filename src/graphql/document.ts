@@ -51,7 +51,9 @@ function plainVariableNames(context: ValidationContext): ASTVisitor {
       const { name } = node.variable;
       if (!(name.value in Object.prototype)) return;
       context.reportError(
-        new GraphQLError(`Variable "$${name.value}" must have another name.`, { nodes: name }),
+        new GraphQLError(`The variable name "$${name.value}" is reserved; use another name.`, {
+          nodes: name,
+        }),
       );
     },
   };
@@ -84,9 +86,9 @@ export function parseDocument(text: string): DocumentNode {
 }
 
 /**
- * Validates a GraphQL document against the rules of GraphQL and against the limits of the gateway. The function first
- * rejects a document with too many selections, because some GraphQL rules follow nested fragments, and would take very
- * long for such a document.
+ * Checks that a GraphQL document follows the rules of GraphQL and is within the limits of the gateway. The function
+ * first rejects a document with too many selections, because some GraphQL rules would take very long for such a
+ * document: they follow nested fragments.
  *
  * @returns the faults of the document, each as a `VALIDATION_ERROR`
  */
@@ -136,7 +138,8 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
 }
 
 /**
- * Returns the names of the argument and of the input fields that contain a value in a document.
+ * Returns the path of a value in a document: the name of the argument, and the names of the input fields that contain
+ * the value.
  *
  * @param ancestors the nodes that contain the value, as `visit` of graphql-js passes them
  */
@@ -148,9 +151,9 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
   });
 
 /**
- * Counts the selections of all operations in a document. If a fragment has more selections than all operations
- * together, the function returns the number of selections in the largest fragment. The selections of a fragment count
- * for each use of the fragment.
+ * Counts the selections of all operations in a document. If a single fragment has more selections than all operations
+ * together, the function returns the number for this fragment. The selections of a fragment count for each use of the
+ * fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = new Map(
@@ -181,6 +184,6 @@ function countSelections(document: DocumentNode): number {
     (total, node) => total + (node.kind === Kind.OPERATION_DEFINITION ? count(node.selectionSet) : 0),
     0,
   );
-  // The selections of unused fragments are counted, too, because the validation rules also check unused fragments.
+  // Unused fragments count, too, because the validation rules also check unused fragments.
   return Math.max(ofOperations, ...[...fragments.keys()].map(countFragment));
 }

@@ -25,7 +25,8 @@ export interface GraphEndpoint {
 }
 
 /**
- * The parameters of a GraphQL request, whose form has already been checked (GraphQL over HTTP, "Request Parameters").
+ * The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters"). The gateway has already checked that
+ * they are well-formed.
  */
 interface RequestParameters {
   query: string;
@@ -42,7 +43,7 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 /**
  * Serves a GraphQL schema over HTTP, as the specification "GraphQL over HTTP" describes. The library GraphQL Yoga reads
  * the requests and writes the responses, and the executor runs the operations. If this process has executed a document
- * before, requests with this document bypass Yoga, because Yoga takes longer than most operations.
+ * before, requests with this document bypass Yoga, because Yoga takes more time than most operations.
  */
 export function createGraphEndpoint(
   schema: GraphQLSchema,
@@ -73,7 +74,7 @@ export function createGraphEndpoint(
     return { status, body: errors ? errorsBody(errors, others) : text };
   }
 
-  /** Parses and validates a document that may be new to this process. */
+  /** Parses and validates a GraphQL document, unless this process has already cached the document. */
   async function prepareDocument(text: unknown, context: GraphRequestContext): Promise<void> {
     await documents.prepare(text, context.key.id);
     // The API key may have been revoked while the document waited for a slot.
@@ -150,8 +151,9 @@ const isTooLarge = (length: number, { state }: GraphRequestContext) =>
 const isSubscription = ({ state }: GraphRequestContext) => state.operation.startsWith('subscription');
 
 /**
- * Whether a response is so large that the process must yield to other requests before it writes the response to the
- * socket. Creating a large response and writing it to the socket each take tens of milliseconds.
+ * Whether a response is large. Before the process writes a large response to the socket, the process yields to other
+ * requests. The process needs tens of milliseconds to create a large response, and again tens of milliseconds to write
+ * the response to the socket.
  */
 const isLarge = (body: string) => body.length > largeBodyBytes;
 
@@ -166,8 +168,8 @@ function tooLargeAnswer({ state }: GraphRequestContext): Answer {
 }
 
 /**
- * True if the Accept header of a request is missing, or has one of three forms that allow `application/json`. GraphQL
- * Yoga handles all other Accept headers, for example a header with q-values, or a header that allows only
+ * Whether the Accept header of a request is missing, or has one of three common forms that allow `application/json`.
+ * GraphQL Yoga handles all other Accept headers, for example a header with q-values, or a header that allows only
  * `application/graphql-response+json`.
  */
 const acceptsPlainJson = (accept: string | null) =>
@@ -194,8 +196,8 @@ const notAcceptable = graphRefusal(
 );
 
 /**
- * Returns the refusal of a request with a wrong method or media type. Mutations must be sent as JSON, because a link or
- * a form on another website cannot send JSON.
+ * Returns the error response to a request with a wrong method or media type. Mutations must be sent as JSON, because a
+ * link or a form on another website cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
   if (request.method === 'GET') return undefined; // for GET requests, Yoga runs queries and rejects mutations

@@ -16,7 +16,9 @@ import { operationName, type OperationPlan, planOperation, type Variables } from
 import { type Compile, createOperationRunner, type OperationRunner } from './run-operation.ts';
 import type { StreamLease } from './subscriptions.ts';
 
-/** The context of a GraphQL request: the context that all requests have, and the members of `OwnOfGraphContext`. */
+/**
+ * The context of a GraphQL request: the context that every request has, with the members of `OwnOfGraphContext` added.
+ */
 export interface GraphRequestContext extends Context, OwnOfGraphContext {}
 
 /** The members of the context that exist only for GraphQL requests. */
@@ -28,15 +30,15 @@ export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | '
   /** Whether the client requested the cost of its operation with the header `X-Query-Cost`. */
   showsCost: boolean;
   /**
-   * Charges the API key for an operation that costs more than one rate limit point. The charge replaces the one point
-   * that the request guard has already charged. Throws `RATE_LIMIT_EXCEEDED`, and charges no points, when the API key
-   * has too few rate limit points left. Throws `VALIDATION_ERROR` when the operation costs more points than the rate
-   * limit ever allows.
+   * Charges the API key for an operation that costs more than one rate limit point. The request guard has already
+   * charged one point for the request; the new charge replaces this point. Throws `RATE_LIMIT_EXCEEDED`, and charges no
+   * points, when the API key has too few rate limit points left. Throws `VALIDATION_ERROR` when the operation costs
+   * more points than the rate limit ever allows.
    */
   charge(points: number): Promise<void>;
 }
 
-/** A client's request to run a GraphQL operation. */
+/** A request to run a GraphQL operation that a client has sent. */
 interface OperationRequest {
   /** The parsed document. The caller has validated the document with document.ts. */
   document: DocumentNode;
@@ -76,8 +78,8 @@ export interface PreparedOperation {
  */
 export interface GraphExecutor {
   /**
-   * Runs an operation if the API key has the necessary permissions and the operation is within the limits. The promise
-   * of the result never rejects, even if the operation fails.
+   * Runs a client's operation if the API key has the necessary permissions and the operation is within the limits. The
+   * promise of the result never rejects, even if the operation fails.
    */
   execute(request: OperationRequest, context: GraphRequestContext): Promise<OperationResult>;
   /**
@@ -115,7 +117,7 @@ interface KnownOperation {
   run: OperationRunner;
 }
 
-/** Stores the first error of a response in the state of its request, for the log and the metrics. */
+/** Stores the first error of a response in the context of the request, for the log and the metrics. */
 export function recordError(
   [first]: readonly ServiceError[],
   state: Pick<RequestState, 'errorCode' | 'errorPath'>,
@@ -173,7 +175,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     const hasManyValues = countValues(variables) > maxVariableFaults;
     if (hasManyValues) {
       // The gateway writes its own error messages about invalid variables, because the messages of graphql-js quote
-      // whole values. For many values, graphql-js would take seconds to create its messages.
+      // whole values. If the variables have many values, graphql-js would take seconds to create its messages.
       const fault = await explainVariables(schema, plan, variables);
       if (fault) return { errors: [fault] };
       await yieldToEventLoop();

@@ -20,10 +20,11 @@ import { argumentRule, type OperationPlan, type VariableArgument, type Variables
 
 /**
  * Explains what is wrong with the variables of an operation. If a value does not fit its type in the schema, the
- * function also checks the value with the validation rules of the operation's arguments. If a field has a fault
- * according to its type and a fault according to a validation rule, the result contains only the fault according to the
- * rule. The error also lists the faults of the other variables according to the validation rules. A validation rule receives the coerced value, as a resolver does. For example, the validation rule of an enum
- * argument accepts only the internal values of the enum.
+ * function also checks the value with the validation rules of the operation's arguments. A field can have two faults:
+ * its value does not fit its type, and its value violates a validation rule. The result then contains only the fault
+ * according to the rule. The result also lists the rule violations of all other variables. A validation rule receives
+ * the coerced value, as a resolver does. For example, the validation rule of an enum argument accepts only the internal
+ * values of the enum.
  *
  * @returns `VALIDATION_ERROR`, or undefined when the variables are valid
  */
@@ -111,8 +112,8 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
 }
 
 /**
- * The maximum length of an error message about one invalid variable, in characters. The length is limited because
- * graphql-js repeats names from the request in its messages.
+ * The maximum length of an error message about one invalid variable, in characters. The length is limited, because the
+ * messages of graphql-js repeat names from the request, which can be very long.
  */
 const maxReasonCharacters = 500;
 
@@ -134,8 +135,8 @@ async function coerceInParts(
 }
 
 /**
- * Checks that no variable is null at a place where the GraphQL schema does not allow null. A variable with a default
- * value may have a type that allows null, although the field does not allow null.
+ * Checks that a variable is not null if the document uses the variable where the GraphQL schema does not allow null. A
+ * variable with a default value may have a type that allows null, although the field does not allow null.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */
@@ -148,9 +149,9 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 }
 
 /**
- * Checks the numbers in the variables that the document uses inside a literal for a JSON value, such as the company
- * settings. The validation rule of the JSON value sees only the parsed number, and not the digits that the client
- * wrote.
+ * Checks the numbers in some variables: the document uses these variables inside a literal for a JSON value, such as
+ * the company settings. The validation rule of the JSON value sees only the parsed number, and not the digits that the
+ * client wrote.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when a number would change when it is stored
  */
@@ -168,10 +169,11 @@ export function requireExactVariables({ literalVariables }: OperationPlan, varia
 }
 
 /**
- * Returns the error of an argument's validation rule with the value that the client sent, and with the faults of the
- * other arguments of the same field. Pothos stops at the first invalid argument. The original error of the
- * rule quotes the coerced value, such as a Date. A client that has sent a string would not recognize a Date. If an
- * error does not come from the validation rule of an argument, `asSent` returns the error unchanged.
+ * Rewrites the error of an argument's validation rule. The new error quotes the value that the client sent, and
+ * contains the faults of all arguments of the field. Pothos itself reports only the first invalid argument. The
+ * original error of the rule quotes the coerced value, such as a Date. A client that has sent a string would not
+ * recognize a Date. If an error does not come from the validation rule of an argument, `asSent` returns the error
+ * unchanged.
  */
 export async function asSent(
   error: ServiceError,

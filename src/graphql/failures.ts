@@ -28,7 +28,7 @@ export const graphFailure = (error: ServiceError): Answer => ({
 
 /**
  * Creates the response to a request that is rejected before execution. The caller passes the HTTP status, such as 413,
- * because `VALIDATION_ERROR` alone would mean status 400.
+ * because the usual status of `VALIDATION_ERROR` is 400.
  */
 export function graphRefusal(status: number, message: string): Answer {
   const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
@@ -36,8 +36,8 @@ export function graphRefusal(status: number, message: string): Answer {
 }
 
 /**
- * Returns the HTTP status of an error that needs another status than the usual 200 or 400. For example, an exceeded
- * rate limit has the status 429. Returns `undefined` for an error with the usual status.
+ * Returns the HTTP status of an error whose status is not the usual 200 or 400. For example, an exceeded rate limit has
+ * the status 429. Returns `undefined` for an error with the usual status.
  */
 export function statusOf(error: ServiceError): number | undefined {
   const { code, path } = error;
@@ -58,8 +58,8 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
   // If Yoga has already set an HTTP status for a faulty request or document, the error keeps that status.
   const http = status ? { status } : shown.code === 'VALIDATION_ERROR' ? httpOf(error) : undefined;
   if (!http) return toldError(shown, context.requestId);
-  // The Accept header does not change the HTTP status of a response to a request that violates the GraphQL over HTTP
-  // specification.
+  // If a request violates the GraphQL over HTTP specification, the HTTP status of the response does not depend on the
+  // Accept header.
   const spec = shown.locations ? {} : { spec: false };
   return toldError(shown, context.requestId, { ...http, ...spec });
 }

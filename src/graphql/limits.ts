@@ -3,7 +3,7 @@
 
 /**
  * The maximum length of a GraphQL document in characters. The length of a document is limited, because the process
- * keeps documents in memory. Clients can send long strings as variables, outside the document.
+ * caches documents in memory. Clients can send long strings as variables, outside the document.
  */
 export const maxDocumentCharacters = 20_000;
 
@@ -32,14 +32,14 @@ export const maxDirectives = 50;
 export const maxDocumentDepth = 15;
 
 /**
- * The maximum cost of an operation. The cost of an operation is the sum of the costs of its fields. The cost of each
- * field is multiplied by the sizes of the pages that contain the field (docs/contract.md#cost-of-a-request).
+ * The maximum cost of an operation. The cost of an operation is the sum of the costs of its fields. For a field inside
+ * a page of a list, the cost of the field is multiplied by the page size (docs/contract.md#cost-of-a-request).
  */
 export const maxCost = 10_000;
 
 /**
- * The operation cost that one rate limit point pays for. The price of an operation in points is its cost divided by
- * `costPerPoint`.
+ * The cost that an operation may have for one rate limit point. The number of points that an operation uses is its cost
+ * divided by `costPerPoint`.
  */
 export const costPerPoint = 2_000;
 

@@ -32,11 +32,13 @@ import { inputNames } from './document.ts';
 /** The values of the variables in a request, by the names of the variables. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** A variable that is the whole value of an argument of a root field. */
+/** A variable that a root field uses as the whole value of an argument. */
 export interface VariableArgument {
   variable: string;
   argument: GraphQLArgument;
-  /** The name of the root field in the response: the alias of the field, or without an alias its own name. */
+  /**
+   * The name of the root field in the response: the alias of the field, or the field name if the field has no alias.
+   */
   responseKey: string;
 }
 
@@ -45,7 +47,10 @@ interface LiteralVariable {
   literal: ObjectValueNode;
   /** The name of the JSON argument or of the JSON input field, for the error message. */
   field: string;
-  /** The default value of the variable, if a number in the default value would change when it is stored. */
+  /**
+   * The default value of the variable, if the default value contains a number that would change when the number is
+   * stored.
+   */
   inexactDefault: ValueNode | undefined;
 }
 
@@ -69,8 +74,8 @@ export interface OperationPlan {
   /** Whether the cost of the operation depends on variables, for example on a page size or the length of a list. */
   hasVariableCost: boolean;
   /**
-   * Whether the operation contains a field with the option `isHeavy`, which makes a query heavy even at a low cost.
-   * Only a few heavy queries run at the same time.
+   * Whether the operation contains a field with the option `isHeavy`. A query with such a field counts as heavy even if
+   * its cost is low. Only a few heavy queries run at the same time.
    */
   hasHeavyField: boolean;
   /**
@@ -96,7 +101,7 @@ export interface OperationPlan {
    * variable, even if the variable has a default value (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
-  /** The cost in rate limit points of each root field argument whose value is a list of rows. */
+  /** For each root field argument whose value is a list of rows: the cost of the rows, in rate limit points. */
   rowCharges: readonly RowCharge[];
 }
 
@@ -212,7 +217,10 @@ export function planOperation(
   };
 }
 
-/** Returns the default value of a variable, if a number in the default value would change when it is stored. */
+/**
+ * Returns the default value of a variable, if the default value contains a number that would change when the number is
+ * stored.
+ */
 function inexactDefaultOf(operation: OperationDefinitionNode, name: string): ValueNode | undefined {
   const definition = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name);
   if (!definition?.defaultValue) return undefined;
@@ -229,7 +237,7 @@ function inexactDefaultOf(operation: OperationDefinitionNode, name: string): Val
 export const operationName = (kind: string, rootFields: readonly string[]) =>
   `${kind} ${[...new Set(rootFields)].join(',')}`;
 
-/** Returns the name of each possible operation that has exactly one root field. */
+/** Returns the names of all possible operations with exactly one root field. */
 export const rootFieldOperations = (schema: GraphQLSchema): string[] =>
   Object.values(OperationTypeNode).flatMap((kind) =>
     Object.keys(schema.getRootType(kind)?.getFields() ?? {}).map((field) => operationName(kind, [field])),

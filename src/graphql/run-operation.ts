@@ -6,8 +6,8 @@ import { activeTracer, inSpan } from '../observability/spans.ts';
 import { operationName, type OperationPlan, type Variables } from './operation-plan.ts';
 
 /**
- * The number of times that an operation runs before it is compiled. Compiling an operation takes milliseconds, which is
- * worthwhile only if the operation runs often.
+ * The number of times that an operation runs before the gateway compiles the operation. Compiling an operation takes
+ * milliseconds, which is worthwhile only if the operation runs often.
  */
 const usesBeforeCompiling = 2;
 
@@ -30,7 +30,7 @@ const schemaAnswers = new LRUCache<OperationPlan, ExecutionResult>({ max: maxSch
 export type Compile = (schema: GraphQLSchema, document: DocumentNode) => CompiledQuery | ExecutionResult;
 
 /**
- * Runs one operation. A caller may call the same `OperationRunner` any number of times.
+ * Runs one operation. A caller may call an `OperationRunner` any number of times.
  *
  * @param hasManyValues whether the variables contain many values. An operation with many values is compiled before its
  *   first run, because a compiled operation reads variables faster
@@ -43,7 +43,8 @@ export type OperationRunner = (
 
 /**
  * Creates the function that runs an operation. By default, the first two runs of an operation use graphql-js, and later
- * runs use code that graphql-jit has compiled. A run that fails because of wrong variables is not counted.
+ * runs use code that graphql-jit has compiled. A run that fails because of wrong variables does not count as one of the
+ * first two runs.
  */
 export function createOperationRunner(
   schema: GraphQLSchema,

@@ -2,7 +2,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** The API key of a subscription, with the functions and the signal that show when the subscription must end. */
+/** The API key of a subscription, with the functions and the abort signal that tell when the subscription must end. */
 export interface StreamLease {
   key: AuthenticatedKey;
   /** Checks the API key of the request again, and throws an error if the API key is no longer valid. */
@@ -18,8 +18,8 @@ export interface StreamLease {
  */
 export interface KeyBoundStreams {
   /**
-   * Counts a new stream as an open stream of an API key. Returns a function that the caller must call when the stream
-   * ends, so that the stream no longer counts.
+   * Counts a new stream as an open stream of an API key. When the stream ends, the caller must call the returned
+   * function, so that the stream no longer counts.
    *
    * @throws {ServiceError} `VALIDATION_ERROR` when the API key has too many open streams
    */
@@ -39,8 +39,8 @@ export interface KeyBoundStreams {
 }
 
 /**
- * How often a stream checks whether its API key is still valid, in milliseconds. The stream checks its API key
- * regularly, because no notice is sent when an API key expires.
+ * The interval at which a stream checks whether its API key is still valid, in milliseconds. The stream checks its API
+ * key regularly, because no notice is sent when an API key expires.
  */
 const checkIntervalMs = 5_000;
 /**
@@ -116,10 +116,10 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // The iterator `results` must end first, because the method `return` of the generator `passed` does not
-        // interrupt a generator that waits for a result.
+        // The iterator `results` must end first: while the generator `passed` waits for a result, its method `return`
+        // does not interrupt the generator.
         async return() {
-          close(); // a generator that has not started yet never runs its `finally`
+          close(); // if the generator has not started yet, its `finally` block never runs
           await end();
           return passed.return(undefined);
         },

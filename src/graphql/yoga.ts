@@ -30,8 +30,8 @@ export function createGraphYoga(
   const streams = createKeyBoundStreams(countSubscription);
 
   /**
-   * Logs and counts an error that a subscription sends to its client. The gateway logs and counts the request of the
-   * subscription separately, when the stream begins.
+   * Logs an error that a subscription sends to its client, and counts the error in the metrics. The gateway logs and
+   * counts the request of the subscription separately, when the stream begins.
    */
   function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
     const shown = maskError(error, { requestId, log });
@@ -107,8 +107,8 @@ export function createGraphYoga(
     multipart: false,
     parserAndValidationCache: {
       documentCache: documents.parsed,
-      // Rejected documents are not cached, because they may have several megabytes. Rejecting the same document again
-      // costs less than keeping the document in memory.
+      // Rejected documents are not cached, because they may have several megabytes. Validating a rejected document
+      // again costs less than keeping the document in memory.
       errorCache: { get: () => undefined, set: () => {} },
     },
     cors: false,
@@ -118,8 +118,9 @@ export function createGraphYoga(
 }
 
 /**
- * A response that stores a text body as a text. `Response` would encode the text as UTF-8, and `text()` would decode
- * the UTF-8 again. Encoding and decoding several megabytes of text would block all other requests for 200 ms.
+ * A response that keeps its text body as a JavaScript string. `Response` would encode the text as UTF-8, and `text()`
+ * would decode the UTF-8 again. Encoding and decoding several megabytes of text would block all other requests for 200
+ * ms.
  */
 class TextResponse extends Response {
   readonly #text: string | undefined;
@@ -135,7 +136,7 @@ class TextResponse extends Response {
   }
 }
 
-/** Converts the arguments with which GraphQL Yoga executes an operation to a request for our own executor. */
+/** Converts the execution arguments of GraphQL Yoga to a request for the gateway's own executor. */
 const requestOf = ({
   document,
   operationName,

@@ -27,7 +27,7 @@ interface Times {
 /**
  * The rate limit windows in the memory of one process. The windows follow the same rules as the Redis script of
  * `RedisRollingLimiter`. The Redis limiter uses `MemoryRollingLimiter` as its fallback ("insurance limiter") while
- * Redis is unreachable. The fallback must extend a class of rate-limiter-flexible.
+ * Redis is unreachable. A fallback limiter must extend a class of rate-limiter-flexible.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
   // The types of rate-limiter-flexible require `keyPrefix`, `blockDuration` and `execEvenly`, but the library calls
@@ -99,7 +99,8 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
 
   /**
    * Removes the rate limit windows of the least recently used API key or client address, if all their points have
-   * expired. The limiter calls this method at each request, so that expired windows do not accumulate.
+   * expired. The limiter calls this method for each request, so that windows without valid points do not accumulate in
+   * memory.
    */
   #forgetOneQuiet(subjects: LRUCache<string, Times>, now: number): void {
     for (const id of subjects.rkeys()) {
@@ -117,8 +118,8 @@ function dropBefore(times: number[], start: number): void {
 }
 
 /**
- * Removes the point that was used at a given time. If the point has already left the window, the list does not contain
- * its time, and the function changes nothing.
+ * Removes the point that was used at a given time. If the point has already left the window, the function changes
+ * nothing, because the list no longer contains the point's time.
  */
 function giveBack(times: number[], usedAtMs: number): void {
   const index = times.lastIndexOf(usedAtMs);
@@ -131,8 +132,8 @@ function giveBack(times: number[], usedAtMs: number): void {
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // The rate limit window has room for the request as soon as the point that was used at the time `mustLeave` has left
-  // the window. `mustLeave` is `undefined` when the window has room now.
+  // `mustLeave` is the time of a used point. When this point has left the rate limit window, the window has enough
+  // unused points for the request. `mustLeave` is `undefined` when the window already has enough unused points.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import type { Shards } from '../redis/shards.ts';
 
 /**
- * The interval at which each Redis server is tested, in milliseconds. The gateway detects an unresponsive connection
- * within one interval.
+ * The interval at which each Redis server is tested, in milliseconds. The gateway detects within one interval that a
+ * connection is unresponsive.
  */
 const probeIntervalMs = 1000;
 
-/** The state of the Redis servers, as far as this process knows: each server responds or is unresponsive. */
+/** The state of the Redis servers, as far as this process knows. Each server is either responsive or unresponsive. */
 export interface RedisHealth {
   /** Whether all Redis servers respond. */
   readonly answers: boolean;
@@ -23,9 +23,10 @@ export interface RedisHealth {
 }
 
 /**
- * Creates a monitor that knows which Redis servers respond. Only the monitor tests failed Redis servers, at regular
- * intervals. If a client request tested a failed server, the client would have to wait for a timeout. A Redis server
- * that is connected when the monitor starts counts as responsive.
+ * Creates a monitor that knows which Redis servers respond. Only the monitor tests whether failed Redis servers respond
+ * again. The monitor does so at regular intervals. If the gateway tested a failed server during a client's request, the
+ * client would have to wait for a timeout. A Redis server that is connected when the monitor starts counts as
+ * responsive.
  *
  * @param redis a Redis client; the caller has already waited for its first connection (`connected`)
  * @param probe sends a request to one server; the promise rejects when the server does not respond in time

@@ -11,10 +11,11 @@ import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } 
 
 /**
  * The Redis script that counts points in both rate limit windows, for many API keys or addresses in one round trip.
- * Each window is a Redis list with the time of every used point, oldest first, in milliseconds by the clock of Redis.
- * KEYS contains, for each API key or address, the names of the two Redis lists that are its rate limit windows. ARGV
- * begins with the lengths of the hourly window and the burst window. ARGV continues with four values for each API key
- * or address: the points, the hourly limit, the burst limit, and the time of the point to replace (or an empty string).
+ * Each window is a Redis list with the time of every used point, oldest first. The times are in milliseconds and come
+ * from the clock of Redis. KEYS contains, for each API key or address, the names of the two Redis lists that are its
+ * rate limit windows. ARGV begins with the lengths of the hourly window and the burst window. Four values for each API
+ * key or address follow: the points, the hourly limit, the burst limit, and the time of the point to replace (or an
+ * empty string).
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -99,7 +100,7 @@ interface Question {
 
 /**
  * Returns the names of the two Redis lists that contain the rate limit windows of an API key or client address. The
- * braces in the second name put both Redis lists into the same slot of a Redis Cluster.
+ * braces in the second name put both Redis lists into one hash slot of a Redis Cluster.
  */
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
@@ -118,10 +119,10 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * - `script` counts points in two rolling windows. The Redis script `script` replaces `customIncrTtlLuaScript` of
  *   rate-limiter-flexible. The constructor registers `script` without a fixed number of Redis keys, so one call can use
  *   any number of Redis keys.
- * - `_upsert` sends the rate limits of each API key or address to the Redis script. All requests of one event loop
- *   iteration go to Redis in one call, because a round trip to Redis takes longer than the script. A request to a Redis
- *   server that does not respond (redis-health.ts) fails immediately. A cluster rejects a call with Redis keys of
- *   several cluster slots, so each call contains only the requests for one slot.
+ * - `_upsert` sends the rate limits of each API key or address to the Redis script. The limiter sends all requests of
+ * one event loop iteration to Redis in one call, because a round trip to Redis takes more time than the script. A
+ * request to a Redis server that does not respond (redis-health.ts) fails immediately. A Redis Cluster rejects a call
+ * with Redis keys of several hash slots, so each call contains only the requests for one hash slot.
  * - `_getRateLimiterRes` reads the state of both rate limit windows (rolling-res.ts). `take` returns the state of the
  *   windows for allowed and for refused requests.
  * - `probe` tests whether a Redis server can count points (redis-health.ts).
@@ -143,7 +144,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
    *
    * @param options.insurance the limiter that counts while Redis is unreachable; if omitted, `take` throws
    * @param options.health the monitor that knows which Redis servers respond, so that no request waits for an
-   * unresponsive server
+   *   unresponsive server
    */
   constructor(
     client: Redis | Cluster,
@@ -184,8 +185,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Runs the Redis script once for several API keys or addresses. In a Redis cluster, the Redis lists of all API keys
-   * and addresses in one call must be in the same cluster slot.
+   * Runs the Redis script once for several API keys or addresses. In a Redis Cluster, the Redis lists of all API keys
+   * and addresses in one call must be in one hash slot.
    */
   #call(questions: readonly Question[]): Promise<ScriptResult[]> {
     return this.#client.rlflxIncr(
@@ -216,8 +217,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
 
   /**
    * Checks several rate limit requests in Redis, with one call of the Redis script for each hash slot of the cluster.
-   * Returns one result for each rate limit request, in the order of the requests. If a request to Redis fails, its
-   * result is an error.
+   * Returns one result for each rate limit request, in the order of the requests. If a rate limit request fails, its
+   * result in the list is an error.
    */
   async #callBySlot(questions: readonly Question[]): Promise<(ScriptResult | Error)[]> {
     const answers = new Map<Question, ScriptResult | Error>();

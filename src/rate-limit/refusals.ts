@@ -4,7 +4,8 @@ import type { RateLimitSubject, WindowState } from './types.ts';
 /** The maximum time for which the process repeats a cached refusal, in milliseconds. */
 const maxRepeatedMs = 5000;
 /**
- * The maximum number of cached refusals for API keys. The same maximum applies to the refusals for client addresses.
+ * The maximum number of cached refusals for API keys. This maximum also applies separately to the refusals for client
+ * addresses.
  */
 const maxRefusalsOfKind = 10_000;
 
@@ -19,8 +20,8 @@ interface Refusal {
 /**
  * A cache of API keys and addresses that have no rate limit point left. The process refuses the requests of such an API
  * key or address without a call to Redis. The cache of rate-limiter-flexible (`inMemoryBlockOnConsumed`) is not
- * sufficient, because it supports only one limit. `inMemoryBlockOnConsumed` also provides no rate limit headers, and
- * would refuse requests even after the limit was raised.
+ * sufficient, because it supports only one limit. `inMemoryBlockOnConsumed` also provides no values for the rate limit
+ * headers, and would refuse requests even after an operator raised the limit.
  */
 export class RememberedRefusals {
   readonly #refusalsOfKind = {

@@ -21,9 +21,9 @@ export interface TakeOptions extends RateLimitSubject {
 
 /**
  * Consumes points with a limiter of rate-limiter-flexible, and returns a result for both allowed and refused requests.
- * rate-limiter-flexible itself reports a refused request as a rejected promise.
+ * In contrast, rate-limiter-flexible itself reports a refused request as a rejected promise.
  *
- * @throws when the rate limiter fails. A refusal of the request is not an error
+ * @throws when the rate limiter fails. A refused request is not an error, so the function does not throw
  */
 export async function takeFrom(
   limiter: RateLimiterLike,

@@ -47,7 +47,7 @@ export interface RateLimitDecision {
    * The time of the decision in Unix milliseconds. The rate limiter reads the time of the decision from its own clock.
    */
   decidedAtMs: number;
-  /** After how many whole seconds the gateway would allow the same request; 0 for an allowed request. */
+  /** The number of whole seconds until the gateway would allow this request; 0 for an allowed request. */
   retryAfter: number;
   hour: RateLimitWindow;
   burst: RateLimitWindow;
@@ -55,7 +55,10 @@ export interface RateLimitDecision {
 
 /** The number of used points in one rolling window. */
 export interface WindowCount {
-  /** The number of used points in the window. If the current request is allowed, its points are included. */
+  /**
+   * The number of used points in the window. If the current request is allowed, the number includes the points of this
+   * request.
+   */
   used: number;
   /**
    * The time at which the oldest used point leaves the rate limit window, in Unix milliseconds. If no point is used,
@@ -67,7 +70,7 @@ export interface WindowCount {
 /** Whether a request is allowed, and the state of both rate limit windows at the time of this decision. */
 export interface WindowState {
   allowed: boolean;
-  /** After how many milliseconds the gateway would allow the same request; 0 for an allowed request. */
+  /** The number of milliseconds until the gateway would allow this request; 0 for an allowed request. */
   retryAfterMs: number;
   /**
    * The time of the decision in Unix milliseconds. The rate limiter reads the time of the decision from its own clock.
@@ -85,9 +88,9 @@ export interface RollingLimiter {
   /**
    * Uses points in both rate limit windows. A call with 0 points changes nothing and returns the current state.
    *
-   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. In the same
-   *   atomic step, the limiter first gives the earlier point back, even if the limiter refuses the request. `points`
-   *   therefore includes the earlier point
+   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. The limiter
+   *   first gives this point back, even if the limiter then refuses the request. Both steps are one atomic operation.
+   *   `points` therefore also includes the point of the earlier call
    */
   take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState>;
 }
@@ -104,8 +107,8 @@ export interface RateLimiter {
   consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
    * Uses all points of a request that costs several points, after `consume` has used one point for this request. If one
-   * of the two windows has fewer points left than the whole request costs, the request uses no points. The rate limiter
-   * gives back even the point that `consume` used.
+   * of the two windows has too few points left for the whole request, the request is refused and uses no points. In
+   * this case, the rate limiter also gives back the point that `consume` used.
    *
    * @param points the points of the whole request, including the point that `consume` used
    * @param consumedAtMs the time of the decision (`decidedAtMs`) in which `consume` used the point

@@ -242,7 +242,7 @@ test('a page of the whitelist feed costs one rate limit point, and nested fields
   expect(await points(feed(1_000, 'location { name }'))).toBe(2);
   const nested = feed(5_000, 'location { company { locations(first: 30) { nodes { id } } } }');
   const { body } = await gateway.graph(nested, { key: await gateway.newKey({ companyIds: [companyId] }) });
-  expect(body.errors[0].message).toMatch(/^Operation costs \d+; at most 10000 are allowed/);
+  expect(body.errors[0].message).toMatch(/^The operation has a cost of \d+; the maximum cost is 10000/);
 });
 
 describe('cost of fields that read the database for each row or item', () => {
@@ -270,7 +270,7 @@ describe('cost of fields that read the database for each row or item', () => {
     const entries = Array.from({ length: 5000 }, () => newEntry());
     const query = importing('entry { location { name } }').replace(', dryRun: true', '');
     const { body } = await gateway.graph(query, { key, variables: { locationId, entries } });
-    expect(body.errors[0].message).toMatch(/^Operation costs \d+; at most 10000 are allowed/);
+    expect(body.errors[0].message).toMatch(/^The operation has a cost of \d+; the maximum cost is 10000/);
     expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
   });
 
