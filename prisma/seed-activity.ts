@@ -21,7 +21,7 @@ const offsetMs = 4 * hourMs;
 
 /**
  * If a demo vehicle is inside at the first start of the gateway, its previous stay ended at least 12 hours before this
- * start. Its current stay began less than 12 hours before this start.
+ * start. The current stay of such a vehicle began less than 12 hours before the first start.
  */
 const pauseMs = 12 * hourMs;
 

@@ -4,7 +4,7 @@ import { type Route, routeName, routes } from './routes.ts';
 
 /**
  * A period in which deprecated REST routes are switched off (a brownout). During a brownout, clients that still use
- * deprecated routes get errors. The developers of these clients then notice the deprecation.
+ * deprecated routes get errors. The errors make the developers of the clients notice the deprecation.
  */
 export interface Brownout {
   start: Date;

@@ -77,8 +77,8 @@ const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
 };
 
 /**
- * Removes the regular expression that Zod adds to a `format`. The regular expression is not needed, because it only
- * repeats the meaning of the `format`. Such an expression has up to 300 characters.
+ * Removes the regular expression that Zod adds to a `format`. The regular expression has up to 300 characters and only
+ * repeats the meaning of the `format`.
  */
 const override: Override = ({ jsonSchema }) => {
   if (jsonSchema.format) delete jsonSchema.pattern;

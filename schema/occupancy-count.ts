@@ -18,7 +18,7 @@ const platesRule = z
 const maxOccupied = 1_000_000;
 
 const countedAtDescription =
-  'The time at which the vehicles were counted. Default: now. This time identifies the count. If a client sends a count again, nothing changes. If a client sends another number or other vehicles for the same time, the new count replaces the earlier count.';
+  'The time at which the vehicles were counted. Default: now. The time of a count identifies the count. If a client sends a count again, nothing changes. If a client sends another number or other vehicles for the same time, the new count replaces the earlier count.';
 
 builder.mutationFields((t) => ({
   setInside: t.field({
@@ -26,7 +26,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 250,
     description:
-      'Sets which vehicles are inside, after a person has checked the location. The gateway closes the open sessions of all other vehicles as `CORRECTED`. Each given vehicle without an open session gets a new session. If events arrive after the count, the gateway applies them before or after the count, according to the time of each event.',
+      'Sets which vehicles are inside, after a person has checked the location. The gateway closes the open sessions of all other vehicles as `CORRECTED`. Each given vehicle without an open session gets a new session. If an event arrives after the count, the time of the event decides whether the gateway applies the event before or after the count.',
     args: {
       locationId: t.arg.id({
         required: true,

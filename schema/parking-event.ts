@@ -16,7 +16,10 @@ import { plateRule, WhitelistEntry } from './whitelist.ts';
 /** The maximum time by which the clock of a gate may be ahead of the gateway's clock: one day. */
 const maxClockAheadMs = 24 * 3_600_000;
 
-/** Validates the time at which a gate saw a vehicle. This time comes from the clock of the gate, which may be wrong. */
+/**
+ * Validates the time at which a gate saw a vehicle. The clock of the gate sets the time of an event, and this clock may
+ * be wrong.
+ */
 export const seenInstant = instant.refine(
   (value) => value.getTime() <= Date.now() + maxClockAheadMs,
   'Must not be more than a day in the future',

@@ -68,7 +68,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time at which the maximum stay ends. From then on, the vehicle no longer counts as inside. Null when the location has no maximum stay. After a change of the maximum stay, a session that ended before `staysUntil` may keep its old value.',
+        'The time at which the maximum stay ends. After `staysUntil`, the vehicle no longer counts as inside. Null when the location has no maximum stay. After a change of the maximum stay, a session that ended before `staysUntil` may keep its old value.',
     }),
     listed: t.exposeBoolean('listed', {
       description:

@@ -10,8 +10,8 @@ import { companyScope, locationScope } from './scope.ts';
 // limits than its own. Without this exception, no new API key could have higher rate limits than the existing API keys.
 
 /**
- * The permissions, scope, limits and expiry that one API key gives to another API key. If a field is omitted, the other
- * API key gets nothing of this kind, for example no permissions.
+ * The permissions, scope, limits and expiry that one API key gives to another API key. If `permissions`, for example,
+ * is omitted, the other API key gets no permissions.
  */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;

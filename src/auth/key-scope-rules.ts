@@ -2,8 +2,8 @@ import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 
 // The scope of an API key must list a company or a location. The administrators of a company could not see or revoke an
-// API key without companies and locations. The scope of an operator's key is an exception: it lists no company and no
-// location, because an operator's key has access to all of them.
+// API key without companies and locations. The scope of an operator's key lists no company and no location, because an
+// operator's key has access to every company and location.
 
 /** The companies and locations in the scope of an API key. */
 interface KeyScope {

@@ -14,10 +14,9 @@ export interface ClientDocuments {
   /** The parsed GraphQL documents. The key of each document in this cache is the text of the document. */
   parsed: LRUCache<string, DocumentNode>;
   /**
-   * Parses and validates a new document when the process has a free slot for new documents. These slots limit the
-   * number of GraphQL documents that one process parses at the same time. Parsing one document takes tens of
-   * milliseconds, and a client can send a new document with every request. A document with a syntax error is not
-   * cached.
+   * Parses and validates a new document when the process has a free slot for new documents. The number of slots limits
+   * how many GraphQL documents one process parses at the same time. Parsing one document takes tens of milliseconds,
+   * and a client can send a new document with every request. A document with a syntax error is not cached.
    */
   prepare(text: unknown, keyId: string): Promise<void>;
   /**

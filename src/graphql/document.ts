@@ -87,8 +87,8 @@ export function parseDocument(text: string): DocumentNode {
 
 /**
  * Checks that a GraphQL document follows the rules of GraphQL and is within the limits of the gateway. The function
- * first rejects a document with too many selections, because some GraphQL rules would take very long for such a
- * document: they follow nested fragments.
+ * first rejects a document with too many selections. For such a document, the GraphQL rules that follow nested
+ * fragments would take very long.
  *
  * @returns the faults of the document, each as a `VALIDATION_ERROR`
  */

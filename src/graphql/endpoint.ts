@@ -25,8 +25,8 @@ export interface GraphEndpoint {
 }
 
 /**
- * The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters"). The gateway has already checked that
- * they are well-formed.
+ * The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters"). The gateway has already checked the
+ * form of these parameters.
  */
 interface RequestParameters {
   query: string;

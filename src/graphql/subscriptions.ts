@@ -116,8 +116,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // The iterator `results` must end first: while the generator `passed` waits for a result, its method `return`
-        // does not interrupt the generator.
+        // The iterator `results` must end first, because the method `return` of the generator `passed` does not stop
+        // the generator while `passed` waits for a result.
         async return() {
           close(); // if the generator has not started yet, its `finally` block never runs
           await end();

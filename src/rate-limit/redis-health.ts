@@ -23,10 +23,10 @@ export interface RedisHealth {
 }
 
 /**
- * Creates a monitor that knows which Redis servers respond. Only the monitor tests whether failed Redis servers respond
- * again. The monitor does so at regular intervals. If the gateway tested a failed server during a client's request, the
- * client would have to wait for a timeout. A Redis server that is connected when the monitor starts counts as
- * responsive.
+ * Creates a monitor that knows which Redis servers respond. At regular intervals, the monitor tests whether failed
+ * Redis servers respond again. Only the monitor sends these tests. If the gateway tested a failed server during a
+ * client's request, the client would have to wait for a timeout. A Redis server that is connected when the monitor
+ * starts counts as responsive.
  *
  * @param redis a Redis client; the caller has already waited for its first connection (`connected`)
  * @param probe sends a request to one server; the promise rejects when the server does not respond in time

@@ -4,8 +4,7 @@ import type { RateLimitSubject, WindowState } from './types.ts';
 /** The maximum time for which the process repeats a cached refusal, in milliseconds. */
 const maxRepeatedMs = 5000;
 /**
- * The maximum number of cached refusals for API keys. This maximum also applies separately to the refusals for client
- * addresses.
+ * The maximum number of cached refusals for API keys. The cache of refusals for client addresses has an equal maximum.
  */
 const maxRefusalsOfKind = 10_000;
 

@@ -107,8 +107,8 @@ export interface RateLimiter {
   consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
    * Uses all points of a request that costs several points, after `consume` has used one point for this request. If one
-   * of the two windows has too few points left for the whole request, the request is refused and uses no points. In
-   * this case, the rate limiter also gives back the point that `consume` used.
+   * of the two windows has too few points left for the whole request, the request is refused and uses no points. When
+   * the request is refused, the rate limiter also gives back the point that `consume` used.
    *
    * @param points the points of the whole request, including the point that `consume` used
    * @param consumedAtMs the time of the decision (`decidedAtMs`) in which `consume` used the point
