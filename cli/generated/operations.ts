@@ -5,32 +5,32 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** The reason for an access decision. */
 export const AccessReason = {
-  /** The validity of the entry of the plate has ended. */
+  /** The whitelist entry of the plate is no longer valid. */
   EXPIRED: 'EXPIRED',
   /** The plate is in the whitelist, and no rule denies entry. */
   LISTED: 'LISTED',
   /** The plate is not in the whitelist. */
   NOT_LISTED: 'NOT_LISTED',
-  /** The entry of the plate is not valid yet. */
+  /** The whitelist entry of the plate is not valid yet. */
   NOT_YET_VALID: 'NOT_YET_VALID',
-  /** The time of the decision is outside the weekly hours of the entry. */
+  /** The time of the decision is outside the weekly hours of the whitelist entry. */
   OUTSIDE_HOURS: 'OUTSIDE_HOURS',
-  /** The quota of the reference is full, so no other vehicle of the reference may enter. */
+  /** The quota of the vehicle's reference is full, so no other vehicle of this reference may enter. */
   QUOTA_REACHED: 'QUOTA_REACHED',
   /** The vehicle has already entered as often as `maxEntries` allows. */
   USED_UP: 'USED_UP'
 } as const;
 
 export type AccessReason = typeof AccessReason[keyof typeof AccessReason];
-/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue a key without companies and locations. */
+/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to no data until the key registers a company. Only an operator's key can issue a key without companies and locations. */
 export type CreateApiKeyInput = {
-  /** Rate limit points in a minute. Default: 100, or the limit of the issuing key when that is lower. */
+  /** The number of rate limit points that the key may use in a minute. Default: 100, or the limit of the issuing key if the issuing key has a lower limit. */
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the key, with all their locations. */
   companyIds?: Array<string> | null | undefined;
-  /** When the key expires. Default: the expiry of the issuing key. */
+  /** The time at which the key expires. Default: the expiry of the issuing key. */
   expiresAt?: string | Date | null | undefined;
-  /** Rate limit points in an hour. Default: 1000, or the limit of the issuing key when that is lower. */
+  /** The number of rate limit points that the key may use in an hour. Default: 1000, or the limit of the issuing key if the issuing key has a lower limit. */
   hourlyLimit?: number | null | undefined;
   /** Single locations for the scope of the key. */
   locationIds?: Array<string> | null | undefined;
@@ -48,7 +48,7 @@ export type CreateLocationInput = {
   address?: string | null | undefined;
   /** Number of parking spaces, 0 or more; null when unknown. */
   capacity?: number | null | undefined;
-  /** The company that will own the new location. May be omitted when the scope of the key has exactly one company. */
+  /** The company that will own the new location. The client may omit `companyId` when the scope of the key has exactly one company. */
   companyId?: string | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
@@ -64,13 +64,13 @@ export type CreateLocationInput = {
 
 /** The values of a new webhook. */
 export type CreateWebhookInput = {
-  /** The company that owns the webhook. You can omit `companyId` when the scope of the key has exactly one company. With an operator's key, the webhook receives the events of every company if the company is omitted. */
+  /** The company that owns the webhook. You can omit `companyId` when the scope of the key has exactly one company. If a client with an operator's key omits `companyId`, the webhook receives the events of every company. */
   companyId?: string | null | undefined;
   /** How the receiver gets messages. */
   delivery?: WebhookDeliveryKind | null | undefined;
   /** The events that the receiver gets. Fails with `FORBIDDEN` when the key may not read one of the given events. */
   events: Array<WebhookEvent>;
-  /** Receive only events of these locations of the company, at most 100; if the list is empty, of all locations. Events that belong to no location are always received. */
+  /** The locations of the company whose events the webhook receives, at most 100. If the list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
   locationIds?: Array<string> | null | undefined;
   /** Required for push delivery, not allowed for pull delivery. An https URL on the public Internet, at most 2000 characters, without user name and password. */
   url?: string | null | undefined;
@@ -80,7 +80,7 @@ export type CreateWebhookInput = {
 export const ImportMode = {
   /** Only adds entries. A row whose plate is already in the whitelist is rejected. */
   CREATE: 'CREATE',
-  /** Makes the whitelist equal to the rows, all or nothing. If one row is rejected, nothing changes and the counters of created, updated, unchanged and deleted entries are 0. */
+  /** Replaces the whole whitelist by the rows, in one transaction. If one row is rejected, nothing changes and the counters of created, updated, unchanged and deleted entries are 0. */
   REPLACE: 'REPLACE',
   /** Adds entries, and replaces the values of entries with the same plate. */
   UPSERT: 'UPSERT'
@@ -100,19 +100,19 @@ export const LocationState = {
 export type LocationState = typeof LocationState[keyof typeof LocationState];
 /** An entry or exit to record. */
 export type ParkingEventInput = {
-  /** The decision of `plateAccess`, if the gate requested a decision. */
+  /** The decision that `plateAccess` returned, if the gate requested a decision. */
   decision?: AccessReason | null | undefined;
   /** The whitelist entry for which the gate opened, for example an entry whose plate is only similar to the reading of the camera. If the identifier is omitted or unknown at the location, the gateway uses the entry with the plate of the event. */
   entryId?: string | null | undefined;
-  /** The gate's own identifier of the event, unique within the location, 1 to 100 characters. Resending the same event changes nothing. Different values with the same identifier correct the event. */
+  /** The identifier that the gate gave to the event, unique within the location, 1 to 100 characters. If the gate sends the same event again, nothing changes. If the gate sends other values with the same identifier, these values correct the event. */
   eventId: string;
   /** Entry or exit. */
   kind: ParkingEventKind;
-  /** When the vehicle entered or left. Events may arrive late and in any order. An event may be at most one day in the future. */
+  /** The time at which the vehicle entered or left. Events may arrive late and in any order. An event may be at most one day in the future. */
   occurredAt: string | Date;
   /** The plate in parts. Every event must have either `plate` or `reading`, but not both. */
   plate?: PlateInput | null | undefined;
-  /** The text that the camera read. The event is assigned to the entry that matches the text. When no entry matches or several entries match, the event is recorded without an entry. */
+  /** The text that the camera read. The gateway assigns the event to the whitelist entry that matches the text. When no entry matches or several entries match, the gateway records the event without an entry. */
   reading?: ReadingInput | null | undefined;
 };
 
@@ -125,7 +125,7 @@ export const ParkingEventKind = {
 } as const;
 
 export type ParkingEventKind = typeof ParkingEventKind[keyof typeof ParkingEventKind];
-/** An operation that a key may use. */
+/** A permission, which allows a key to use certain operations. */
 export const Permission = {
   /** Manage API keys and read the audit log. */
   ADMIN: 'ADMIN',
@@ -141,7 +141,7 @@ export const Permission = {
   READ_STATUS: 'READ_STATUS',
   /** Read whitelists and request gate decisions. */
   READ_WHITELIST: 'READ_WHITELIST',
-  /** Pull and acknowledge the messages of webhooks. */
+  /** Pull the messages of webhooks, and acknowledge pulled messages. */
   RECEIVE_WEBHOOKS: 'RECEIVE_WEBHOOKS',
   /** Register companies. */
   REGISTER_COMPANIES: 'REGISTER_COMPANIES',
@@ -156,7 +156,7 @@ export const Permission = {
 } as const;
 
 export type Permission = typeof Permission[keyof typeof Permission];
-/** A plate in parts. The type, code and number must match exactly, unless the request gives a tolerance. */
+/** A plate in parts. The type, code and number must equal the plate of a whitelist entry, unless the request sets a tolerance. */
 export type PlateInput = {
   /** `White`, or 1 to 3 letters or digits. */
   plateCode: string;
@@ -166,7 +166,7 @@ export type PlateInput = {
   plateType: string;
 };
 
-/** The effect of a quota that is full. */
+/** What the gateway does when a quota is full. */
 export const QuotaEnforcement = {
   /** `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   HARD: 'HARD',
@@ -185,13 +185,13 @@ export type QuotaInput = {
   referenceId: string;
 };
 
-/** The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
+/** The text that a camera read, instead of a plate in parts. Before the comparison, the gateway converts the text to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
 export type ReadingInput = {
-  /** Other texts that the plate may have, at most 10. These texts are compared when no entry matches the text. */
+  /** Other texts that the plate may have, at most 10. The gateway uses these alternatives only when no entry matches the text. */
   alternatives?: Array<string> | null | undefined;
   /** The confidence of the camera, from 0 to 1. */
   confidence?: number | null | undefined;
-  /** The type of the plate, when the camera or its site knows the type. With a type, the text matches only entries with this plate type. */
+  /** The type of the plate, when the camera or its site knows the type. If the type is given, the text matches only entries with this plate type. */
   plateType?: string | null | undefined;
   /** The text as the camera sent it, such as `A 12345`: at most 50 characters. */
   text: string;
@@ -205,7 +205,7 @@ export type RegisterCompanyInput = {
   description?: string | null | undefined;
   /** A valid e-mail address, or empty. */
   email?: string | null | undefined;
-  /** The client's own reference, at most 50 characters. */
+  /** The client's own identifier of the company, at most 50 characters. */
   externalCompanyId?: string | null | undefined;
   /** A valid http or https URL without white space, or empty. */
   logo?: string | null | undefined;
@@ -213,7 +213,7 @@ export type RegisterCompanyInput = {
   name: string;
   /** At most 20 characters. */
   phone?: string | null | undefined;
-  /** Any JSON object of at most 10 levels and 16 KiB. */
+  /** Any JSON object with at most 10 nesting levels and 16 KiB. */
   settings?: unknown;
   /** 1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique among all companies. */
   slug: string;
@@ -221,15 +221,15 @@ export type RegisterCompanyInput = {
   website?: string | null | undefined;
 };
 
-/** The fields of a key to change. Omitted and null fields stay unchanged, but `expiresAt: null` removes the expiry. */
+/** The fields of a key to change. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry. */
 export type UpdateApiKeyInput = {
-  /** Rate limit points in a minute. */
+  /** The number of rate limit points that the key may use in a minute. */
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the key, with all their locations. These companies replace the current companies. */
   companyIds?: Array<string> | null | undefined;
-  /** When the key expires. With null, the key never expires. */
+  /** The time at which the key expires. With null, the key never expires. */
   expiresAt?: string | Date | null | undefined;
-  /** Rate limit points in an hour. */
+  /** The number of rate limit points that the key may use in an hour. */
   hourlyLimit?: number | null | undefined;
   /** Single locations for the scope of the key. These locations replace the current locations. */
   locationIds?: Array<string> | null | undefined;
@@ -247,7 +247,7 @@ export type UpdateCompanyInput = {
   description?: string | null | undefined;
   /** A valid e-mail address, or empty. */
   email?: string | null | undefined;
-  /** The client's own reference, at most 50 characters. */
+  /** The client's own identifier of the company, at most 50 characters. */
   externalCompanyId?: string | null | undefined;
   /** A valid http or https URL without white space, or empty. */
   logo?: string | null | undefined;
@@ -255,7 +255,7 @@ export type UpdateCompanyInput = {
   name?: string | null | undefined;
   /** At most 20 characters. */
   phone?: string | null | undefined;
-  /** Any JSON object of at most 10 levels and 16 KiB. */
+  /** Any JSON object with at most 10 nesting levels and 16 KiB. */
   settings?: unknown;
   /** A valid http or https URL without white space, or empty. */
   website?: string | null | undefined;
@@ -279,13 +279,13 @@ export type UpdateLocationInput = {
   timezone?: string | null | undefined;
 };
 
-/** The fields of a webhook to change. Omitted fields are unchanged. With a key that may not read the events of the webhook, a client can only disable the webhook. */
+/** The fields of a webhook to change. Omitted fields are unchanged. If the key may not read the events of the webhook, the client can only disable the webhook. */
 export type UpdateWebhookInput = {
-  /** Whether the webhook gets messages. Disabling cancels waiting deliveries. Events that happen while the webhook is disabled are never sent. */
+  /** Whether the webhook gets messages. Disabling cancels waiting deliveries. The gateway never sends events that happen while the webhook is disabled. */
   enabled?: boolean | null | undefined;
-  /** The events to subscribe to. The given events replace the current events. */
+  /** The events to which the webhook subscribes. The given events replace the current events. */
   events?: Array<WebhookEvent> | null | undefined;
-  /** Receive only events of these locations of the company, at most 100; if the list is empty, of all locations. Events that belong to no location are always received. */
+  /** The locations of the company whose events the webhook receives, at most 100. If the list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
   locationIds?: Array<string> | null | undefined;
   /** Not allowed for pull delivery. An https URL on the public Internet, at most 2000 characters, without user name and password. */
   url?: string | null | undefined;
@@ -306,7 +306,7 @@ export const WebhookDeliveryStatus = {
   CANCELLED: 'CANCELLED',
   /** The receiver accepted the message with a 2xx status, or a reader acknowledged the message. */
   DELIVERED: 'DELIVERED',
-  /** The receiver did not accept the message for 3 days, or the gateway disabled the webhook after this attempt. */
+  /** The receiver did not accept the message within 3 days, or the gateway disabled the webhook after the last attempt. */
   FAILED: 'FAILED',
   /** The message waits for its next attempt. With pull delivery, a reader may have a lease on the message. */
   PENDING: 'PENDING'
@@ -371,13 +371,13 @@ export const Weekday = {
 } as const;
 
 export type Weekday = typeof Weekday[keyof typeof Weekday];
-/** A weekly time span, in the location's local time, which includes daylight saving time. */
+/** A weekly time span, in the location's local time. The local time follows daylight saving time. */
 export type WeeklyHoursInput = {
-  /** The days on which the weekly hours start. */
+  /** The days of the week on which the time span starts. */
   days: Array<Weekday>;
   /** Start, such as `07:00`, in the location's local time. */
   from: string;
-  /** End, such as `19:00` or `24:00`, in the location's local time. An end before `from` is on the next day. */
+  /** End, such as `19:00` or `24:00`, in the location's local time. If the end is earlier than `from`, the time span ends on the next day. */
   to: string;
 };
 
@@ -385,7 +385,7 @@ export type WeeklyHoursInput = {
 export type WhitelistEntryInput = {
   /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** How many times the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
+  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -397,9 +397,9 @@ export type WhitelistEntryInput = {
   plateType: string;
   /** The client's identifier of a group of entries, such as a resident, a unit or a contract: 1 to 100 characters. */
   referenceId: string;
-  /** From when the vehicle may enter; null for no start. */
+  /** The time from which the vehicle may enter; null when the validity has no start. */
   validFrom?: string | Date | null | undefined;
-  /** Until when the vehicle may enter. The time must be after `validFrom`. Null means no end. */
+  /** The time until which the vehicle may enter. The time must be after `validFrom`. Null means no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

@@ -9,7 +9,7 @@ export type CreateLocationInput = {
   address?: string | null | undefined;
   /** Number of parking spaces, 0 or more; null when unknown. */
   capacity?: number | null | undefined;
-  /** The company that will own the new location. May be omitted when the scope of the key has exactly one company. */
+  /** The company that will own the new location. The client may omit `companyId` when the scope of the key has exactly one company. */
   companyId?: string | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
@@ -40,7 +40,7 @@ export type RegisterCompanyInput = {
   description?: string | null | undefined;
   /** A valid e-mail address, or empty. */
   email?: string | null | undefined;
-  /** The client's own reference, at most 50 characters. */
+  /** The client's own identifier of the company, at most 50 characters. */
   externalCompanyId?: string | null | undefined;
   /** A valid http or https URL without white space, or empty. */
   logo?: string | null | undefined;
@@ -48,7 +48,7 @@ export type RegisterCompanyInput = {
   name: string;
   /** At most 20 characters. */
   phone?: string | null | undefined;
-  /** Any JSON object of at most 10 levels and 16 KiB. */
+  /** Any JSON object with at most 10 nesting levels and 16 KiB. */
   settings?: unknown;
   /** 1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique among all companies. */
   slug: string;
@@ -91,13 +91,13 @@ export type Weekday =
   /** Wednesday. */
   | 'WEDNESDAY';
 
-/** A weekly time span, in the location's local time, which includes daylight saving time. */
+/** A weekly time span, in the location's local time. The local time follows daylight saving time. */
 export type WeeklyHoursInput = {
-  /** The days on which the weekly hours start. */
+  /** The days of the week on which the time span starts. */
   days: Array<Weekday>;
   /** Start, such as `07:00`, in the location's local time. */
   from: string;
-  /** End, such as `19:00` or `24:00`, in the location's local time. An end before `from` is on the next day. */
+  /** End, such as `19:00` or `24:00`, in the location's local time. If the end is earlier than `from`, the time span ends on the next day. */
   to: string;
 };
 
@@ -105,7 +105,7 @@ export type WeeklyHoursInput = {
 export type WhitelistEntryInput = {
   /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** How many times the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
+  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -117,9 +117,9 @@ export type WhitelistEntryInput = {
   plateType: string;
   /** The client's identifier of a group of entries, such as a resident, a unit or a contract: 1 to 100 characters. */
   referenceId: string;
-  /** From when the vehicle may enter; null for no start. */
+  /** The time from which the vehicle may enter; null when the validity has no start. */
   validFrom?: string | Date | null | undefined;
-  /** Until when the vehicle may enter. The time must be after `validFrom`. Null means no end. */
+  /** The time until which the vehicle may enter. The time must be after `validFrom`. Null means no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

@@ -5,30 +5,30 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** The reason for an access decision. */
 export type AccessReason =
-  /** The validity of the entry of the plate has ended. */
+  /** The whitelist entry of the plate is no longer valid. */
   | 'EXPIRED'
   /** The plate is in the whitelist, and no rule denies entry. */
   | 'LISTED'
   /** The plate is not in the whitelist. */
   | 'NOT_LISTED'
-  /** The entry of the plate is not valid yet. */
+  /** The whitelist entry of the plate is not valid yet. */
   | 'NOT_YET_VALID'
-  /** The time of the decision is outside the weekly hours of the entry. */
+  /** The time of the decision is outside the weekly hours of the whitelist entry. */
   | 'OUTSIDE_HOURS'
-  /** The quota of the reference is full, so no other vehicle of the reference may enter. */
+  /** The quota of the vehicle's reference is full, so no other vehicle of this reference may enter. */
   | 'QUOTA_REACHED'
   /** The vehicle has already entered as often as `maxEntries` allows. */
   | 'USED_UP';
 
-/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue a key without companies and locations. */
+/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to no data until the key registers a company. Only an operator's key can issue a key without companies and locations. */
 export type CreateApiKeyInput = {
-  /** Rate limit points in a minute. Default: 100, or the limit of the issuing key when that is lower. */
+  /** The number of rate limit points that the key may use in a minute. Default: 100, or the limit of the issuing key if the issuing key has a lower limit. */
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the key, with all their locations. */
   companyIds?: Array<string> | null | undefined;
-  /** When the key expires. Default: the expiry of the issuing key. */
+  /** The time at which the key expires. Default: the expiry of the issuing key. */
   expiresAt?: string | Date | null | undefined;
-  /** Rate limit points in an hour. Default: 1000, or the limit of the issuing key when that is lower. */
+  /** The number of rate limit points that the key may use in an hour. Default: 1000, or the limit of the issuing key if the issuing key has a lower limit. */
   hourlyLimit?: number | null | undefined;
   /** Single locations for the scope of the key. */
   locationIds?: Array<string> | null | undefined;
@@ -44,7 +44,7 @@ export type CreateApiKeyInput = {
 export type HistoryInterval =
   /** One day in the location's time zone. A day on which daylight saving time starts or ends has 23 or 25 hours. */
   | 'DAY'
-  /** One hour, aligned to the full hour in local time. */
+  /** One hour, which starts at a full hour in the location's local time. */
   | 'HOUR'
   /** 15 minutes, aligned to the full hour in local time. */
   | 'QUARTER_HOUR';
@@ -53,7 +53,7 @@ export type HistoryInterval =
 export type ImportMode =
   /** Only adds entries. A row whose plate is already in the whitelist is rejected. */
   | 'CREATE'
-  /** Makes the whitelist equal to the rows, all or nothing. If one row is rejected, nothing changes and the counters of created, updated, unchanged and deleted entries are 0. */
+  /** Replaces the whole whitelist by the rows, in one transaction. If one row is rejected, nothing changes and the counters of created, updated, unchanged and deleted entries are 0. */
   | 'REPLACE'
   /** Adds entries, and replaces the values of entries with the same plate. */
   | 'UPSERT';
@@ -80,16 +80,16 @@ export type ParkingSessionState =
   | 'COMPLETED'
   /** A count of the vehicles inside did not include this vehicle (`setInside`). */
   | 'CORRECTED'
-  /** The vehicle left. The entry was not recorded. */
+  /** The vehicle left, but its entry was not recorded. */
   | 'MISSED_ENTRY'
   /** The exit of the vehicle was not recorded, but the vehicle entered again later. */
   | 'MISSED_EXIT'
   /** The vehicle is inside. */
   | 'OPEN'
-  /** The maximum stay is over, and the exit was not recorded. If an exit of the same plate is recorded later, the exit belongs to this session. */
+  /** The maximum stay of the vehicle is over, and its exit was not recorded. If the gateway later records an exit of this plate, the exit belongs to this session. */
   | 'UNSEEN_EXIT';
 
-/** An operation that a key may use. */
+/** A permission, which allows a key to use certain operations. */
 export type Permission =
   /** Manage API keys and read the audit log. */
   | 'ADMIN'
@@ -105,7 +105,7 @@ export type Permission =
   | 'READ_STATUS'
   /** Read whitelists and request gate decisions. */
   | 'READ_WHITELIST'
-  /** Pull and acknowledge the messages of webhooks. */
+  /** Pull the messages of webhooks, and acknowledge pulled messages. */
   | 'RECEIVE_WEBHOOKS'
   /** Register companies. */
   | 'REGISTER_COMPANIES'
@@ -118,7 +118,7 @@ export type Permission =
   /** Create, change, delete and import whitelist entries. */
   | 'WRITE_WHITELIST';
 
-/** A plate in parts. The type, code and number must match exactly, unless the request gives a tolerance. */
+/** A plate in parts. The type, code and number must equal the plate of a whitelist entry, unless the request sets a tolerance. */
 export type PlateInput = {
   /** `White`, or 1 to 3 letters or digits. */
   plateCode: string;
@@ -128,34 +128,34 @@ export type PlateInput = {
   plateType: string;
 };
 
-/** The effect of a quota that is full. */
+/** What the gateway does when a quota is full. */
 export type QuotaEnforcement =
   /** `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   | 'HARD'
   /** `plateAccess` allows entry although the quota is full, and sets `overQuota`. */
   | 'REPORT';
 
-/** The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
+/** The text that a camera read, instead of a plate in parts. Before the comparison, the gateway converts the text to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
 export type ReadingInput = {
-  /** Other texts that the plate may have, at most 10. These texts are compared when no entry matches the text. */
+  /** Other texts that the plate may have, at most 10. The gateway uses these alternatives only when no entry matches the text. */
   alternatives?: Array<string> | null | undefined;
   /** The confidence of the camera, from 0 to 1. */
   confidence?: number | null | undefined;
-  /** The type of the plate, when the camera or its site knows the type. With a type, the text matches only entries with this plate type. */
+  /** The type of the plate, when the camera or its site knows the type. If the type is given, the text matches only entries with this plate type. */
   plateType?: string | null | undefined;
   /** The text as the camera sent it, such as `A 12345`: at most 50 characters. */
   text: string;
 };
 
-/** The fields of a key to change. Omitted and null fields stay unchanged, but `expiresAt: null` removes the expiry. */
+/** The fields of a key to change. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry. */
 export type UpdateApiKeyInput = {
-  /** Rate limit points in a minute. */
+  /** The number of rate limit points that the key may use in a minute. */
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the key, with all their locations. These companies replace the current companies. */
   companyIds?: Array<string> | null | undefined;
-  /** When the key expires. With null, the key never expires. */
+  /** The time at which the key expires. With null, the key never expires. */
   expiresAt?: string | Date | null | undefined;
-  /** Rate limit points in an hour. */
+  /** The number of rate limit points that the key may use in an hour. */
   hourlyLimit?: number | null | undefined;
   /** Single locations for the scope of the key. These locations replace the current locations. */
   locationIds?: Array<string> | null | undefined;
@@ -178,7 +178,7 @@ export type WebhookDeliveryStatus =
   | 'CANCELLED'
   /** The receiver accepted the message with a 2xx status, or a reader acknowledged the message. */
   | 'DELIVERED'
-  /** The receiver did not accept the message for 3 days, or the gateway disabled the webhook after this attempt. */
+  /** The receiver did not accept the message within 3 days, or the gateway disabled the webhook after the last attempt. */
   | 'FAILED'
   /** The message waits for its next attempt. With pull delivery, a reader may have a lease on the message. */
   | 'PENDING';
@@ -237,13 +237,13 @@ export type Weekday =
   /** Wednesday. */
   | 'WEDNESDAY';
 
-/** A weekly time span, in the location's local time, which includes daylight saving time. */
+/** A weekly time span, in the location's local time. The local time follows daylight saving time. */
 export type WeeklyHoursInput = {
-  /** The days on which the weekly hours start. */
+  /** The days of the week on which the time span starts. */
   days: Array<Weekday>;
   /** Start, such as `07:00`, in the location's local time. */
   from: string;
-  /** End, such as `19:00` or `24:00`, in the location's local time. An end before `from` is on the next day. */
+  /** End, such as `19:00` or `24:00`, in the location's local time. If the end is earlier than `from`, the time span ends on the next day. */
   to: string;
 };
 
@@ -251,7 +251,7 @@ export type WeeklyHoursInput = {
 export type WhitelistEntryInput = {
   /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** How many times the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
+  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -263,9 +263,9 @@ export type WhitelistEntryInput = {
   plateType: string;
   /** The client's identifier of a group of entries, such as a resident, a unit or a contract: 1 to 100 characters. */
   referenceId: string;
-  /** From when the vehicle may enter; null for no start. */
+  /** The time from which the vehicle may enter; null when the validity has no start. */
   validFrom?: string | Date | null | undefined;
-  /** Until when the vehicle may enter. The time must be after `validFrom`. Null means no end. */
+  /** The time until which the vehicle may enter. The time must be after `validFrom`. Null means no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;
