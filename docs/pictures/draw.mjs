@@ -32,8 +32,8 @@ const mark = {
 };
 
 /**
- * Draws the timeline of one vehicle, with a mark for each entry, exit or occupancy count of the vehicle. A solid bar is
- * a known stay, and a dashed bar is an assumed stay.
+ * Draws the timeline of one vehicle, with a mark for each entry, exit or occupancy count of the vehicle. A solid bar
+ * shows a known stay, and a dashed bar shows an assumed stay.
  */
 const timeline = (title, { marks = [], bars = [], labels = [] }) =>
   svg(260, 52, title, [
