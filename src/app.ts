@@ -32,8 +32,8 @@ const maxGraphRequestBytes = 16 * 1024 * 1024;
 /** The services that the HTTP app needs. Tests pass their own services to the app. */
 export interface AppDependencies extends GuardDependencies {
   /**
-   * A signal that aborts when the gateway stops. This signal ends all GraphQL subscriptions. The process cannot exit
-   * while a subscription is open.
+   * A signal that aborts when the gateway stops. The signal ends all GraphQL subscriptions, because the process cannot
+   * exit while a subscription is open.
    */
   stopping: AbortSignal;
   /** The web origins whose scripts may call the gateway from a browser (CORS). */

@@ -1,5 +1,5 @@
-// `npm run keys:bootstrap` creates the first API key of an environment, which is an operator's key, and prints its
-// secret. The script prints nothing else to the standard output, so that another program can put the secret into a
+// `npm run keys:bootstrap` creates the first API key of an environment (an operator's key), and prints the secret of
+// the key. The script prints nothing else to the standard output, so that another program can put the secret into a
 // secret store.
 import { pino } from 'pino';
 import { createFirstOperatorKey } from './auth/operator-key.ts';
@@ -22,7 +22,7 @@ try {
     const secret = newSecret(environment);
     if (!(await createFirstOperatorKey(prisma, { secret, environment, pepper }))) {
       throw new Error(
-        `There are already API keys for ${environment}, so none was created. Create more with one of them (pms keys create). If all keys are lost, start the gateway with OPERATOR_API_KEY.`,
+        `There are already API keys for ${environment}, so the script created no API key. To create more API keys, run pms keys create with an existing key. If all keys are lost, start the gateway with OPERATOR_API_KEY.`,
       );
     }
     process.stdout.write(`${secret}\n`);

@@ -48,7 +48,10 @@ export interface Services {
   parking: ParkingReads & OccupancyHistory & ParkingWrites & ParkingBatches & InsideCounts;
   webhooks: WebhookReads & WebhookWrites & WebhookRedeliveries & WebhookPulls;
   usage: UsageReads;
-  /** Lists the audit records that meet a condition, possibly without the audit records of the last few seconds. */
+  /**
+   * Lists the audit records that meet a condition. Audit records of the last few seconds may be missing in the list,
+   * because the gateway may read the list from the standby database.
+   */
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
   /** Reads the field `changes` of an audit record by the id of the audit record (see large-values.ts). */
   auditChangesOf: LargeValues;
@@ -74,13 +77,13 @@ export interface Context {
   /**
    * Closes the connection in the middle of the response, so that the client notices that the response is incomplete.
    *
-   * @returns whether there was a connection to close; a request from within the process has no connection
+   * @returns false for a request from within the process, because this request has no connection to close
    */
   cutConnection(): boolean;
   /**
-   * Receives a list from its resolver when the REST response contains the whole list instead of one page. For a
-   * response with the whole list, the resolver only validates the request and passes the list to `takeWholeList`. The
-   * REST layer reads the items of the whole list as JSON text from the database.
+   * Receives a list from the resolver of the list when the REST response contains the whole list instead of one page.
+   * For a response with the whole list, the resolver only validates the request and passes the list to `takeWholeList`.
+   * The REST layer reads the items of the whole list as JSON text from the database.
    */
   takeWholeList?: ((list: WholeList) => void) | undefined;
   /**

@@ -38,7 +38,8 @@ export async function welcome(
   }
   if (folder !== undefined) {
     const file = join(folder, keyFileName);
-    await rm(file, { force: true }); // other users may be able to read the API key file of an earlier start
+    // An earlier start may have created the file with permissions that let other users read it.
+    await rm(file, { force: true });
     await writeFile(file, `${keys.join('\n').trim()}\n`, { mode: 0o600 });
     log.info({ file }, 'wrote the keys of the first start to a file that only its owner can read');
   }

@@ -62,7 +62,7 @@ import { createWhitelistWrites } from './whitelist/writes.ts';
 
 /**
  * How long a request waits for the rate limiter in Redis, in milliseconds. If Redis does not answer in time, the rate
- * limiter in the memory of the process decides about the request.
+ * limiter in the memory of the process decides whether the request may run.
  */
 const limiterTimeoutMs = 150;
 
@@ -179,7 +179,8 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const changeServices = { prisma, locations, locationSlots, statusNotices, whitelistNotices };
 
   const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal); // each open subscription adds a listener to the signal `stopping`
+  // The number of listeners is not limited, because each open subscription adds a listener to the signal `stopping`.
+  setMaxListeners(0, stopping.signal);
   const { app, refuseKnown } = createApp({
     services: {
       prisma,

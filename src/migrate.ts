@@ -5,12 +5,12 @@ import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
 /**
- * The folder with the database migrations. The relative path is the same in `src/` and in the bundle in `dist/`,
- * because `src/` and `dist/` have the same parent folder.
+ * The folder with the database migrations. The relative path works in `src/` and in the bundle in `dist/`, because both
+ * folders have the same parent folder.
  */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
-// Without these listeners, process 1 of a container would ignore the signals (Linux).
+// On Linux, process 1 of a container ignores signals that have no listener.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
 
 try {

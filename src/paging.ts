@@ -6,7 +6,7 @@ export interface Page {
   before?: string | undefined;
   /** The maximum number of items on the page. */
   limit: number;
-  /** If true, the page starts with the newest item; if false, with the oldest item. */
+  /** Whether the page starts with the newest item. If `false`, the page starts with the oldest item. */
   descending: boolean;
 }
 

@@ -22,9 +22,9 @@ const migrations = new URL('../prisma/migrations/', import.meta.url);
 const refusalBody: RefusalBody = errorBody;
 
 /**
- * The maximum time for stopping the process, in milliseconds. Requests in progress have 8 s to end. The process then
- * has 3.5 s to wait for the handlers of disconnected clients, to write the last usage records, and to close the
- * database. After `stopTimeoutMs`, the process exits, even if the database does not answer.
+ * The maximum time for stopping the process, in milliseconds. Requests in progress have 8 s to end. After these 8 s,
+ * the process has 3.5 s to wait for the handlers of disconnected clients, to write the last usage records, and to close
+ * the database. After `stopTimeoutMs`, the process exits, even if the database does not answer.
  */
 const stopTimeoutMs = 11_500;
 
@@ -68,7 +68,7 @@ try {
   });
 
   let stopping = false;
-  let exitCode = 0; // `process.exitCode` is not used, because the embedded database changes this value when closing
+  let exitCode = 0; // `process.exitCode` is not used, because the embedded database changes it while it closes
   /** Waits until the requests in progress are answered, and exits. */
   const stop = async () => {
     stopping = true;

@@ -13,20 +13,20 @@ export const advisoryLocks = {
   /** The number of the advisory lock that `prisma migrate` takes. `prisma migrate` waits at most 10 s for this lock. */
   prismaMigration: 72_707_369,
   /**
-   * The lock of the process that removes expired usage records. A process that does not get this lock at once skips the
-   * removal of expired usage records. All other tables with expired records have one retention lock each. The number of
-   * a retention lock is a hash of the table's name with the seed `retention`. A process holds the retention lock of a
-   * table while it removes expired records from this table.
+   * The lock of the process that removes expired usage records. If another process holds the lock for usage records, a
+   * process skips the removal of expired usage records. Each other table with expired records has its own retention
+   * lock. The number of a retention lock is a hash of the table's name with the seed `retention`. A process holds the
+   * retention lock of a table while it removes expired records from this table.
    */
   retention: 7_205_759_404,
   /**
-   * The lock of the process that creates the table partitions for the coming days. A gateway process that is starting
-   * waits until no other process has the lock for creating table partitions.
+   * The lock of the process that creates the table partitions for the coming days. While one process creates table
+   * partitions, starting gateway processes wait.
    */
   usagePartitions: 7_205_759_406,
   /**
-   * The lock of the process that creates or revokes the operator's key. A gateway process that is starting waits until
-   * no other process has the lock of the operator's key.
+   * The lock of the process that creates or revokes the operator's key. While one process creates or revokes the
+   * operator's key, starting gateway processes wait.
    */
   operatorKey: 7_205_759_405,
   /**

@@ -6,7 +6,7 @@ const anyTimestamp = pg.types.getTypeParser(TIMESTAMPTZ);
 /**
  * Parses a timestamptz value that PostgreSQL wrote in UTC, such as `2026-02-03 04:05:06.789+00`. The date parser of V8
  * is twice as fast as the parser of the package pg. V8 cannot parse years after 9999, years BC and infinity, so the
- * parser of the package pg handles them.
+ * parser of the package pg handles these values.
  */
 export function parseTimestamp(text: string): unknown {
   return text[10] === ' ' && text.endsWith('+00')

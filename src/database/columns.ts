@@ -12,9 +12,9 @@ export function columnList<Column extends string>(
 }
 
 /**
- * Returns the columns of a Prisma model for the result of an SQL statement. Gateway SQL lists its columns instead of
- * using `SELECT *`. Prepared `SELECT *` statements of an older gateway version fail when the migration of a newer
- * version adds a column.
+ * Returns the columns of a Prisma model for the result of an SQL statement. The SQL statements of the gateway list all
+ * columns by name instead of using `SELECT *`. Prepared `SELECT *` statements of an older gateway version fail when the
+ * migration of a newer version adds a column.
  *
  * @param fields the scalar fields of a model, as Prisma lists them (`Prisma.LocationScalarFieldEnum`)
  * @param alias the alias of the table in the SQL statement
@@ -23,7 +23,7 @@ export function modelColumns(fields: Readonly<Record<string, string>>, alias: st
   return columnList(Object.keys(fields), (quoted) => `${alias}.${quoted}`);
 }
 
-/** Returns SQL for an instant as text in the form that the API uses: `2026-01-31T08:00:00.000Z`. */
+/** Returns SQL that converts an instant (a point in time) to the text format of the API: `2026-01-31T08:00:00.000Z`. */
 const apiInstant = (column: string) =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 

@@ -26,8 +26,8 @@ export class EmbeddedAdapters extends PrismaPGlite {
 }
 
 /**
- * Starts a transaction. PGlite runs COMMIT after the callback of the transaction has ended. Therefore, the callback
- * waits until Prisma commits the transaction or rolls it back.
+ * Starts a transaction. PGlite runs COMMIT after the callback of the transaction has ended. The callback therefore
+ * waits until Prisma commits the transaction or rolls the transaction back.
  */
 function startTransaction(client: Client): Promise<Transaction> {
   return new Promise((resolve, reject) => {

@@ -4,17 +4,17 @@ import type { PGlite } from '@electric-sql/pglite';
 const checkIntervalMs = 30_000;
 
 /**
- * When the write-ahead log has grown by this number of bytes, the next checkpoint runs. When the embedded database
- * starts after a crash, it replays at most about `maxLogBytes` bytes of the write-ahead log. A checkpoint blocks the
- * process for about 30 ms.
+ * The number of bytes by which the write-ahead log grows before the gateway runs the next checkpoint. When the embedded
+ * database starts after a crash, it replays at most about `maxLogBytes` bytes of the write-ahead log. A checkpoint
+ * blocks the process for about 30 ms.
  */
 const maxLogBytes = 64 * 1024 * 1024;
 
 /**
  * The start parameter of the embedded database that turns off automatic checkpoints. PostgreSQL starts a checkpoint
  * when the write-ahead log has reached about half of `max_wal_size`. A PostgreSQL server runs each checkpoint in a
- * separate process, but PGlite has only one process. So in PGlite, a checkpoint in the middle of a write would wait
- * forever for a lock that the write holds.
+ * separate process, but PGlite has only one process. In PGlite, a checkpoint in the middle of a write would therefore
+ * wait forever for a lock that the write holds.
  */
 export const noOwnCheckpoints = ['-c', 'max_wal_size=1TB'];
 

@@ -16,8 +16,9 @@ import { DatabaseStartError } from './start-error.ts';
 
 /**
  * The parsers of the package pg for column values, for use with PGlite. For example, PGlite's own parsers would return
- * a NULL inside an array as the text "NULL". The package pg has no names for array types, so the array types are
- * numbers here: arrays of bool, int2, int4, text, varchar, int8, float8, timestamptz, numeric, uuid and jsonb.
+ * a NULL inside an array as the text "NULL". The package pg has no names for array types. This list therefore contains
+ * PostgreSQL's numbers (OIDs) of the array types: arrays of bool, int2, int4, text, varchar, int8, float8, timestamptz,
+ * numeric, uuid and jsonb.
  */
 const PG_PARSERS = Object.fromEntries(
   [
@@ -27,9 +28,9 @@ const PG_PARSERS = Object.fromEntries(
 );
 
 /**
- * The size of PostgreSQL's page cache (`shared_buffers`) in MiB. This page cache is half as large as PGlite's default,
- * because it occupies memory even in an idle process. The cache can be small, because the operating system also caches
- * the database files.
+ * The size of PostgreSQL's page cache (`shared_buffers`) in MiB. The configured page cache is half as large as PGlite's
+ * default, because a page cache occupies memory even in an idle process. The cache can be small, because the operating
+ * system also caches the database files.
  */
 const sharedBuffersMebibytes = 64;
 

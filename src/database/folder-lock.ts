@@ -8,8 +8,8 @@ import { DatabaseStartError } from './start-error.ts';
  * Locks the folder of the embedded database for this process. If two processes wrote to the same database folder, data
  * would be lost. The lock belongs to an open file (`flock`, or `F_OFD_SETLK` on Linux). The kernel gives the lock to
  * only one process, even if containers share a volume. The kernel releases the lock when the process ends or crashes.
- * The gateway never removes the lock file, because two processes could then each lock a different file with the same
- * name.
+ * The gateway never removes the lock file. If the lock file were removed, another process could create and lock a new
+ * file with this name while the first process still holds its lock.
  *
  * @returns a function that releases the folder
  * @throws {DatabaseStartError} when another process holds the lock, or when this process cannot write to the folder or

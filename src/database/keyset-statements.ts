@@ -18,15 +18,16 @@ export interface KeysetListOptions<Question, Shared> {
   table: string;
   fields: Readonly<Record<string, string>>;
   /**
-   * SQL expressions that a statement selects instead of the columns with the same names. An SQL expression may use the
-   * columns of the alias `r` (a row of the list), but no other tables.
+   * SQL expressions that replace columns of the table in the result of a statement. The name of an expression is the
+   * name of the replaced column. An SQL expression may use the columns of the alias `r` (a row of the list), but no
+   * other tables.
    */
   expressions?: Readonly<Record<string, string>>;
   /** The columns that contain instants. When a page is read as JSON, instants get the format of the API. */
   instants?: readonly string[];
   /**
-   * SQL for additional columns when a page is read as JSON. In `jsonPageColumns`, the alias `o` stands for the row of
-   * the list's owner, such as a location.
+   * SQL for the additional columns of a page that is read as JSON. In `jsonPageColumns`, the alias `o` stands for the
+   * row of the list's owner, such as a location.
    */
   jsonPageColumns?: string;
   /**
@@ -39,7 +40,7 @@ export interface KeysetListOptions<Question, Shared> {
    * name must be equal to the value that the client sent. All other filters are hand-written SQL conditions.
    */
   filters?: Readonly<Record<string, 'text' | 'boolean' | FilterCondition>>;
-  /** An additional condition for every row `r` of the list. */
+  /** An additional SQL condition that every row `r` of the list must meet. */
   condition?: string;
   /**
    * Returns the data of a query from which `sharedParameters` creates the SQL parameters of `condition`. One SQL
@@ -56,7 +57,7 @@ export interface KeysetListOptions<Question, Shared> {
 interface FilterCondition {
   type: 'boolean' | 'timestamptz';
   condition: string;
-  /** Whether a database index lists the rows that match the filter in the order of their ids. */
+  /** Whether PostgreSQL can use an index to read the rows that match the filter, sorted by id. */
   hasIndex: boolean;
 }
 
@@ -73,7 +74,7 @@ export type JsonQuestion = Pick<Page, 'after' | 'limit'> & { shape: JsonShape };
 
 /**
  * Creates the SQL statements for a list that is sorted by id. Each combination of filters and bounds has its own SQL
- * statement, so that PostgreSQL can choose the best index for it.
+ * statement, so that PostgreSQL can choose the best index for each combination.
  */
 export function createKeysetStatements<Asked extends Question, Shared>(
   options: KeysetListOptions<Asked, Shared>,
@@ -110,7 +111,10 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   );
   const statements = new Map<string, NamedStatement>();
 
-  /** Returns the SQL statement with a given name. The SQL text of a statement is created at its first use. */
+  /**
+   * Returns the SQL statement with a given name. The function creates the SQL text of a statement at the first use of
+   * the statement.
+   */
   function statement(name: string, text: () => string): NamedStatement {
     const known = statements.get(name);
     if (known) return known;
@@ -137,8 +141,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
   /**
-   * Returns the numbers of the used columns as text, for the name of an SQL statement. The statement name contains
-   * numbers instead of column names, because PostgreSQL truncates long statement names.
+   * Returns the numbers of the columns that a query filters, as a part of the name of an SQL statement. The statement
+   * name contains numbers instead of column names, because PostgreSQL truncates long statement names.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
@@ -163,7 +167,7 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   /**
    * Returns a number that is unique for each JSON shape. The name of an SQL statement contains this number. A JSON
    * shape is the list of fields that each row has in the JSON of a list. The number of JSON shapes is small, because
-   * the gateway defines them and clients cannot add any.
+   * only the gateway defines JSON shapes, and clients cannot add shapes.
    */
   function shapeNumber(shape: JsonShape): number {
     const number = shapes.get(shape) ?? shapes.size;
@@ -204,8 +208,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Counts the rows in one part of a list. Only rows that match the client's filters count. PostgreSQL first reads at
-   * most `rowsPerCount` rows that match the filters with an index. Then PostgreSQL checks all other filters for each of
-   * these rows. So the SQL statement never reads more than `rowsPerCount` rows, even if few rows match all filters.
+   * most `rowsPerCount` rows that match the filters with an index. Then PostgreSQL checks all other filters for each
+   * row that it has read. The SQL statement therefore never reads more than `rowsPerCount` rows, even if few rows match
+   * all filters.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);
@@ -238,7 +243,7 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Returns the parameters of one SQL statement that answers several queries. The parameter of a column is an array
-   * with one value for each query. All other parameters have one value for all queries.
+   * with one value for each query. Each other parameter has one value, which all queries share.
    */
   const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
     ...Object.fromEntries(

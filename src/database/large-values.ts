@@ -54,8 +54,8 @@ export function createLargeValues(
   const charactersOf = new WeakMap<ValueReader, number>();
 
   /**
-   * Adds the size of a value to the total size of its response. Returns whether the total size is still within the
-   * limit.
+   * Adds the size of a value to the total size of all values in the response. Returns whether the total size is still
+   * within the limit.
    */
   function count({ reader }: Question, text: string): boolean {
     const characters = (charactersOf.get(reader) ?? 0) + text.length;
@@ -79,7 +79,7 @@ export function createLargeValues(
       const { id, reader } = question;
       // The API key may have been revoked while the value waited for a slot.
       await reader.reauthenticate();
-      // If the response has already reached its maximum size, the gateway reads no more large values for it.
+      // If the response has already reached its maximum size, the gateway reads no more large values for the response.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);
       if (mostCharacters <= 0) return tooLarge;
       await yieldToEventLoop();

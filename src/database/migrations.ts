@@ -62,8 +62,8 @@ const createHistory = `
 
 /**
  * Applies the pending migrations as `prisma migrate deploy` does, with the same files and the same table
- * `_prisma_migrations`. If several processes call this function at the same time, one process applies the migrations,
- * and the other processes wait. Without a pending migration, the function runs only two short queries.
+ * `_prisma_migrations`. If several processes start at the same time, one process applies the migrations, and the other
+ * processes wait. If no migration is pending, `applyMigrations` runs only two short queries.
  *
  * @returns the names of the migrations that this call applied.
  * @throws {DatabaseStartError} when the file of an applied migration was edited, when an earlier migration is
@@ -74,7 +74,7 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
   if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
   return database.withMigrationLock(async (connection) => {
-    // Another process may have applied the migrations while this process waited for the lock. So this process reads the
+    // Another process may have applied the migrations while this process waited for the lock, so this process reads the
     // history of migrations again.
     const history = await readHistory(database.sql);
     if (!needsWork(migrations, history, log)) return [];

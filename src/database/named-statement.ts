@@ -19,8 +19,8 @@ export interface NamedStatement extends Statement {
 }
 
 /**
- * The maximum length of a statement name in bytes. PostgreSQL truncates longer names, so two long names could become
- * the same name.
+ * The maximum length of a statement name in bytes. PostgreSQL truncates longer names, so two different long names could
+ * become equal.
  */
 const maxNameBytes = 63;
 

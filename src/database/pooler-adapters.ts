@@ -3,9 +3,9 @@ import type { PoolClient } from 'pg';
 import { LOCK_LIMITS_MS, STATEMENT_TIMEOUT_MS } from './session.ts';
 
 /**
- * Prisma's connections through a pooler in transaction mode. In this mode of a pooler, a setting of a connection is
- * valid only within one transaction. So each transaction first sets the time limits of `LOCK_LIMITS_MS` and the
- * statement timeout.
+ * Prisma's connections through a pooler in transaction mode. In transaction mode, a pooler keeps the settings of a
+ * connection only until the transaction ends. Each transaction therefore first sets the time limits of `LOCK_LIMITS_MS`
+ * and the statement timeout.
  */
 export class PoolerAdapters extends PrismaPg {
   override async connect(): ReturnType<PrismaPg['connect']> {
@@ -20,9 +20,10 @@ export class PoolerAdapters extends PrismaPg {
       try {
         await transaction.queryRaw({ sql: `SELECT ${settings.join(', ')}`, args: [], argTypes: [] });
       } catch (error) {
-        // Prisma does not know a transaction that failed to start, so Prisma never returns its connection to the pool.
-        // The pool closes the connection, because a ROLLBACK after a timeout would wait behind the slow statement, and
-        // later statements on the connection would run in the open transaction.
+        // When a transaction fails to start, Prisma does not return the connection of the transaction to the pool. This
+        // code therefore removes the connection from the pool and closes the connection. If the pool used the
+        // connection again, later statements would run in the open transaction. A ROLLBACK instead of the close could
+        // wait for a slow statement.
         (transaction as unknown as { client: PoolClient }).client.release(true);
         throw error;
       }

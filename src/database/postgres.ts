@@ -54,8 +54,8 @@ interface PostgresOptions extends DatabaseOptions {
 }
 
 /**
- * Connects to a PostgreSQL server. Requests, gates and health probes have separate connection pools. So slow or blocked
- * requests never occupy the connections for gates and health probes.
+ * Connects to a PostgreSQL server. The gateway has separate connection pools for requests of gates, for health probes,
+ * and for other requests. Slow or blocked requests therefore never occupy the connections for gates and health probes.
  *
  * @throws {DatabaseStartError} when the PostgreSQL server does not answer within `startWaitSeconds`
  */
@@ -93,10 +93,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       }),
       max: size,
       // PostgreSQL itself ends slow statements. The package pg has its own time limit (`query_timeout`), which is 1 s
-      // longer. Therefore `query_timeout` takes effect only when PostgreSQL is unreachable.
+      // longer. `query_timeout` therefore takes effect only when PostgreSQL is unreachable.
       query_timeout: statementTimeoutMs + 1_000,
       // Each database session uses UTC, because Prisma's adapter treats every time as UTC and ignores the server's time
-      // zone. PgBouncer keeps the time zone of each client connection.
+      // zone. The time zone can also be set through PgBouncer, because PgBouncer restores the time zone of each client
+      // connection.
       onConnect: async (client) => {
         await client.query(`SET TimeZone TO 'UTC'`);
       },
@@ -188,15 +189,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       }
       try {
         await Promise.all([locker.connect(), worker.connect()]);
-        // Migrations can take minutes, and other gateway processes wait for the migrations. So the gateway switches off
-        // the time limits of the PostgreSQL role for migrations. Through a pooler, the gateway does not change these
-        // settings, because the changed settings would also apply to other clients of the pooler.
+        // Migrations can take minutes, and other gateway processes wait for the migrations. For migrations, the gateway
+        // therefore switches off the time limits that the PostgreSQL role has. Through a pooler, the gateway does not
+        // change the time limits, because the change would also apply to other clients of the pooler.
         if (directDatabaseUrl !== undefined || !throughPooler) {
           await worker.query(TIME_LIMITS.map((name) => `SET ${name} TO 0`).join('; '));
         }
         // The gateway takes the advisory locks for a transaction, because a pooler does not support advisory locks for
-        // a session. The queries have no parameters, because PostgreSQL would keep the snapshot of a query with
-        // parameters.
+        // a session. The queries that request the locks have no parameters, because PostgreSQL would keep the snapshot
+        // of a query with parameters.
         await locker.query(['BEGIN', ...TIME_LIMITS.map((name) => `SET LOCAL ${name} TO 0`)].join('; '));
         await takeAdvisoryLock(locker, advisoryLocks.migration);
         await takeAdvisoryLock(locker, advisoryLocks.prismaMigration);
@@ -206,7 +207,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
           runScript: async (script) => void (await worker.query(script)),
         });
       } finally {
-        // Closing the database connection ends its transaction, which releases the advisory locks.
+        // When a database connection is closed, PostgreSQL ends the transaction of the connection, and releases the
+        // advisory locks.
         await Promise.all([worker.end(), locker.end()]);
       }
     },
@@ -254,8 +256,8 @@ function isRefusal(error: unknown): boolean {
 
 /**
  * Requests an advisory lock for the current transaction again and again until PostgreSQL grants the lock. A single
- * statement that waited for the lock would keep its snapshot. A CREATE INDEX CONCURRENTLY in another process would then
- * wait for this snapshot.
+ * statement that waits for a lock keeps its snapshot while it waits. A CREATE INDEX CONCURRENTLY in another process
+ * would wait for the end of this snapshot.
  */
 async function takeAdvisoryLock(client: pg.Client, lock: number): Promise<void> {
   for (;;) {

@@ -31,8 +31,8 @@ export interface SharedConnection {
 const iterationsForGates = 4;
 
 /**
- * After this number of SQL statements for gate decisions in a row, another waiting statement runs. So gates cannot
- * starve other requests.
+ * The maximum number of SQL statements for gate decisions that run in a row while another statement waits. Because of
+ * this maximum, gates cannot starve other requests.
  */
 const maxGatesInARow = 20;
 
@@ -45,7 +45,8 @@ const maxGatesInARow = 20;
  * loop for a few iterations. During these iterations of the event loop, the process can read new requests of gates from
  * their sockets.
  *
- * Each work runs in the async context of its caller, so that its tracing spans belong to the request of the caller.
+ * Each statement or transaction runs in the async context of its caller. The tracing spans of the statement or
+ * transaction therefore belong to the request of the caller.
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
@@ -53,8 +54,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   let isRunning = false;
 
   /**
-   * Runs the SQL statements of gates that are waiting. Then the function waits a few iterations of the event loop for
-   * further statements of gates.
+   * Runs the waiting SQL statements of gates. Then the function waits a few iterations of the event loop for further
+   * statements of gates.
    */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {

@@ -5,7 +5,7 @@ import { groupBy } from './group-by.ts';
 import { partsOf, partsWithin } from './parts.ts';
 import { isRefusedValue } from './violations.ts';
 
-/** The default maximum number of queries that are answered together. */
+/** The maximum number of queries that are answered together, unless the caller specifies another maximum. */
 const maxJoinedQuestions = 1000;
 
 /**
@@ -54,9 +54,9 @@ export const createQueryBatch = <Question, Answer>(
 
 /**
  * Creates a function that collects all calls of one iteration of the event loop, and answers all of them with a small
- * number of SQL statements. One execution of an SQL statement answers all queries that need this statement and have the
- * same result of `batch.sharedOf`. The column `n` of a result row is the number of the query to which the row belongs,
- * starting at 1.
+ * number of SQL statements. One execution of an SQL statement answers all queries that need this statement and for
+ * which `batch.sharedOf` returns an identical value. The column `n` of a result row is the number of the query to which
+ * the row belongs, starting at 1.
  *
  * @param batch.keyOf returns the same key for equal queries, so that the database answers them only once. Without
  *   `batch.keyOf`, the database answers equal queries separately

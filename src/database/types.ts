@@ -123,8 +123,8 @@ export interface DatabaseOptions {
   dataDir: string;
   log: Logger;
   /**
-   * The maximum number of connections for requests. For long work, such as imports, the process opens more connections,
-   * at most a third of `poolSize`.
+   * The maximum number of connections for requests. For long work, such as imports, the process opens additional
+   * connections. The number of additional connections is at most a third of `poolSize`.
    */
   poolSize?: number;
   /** The maximum number of connections for requests of gates. */

@@ -25,8 +25,8 @@ const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
 
 /**
  * Whether PostgreSQL rejected a statement because one of its values is not acceptable. A rejected statement has changed
- * nothing. The same statement may succeed with other values. `isRefusedValue` recognizes errors of pg, PGlite and
- * Prisma, as `isUniqueViolation` does.
+ * nothing, and may succeed with other values. `isRefusedValue` recognizes errors of pg, PGlite and Prisma, as
+ * `isUniqueViolation` does.
  */
 export function isRefusedValue(error: unknown): boolean {
   // PGlite formats dates in JavaScript, which throws a RangeError for an invalid date.
@@ -37,8 +37,8 @@ export function isRefusedValue(error: unknown): boolean {
 }
 
 /**
- * Returns an error together with all objects inside the error that may be an error of PostgreSQL. The outer error
- * object comes from Prisma, a driver adapter, pg or PGlite.
+ * Returns an error and the error objects inside it. Any of the returned objects may be the error of PostgreSQL. The
+ * outer error object comes from Prisma, a driver adapter, pg or PGlite.
  */
 const causesOf = (error: unknown): unknown[] => [
   property(property(property(error, 'meta'), 'driverAdapterError'), 'cause'),

@@ -3,7 +3,7 @@ import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 /**
  * The error table. The table contains every error code of the contract (docs/contract.md#error-codes) with its HTTP
  * status. REST and GraphQL responses contain the error code. A REST response always has the HTTP status of its error
- * code. Only some errors about a whole GraphQL request give the response the HTTP status of their error code.
+ * code. A GraphQL response has the HTTP status of an error code only for some errors that concern the whole request.
  */
 export const errorStatus = {
   UNAUTHORIZED: 401,
@@ -44,7 +44,7 @@ type ErrorPlace = Pick<GraphQLErrorOptions, 'nodes' | 'source' | 'positions' | '
 
 /**
  * An error whose message the client may see. Any error that is not a ServiceError is unexpected, and the client sees
- * `INTERNAL_ERROR` instead (masking.ts). REST and GraphQL use the same class ServiceError for errors. A GraphQL
+ * `INTERNAL_ERROR` instead (masking.ts). REST and GraphQL both use the class ServiceError for errors. A GraphQL
  * response has the `code` and the `details` of a ServiceError in `extensions`. The body of a REST response has the
  * `code` and the `details` (docs/contract.md#response-envelope).
  *
@@ -83,8 +83,8 @@ export class ServiceError extends GraphQLError {
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
 
 /**
- * The error for an invalid API key, with status 401. The error message is the same for unknown, expired and revoked API
- * keys (docs/contract.md#authentication).
+ * The error for an invalid API key, with status 401. Unknown, expired and revoked API keys have one common error
+ * message (docs/contract.md#authentication).
  */
 export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
 
@@ -95,8 +95,8 @@ export const rateLimitExceeded = new ServiceError(
 );
 
 /**
- * The error for a location that is unknown or outside the scope of the API key, with status 404. The response for an
- * unknown location is exactly the same as the response for a location outside the scope.
+ * The error for a location that is unknown or outside the scope of the API key, with status 404. The responses for an
+ * unknown location and for a location outside the scope are identical.
  */
 export const locationNotFound = (locationId: string) =>
   new ServiceError('NOT_FOUND', 'Location not found or not accessible', {
@@ -116,8 +116,8 @@ export const quotaNotFound = (referenceId: string) =>
   new ServiceError('NOT_FOUND', 'Quota not found', { field: 'referenceId', value: shown(referenceId) });
 
 /**
- * The field name in the details of a version conflict. A version conflict is the error when an object no longer has the
- * version that the client expects.
+ * The name of the field that the details of a version conflict contain. A version conflict is the error when an object
+ * no longer has the version that the client expects.
  */
 export const expectedVersionField = 'expectedVersion';
 
@@ -187,7 +187,7 @@ export function shown(value: unknown): unknown {
   if (typeof value === 'object' && !isShortJson(value)) return undefined;
   if (typeof value === 'string') {
     const start = value.slice(0, maxShownCharacters);
-    // A character with two UTF-16 units is not cut in the middle.
+    // The function does not split a character that consists of two UTF-16 units.
     return (start.length < value.length ? start.replace(/[\ud800-\udbff]$/, '') : start).toWellFormed();
   }
   return value;

@@ -43,14 +43,14 @@ export interface RequestState {
   key?: AuthenticatedKey;
   decision?: RateLimitDecision;
   /**
-   * The code of the first error in the response. Most GraphQL responses with an error have status 200, so only this
-   * error code shows the error.
+   * The code of the first error in the response. Most GraphQL responses with an error have status 200, so only the
+   * error code shows that the request failed.
    */
   errorCode?: ErrorCode;
   /** The path of the first error in a GraphQL response, such as `viewer.usage`. */
   errorPath?: string;
   /**
-   * The response to the request. The property is set when the gateway has created the response with the headers that
+   * The response to the request. The property is empty until the gateway has created the response with the headers that
    * all REST or GraphQL responses have.
    */
   response?: Response;

@@ -8,9 +8,9 @@ import type { Logger } from 'pino';
 const safePolicy = 'noeviction';
 
 /**
- * Logs a warning about Redis settings that break rate limits. For example, the eviction policy removes data when the
- * memory is full, or REDIS_URL names only one node of a cluster. The function checks the settings when Redis is ready.
- * If Redis does not return its settings, the function logs no warning and throws no error.
+ * Logs a warning about Redis settings with which rate limits do not work. Examples are an eviction policy that removes
+ * data when the memory is full, and a REDIS_URL that names only one node of a cluster. The function checks the settings
+ * when Redis is ready. If Redis does not return its settings, the function logs no warning and throws no error.
  */
 export async function checkSettings(redis: Redis | Cluster, log: Logger): Promise<void> {
   try {

@@ -17,9 +17,9 @@ const sentinelTimeoutMs = 1000;
 /** The interval at which the client sends a ping on each connection, in milliseconds. */
 const pingIntervalMs = 2000;
 /**
- * The time between two updates of the map from cluster slots to Redis nodes that the client keeps, in milliseconds.
- * After a failover, the client knows the new primary after about `slotsIntervalMs`. A node that hangs can delay one
- * update by 1 s.
+ * The interval at which the client updates its map from cluster slots to Redis nodes, in milliseconds. After a
+ * failover, the client knows the new primary after about `slotsIntervalMs`. A node that hangs can delay one update by 1
+ * s.
  */
 const slotsIntervalMs = 1000;
 
@@ -68,7 +68,7 @@ export function createRedisClient(
 /**
  * Creates a client for commands on Redis keys. The client connects to a single server, or to all nodes of a cluster
  * when several cluster nodes are configured. A command to an unreachable Redis node fails immediately, so that the
- * caller can use its own fallback.
+ * caller can continue without Redis.
  */
 export function createKeyClient(
   servers: RedisServers,
@@ -123,9 +123,9 @@ function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
 }
 
 /**
- * Sends a ping on each connection at regular intervals. If a firewall silently drops a connection, the only sign is a
- * ping without an answer. When a ping gets no answer, the Redis client closes the connection after `socketTimeoutMs`.
- * The client detects a lost connection within 7 s.
+ * Sends a ping on each connection at regular intervals. If a firewall drops a connection without closing it, the client
+ * can notice the loss only because a ping gets no answer. When a ping gets no answer, the Redis client closes the
+ * connection after `socketTimeoutMs`. The client detects a lost connection within 7 s.
  */
 function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   const pings = setInterval(() => {
@@ -135,7 +135,7 @@ function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   client.on('end', () => clearInterval(pings));
 }
 
-/** Logs when the connection of a client is lost, and when the connection is back. */
+/** Writes a log line when a client loses its connection, and when the client is connected again. */
 function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {
@@ -159,8 +159,8 @@ const firstConnectionCheckMs = 10;
 
 /**
  * Waits until a new Redis client is connected to each server, but at most `firstConnectionTimeoutMs`. `connected` does
- * not rely on the event `ready`, because the client of a cluster emits `ready` before it is connected to all nodes. The
- * first command to a node without a connection would be slow.
+ * not use the event `ready`, because the client of a cluster emits `ready` before it is connected to all nodes. If a
+ * node is not yet connected, the first command to the node is slow.
  */
 export async function connected(redis: Redis | Cluster): Promise<void> {
   const { names, isConnected } = shardsOf(redis);

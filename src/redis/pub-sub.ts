@@ -10,7 +10,7 @@ import { whenLate } from './time-limit.ts';
  */
 export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 
-/** The text of the notice that any data of a channel may have changed. */
+/** The text of a notice which says that any data of the channel may have changed. */
 export const anyChange = '';
 
 /** Sends notices between the processes of a gateway, such as a notice that API keys have changed. */
@@ -66,12 +66,12 @@ export function createLocalPubSub(): PubSub {
 const heartbeatIntervalMs = 200;
 /**
  * How long a ping may take before the connection counts as lost, in milliseconds. An unresponsive Redis may delay the
- * revocation of an API key by at most 500 ms (docs/contract.md#keys). The sum of `heartbeatTimeoutMs` and
- * `heartbeatIntervalMs` must therefore stay below 500 ms.
+ * revocation of an API key by at most 500 ms (docs/contract.md#keys). `heartbeatTimeoutMs` and `heartbeatIntervalMs`
+ * together must therefore be less than 500 ms.
  */
 const heartbeatTimeoutMs = 250;
 
-/** The interval at which the process retries to send the notices that it could not send, in milliseconds. */
+/** The interval at which the process tries again to send notices that it could not send, in milliseconds. */
 const resendIntervalMs = 500;
 
 /**

@@ -50,8 +50,8 @@ export function shardsOf(redis: Redis | Cluster): Shards {
 }
 
 /**
- * The maximum number of Redis keys that the gateway tries until it finds a key that a given server stores. 20,000
- * attempts find a Redis key even for a server that has only a thousandth of the cluster slots.
+ * The maximum number of Redis keys that the gateway tries when it searches for a key that a given server stores. With
+ * 20,000 attempts, the gateway finds a key even for a server that has only a thousandth of the cluster slots.
  */
 const maxTries = 20_000;
 

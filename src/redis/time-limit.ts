@@ -10,7 +10,7 @@ import type { Cluster, Redis } from 'ioredis';
 export function whenLate(limitMs: number, late: () => void): () => void {
   let answered = false;
   const timer = setTimeout(() => {
-    // The inner `setImmediate` callback runs after the process has read any answer that has already arrived.
+    // Before the inner `setImmediate` callback runs, the process reads all answers that have already arrived.
     setImmediate(() => setImmediate(() => !answered && late()));
   }, limitMs);
   return () => {
@@ -21,8 +21,8 @@ export function whenLate(limitMs: number, late: () => void): () => void {
 
 /**
  * Limits how long each command of a client waits for Redis. A command fails if Redis does not answer within the limit.
- * The option `commandTimeout` of ioredis is not sufficient: with this option, a command of a busy process fails
- * although its answer has already arrived.
+ * The option `commandTimeout` of ioredis is not sufficient. With this option, a command of a busy process can fail
+ * after Redis has already answered.
  */
 export function limitCommands(client: Redis | Cluster, limitMs: number): void {
   const send: Cluster['sendCommand'] = client.sendCommand.bind(client);

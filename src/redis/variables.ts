@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defaultPorts, type RedisServers, withoutBrackets } from './servers.ts';
 
-/** The form of an environment variable with the addresses of sentinels, such as `a.internal:26379,b.internal`. */
+/** A validation rule for a list of sentinel addresses, such as `a.internal:26379,b.internal`. */
 export const sentinelAddresses = z.string().transform((list, context) =>
   list.split(',').map((text) => {
     const address = `redis://${text.trim()}`;

@@ -11,10 +11,10 @@ const maxJsonValues = 150_000;
 const maxJsonDepth = 40;
 
 /**
- * The maximum number of wide fields in one JSON text. The first `maxNarrowFields` fields of an object are narrow, and
- * all other fields of the object are wide. The number of wide fields is limited, because parsing an object with many
- * fields takes much time and memory for each field. The largest objects that clients need to send are JSON fields with
- * free content, which may have up to 16 KiB.
+ * The maximum number of wide fields in one JSON text. A field is wide when at least `maxNarrowFields` fields of its
+ * object come before it. The number of wide fields is limited, because parsing an object with many fields takes much
+ * time and memory for each field. The largest objects that clients need to send are JSON fields with free content,
+ * which may have up to 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
@@ -26,9 +26,9 @@ const maxNarrowFields = 100;
 const maxStringCharacters = 32_768;
 
 /**
- * The maximum length of a field name, in characters including the quotes. The limit exists because GraphQL suggests a
- * similar name for a misspelt field name, and the search for a similar name takes longer for a longer name. All field
- * names that clients need are shorter than `maxNameCharacters`.
+ * The maximum length of a field name, in characters including the quotes. For a misspelt field name, GraphQL suggests a
+ * similar name. Without the limit, the search for a similar name could take long, because the search takes longer for a
+ * longer name. All field names that clients need are shorter than `maxNameCharacters`.
  */
 const maxNameCharacters = 1_000;
 
@@ -91,7 +91,10 @@ export function decodeUtf8(bytes: ArrayBuffer): string {
   }
 }
 
-/** The decoder of whole texts. A decoder of a text in parts keeps a state, so each such text needs its own decoder. */
+/**
+ * The decoder of whole texts. In contrast, each text that arrives in parts needs its own decoder, because a decoder of
+ * parts has a state.
+ */
 const wholeTexts = new TextDecoder('utf-8', { fatal: true });
 
 /** The error for a request body that is not JSON. */
@@ -111,7 +114,7 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 
 /**
  * Whether the structure of a stored JSON text is within the limits that apply to JSON texts from clients. The process
- * can parse JSON text within these limits quickly.
+ * can quickly parse a JSON text that is within the limits.
  */
 export const isBoundedJson = (text: string): boolean => createStructureCheck()(text) === undefined;
 
@@ -137,8 +140,8 @@ export function createStructureCheck(): (part: string) => string | undefined {
   /** Whether a backslash escapes the next character of the current string. */
   let isEscaped = false;
   /**
-   * True directly after a string that is too long to be a field name. If a colon follows a string, the string is the
-   * name of a field.
+   * Whether the last token was a string that is too long to be a field name. If a colon follows a string, the string is
+   * the name of a field.
    */
   let isLongName = false;
 

@@ -23,7 +23,7 @@ export const largeBodyBytes = 1024 * 1024;
 const smallBodyBytes = 16 * 1024;
 
 /**
- * The maximum time in which a large body must arrive, in milliseconds. A large body that arrives slowly delays other
+ * The maximum time that a large body may take to arrive, in milliseconds. A large body that arrives slowly delays other
  * requests of the same API key.
  */
 const largeBodyTimeoutMs = 30_000;
@@ -67,7 +67,8 @@ export function createBodyAnswerer(): BodyAnswerer {
 }
 
 /**
- * Checks and parses a JSON text like `parseJson`, but yields to the event loop before, between and after the two steps.
+ * Checks and then parses a JSON text, as `parseJson` does. The function yields to the event loop before the check,
+ * between the check and the parsing, and after the parsing.
  */
 async function parseYielding(text: string, { isBounded = false } = {}): Promise<unknown> {
   await yieldToEventLoop();

@@ -38,22 +38,23 @@ export interface Guards {
     render: (error: unknown, source: ErrorSource) => Answer,
   ): MiddlewareHandler<GatewayEnv>;
   /**
-   * Creates the guard of the public pages. This guard requires no API key, but applies the rate limit of the client's
-   * address (docs/contract.md#what-is-public).
+   * Creates the guard of the public pages. The guard of the public pages requires no API key, but applies the rate
+   * limit of the client's address (docs/contract.md#what-is-public).
    *
    * @param render converts an error to a response for the clients of the public pages
    */
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
   /**
-   * Creates a check that the HTTP server runs for each request, before the app gets the request. If this process
-   * already knows that it must refuse a request, the check sends the same refusal as the guard, but with less work
-   * (known-refusals.ts).
+   * Creates a check that the HTTP server runs for each request, before the app gets the request. If the process already
+   * knows that it must refuse a request, the check sends the refusal that the guard would send, but with less work than
+   * the guard (known-refusals.ts).
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
 }
 
 /**
- * Creates the guards of one process. All guards of the process together count the requests of unauthenticated clients.
+ * Creates the guards of one process. All guards of the process use one common count of the requests of unauthenticated
+ * clients.
  */
 export function createGuards(dependencies: GuardDependencies): Guards {
   const { services, limiter, log, trustProxy } = dependencies;
@@ -88,8 +89,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
       // This process may not know a secret that another process has issued. If another client has exhausted the rate
-      // limit of the same address, this process refuses the unknown secret. After the refusal, this process reads the
-      // hashes of all issued secrets again within 5 s.
+      // limit of the same address, this process refuses the unknown secret. Within 5 s after the refusal, this process
+      // reads the hashes of all issued secrets again.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;
     });

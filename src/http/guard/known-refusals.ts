@@ -14,8 +14,9 @@ import { type Answer, bodyOf, jsonHeaders, surfaceHeaders } from '../responses/r
 import { addressSubject } from './unauthenticated-clients.ts';
 
 // Refusing a request must cost less than answering it, so that a flood of requests does not block the process. If the
-// process already knows that it must refuse a request (for example because of the rate limit), it refuses early. An
-// early refusal happens before the process matches a route or creates a `Request` or `Headers` object.
+// process already knows that it must refuse a request (for example because of the rate limit), the process refuses the
+// request early. An early refusal happens before the process matches a route or creates a `Request` or `Headers`
+// object.
 
 /** The API of a request (REST or GraphQL), with the function that converts an error to a response of this API. */
 export interface RefusingSurface {
@@ -28,8 +29,8 @@ export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) 
 
 /**
  * Creates the function that refuses requests without reading the database. The function refuses a request with a secret
- * that is known to be invalid, or with an exhausted rate limit. The request guard of the same
- * API (REST or GraphQL) would send the same response.
+ * that is known to be invalid, or with an exhausted rate limit. The response is identical to the response that the
+ * request guard of REST or GraphQL would send.
  *
  * @param options.surfaceOf a function that returns the API of a request (REST or GraphQL), with the function that
  *   renders errors for this API. Returns undefined when the request needs no API key

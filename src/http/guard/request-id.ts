@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto';
 const maxRequestIdLength = 100;
 
 /**
- * The form of a request id. The characters that are allowed in a request id have no special meaning in a log, a header
- * or a shell.
+ * A regular expression that matches valid request ids. The characters that are allowed in a request id have no special
+ * meaning in a log, a header or a shell.
  */
 const requestIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${maxRequestIdLength}}$`);
 

@@ -51,8 +51,8 @@ export interface RequestsInProgress {
 }
 
 /**
- * Reports that the handler of a request has ended. Until its handler ends, a request counts as running even if its
- * client has disconnected, because the handler still uses the process and the database.
+ * Reports that the handler of a request has ended. A request counts as running until its handler ends, even if the
+ * client has disconnected. Until then, the handler uses the process and the database.
  *
  * @param whenSent true if the request counts as running until its response is written or its connection is closed;
  *   false if the request counts as ended at once

@@ -59,7 +59,7 @@ export function createUnauthenticatedClients({
 }): UnauthenticatedClients {
   /**
    * The running look-ups of API keys. For each client and each secret, the map contains how many requests wait for the
-   * look-up. The time limit for database queries also limits each look-up.
+   * look-up. A look-up never lasts longer than the time limit for database queries.
    */
   const lookUps = new Map<string, Map<string | undefined, number>>();
   const refusals = new Map<ErrorCode, number>();
@@ -86,8 +86,7 @@ export function createUnauthenticatedClients({
       try {
         const decision = await limiter.read(subject);
         const remaining = Math.min(decision.hour.remaining, decision.burst.remaining);
-        // If no points remain, `charge` subtracts no point. The call of `charge` only makes the rate limiter cache the
-        // refusal.
+        // If no points remain, `charge` subtracts no point, but makes the rate limiter cache the refusal.
         if (remaining === 0) await charge(limiter, state, subject);
         if (remaining < running) {
           state.decision = { ...decision, allowed: false, retryAfter: lookUpRetrySeconds };

@@ -6,8 +6,8 @@ import type { UnreadBodyLimits } from './unread-bodies.ts';
 /** The limits on the connections of an HTTP server, with all times in milliseconds. */
 export interface ConnectionLimits extends UnreadBodyLimits {
   /**
-   * The maximum time in which the headers of a request must arrive. With this limit, a client cannot keep a connection
-   * open by sending only a part of its headers.
+   * The maximum time that the headers of a request may take to arrive. With this limit, a client cannot keep a
+   * connection open by sending only a part of its headers.
    */
   headersTimeoutMs: number;
   /**
@@ -16,18 +16,17 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    */
   requestTimeoutMs: number;
   /**
-   * How long an idle connection waits for its next request. The server must not close an idle connection before the
-   * load balancer closes the connection. Common load balancers close an idle connection after 60 s, so the server waits
-   * longer than 60 s.
+   * How long an idle connection waits for its next request. A load balancer must close an idle connection before the
+   * server closes it. Common load balancers close an idle connection after 60 s, so the server waits longer than 60 s.
    */
   keepAliveTimeoutMs: number;
   /**
-   * The maximum time during which a connection may transfer no data while a request is being answered. After
-   * `silentTimeoutMs`, a stalled client can therefore no longer keep its response in memory. `silentTimeoutMs` must be
+   * The maximum time during which a connection may transfer no data while the server answers a request. The server then
+   * closes the connection, so that a stalled client does not keep its response in memory. `silentTimeoutMs` must be
    * longer than `requestTimeoutMs` plus `checkIntervalMs`, so that the client of an incomplete request gets status 408.
    */
   silentTimeoutMs: number;
-  /** How often Node checks whether requests have exceeded `headersTimeoutMs` or `requestTimeoutMs`. */
+  /** The interval at which Node checks whether requests have exceeded `headersTimeoutMs` or `requestTimeoutMs`. */
   checkIntervalMs: number;
   /**
    * The maximum number of connections of a process. Each connection occupies about 20 KiB of memory and a file
@@ -65,7 +64,7 @@ export const connectionLimits: ConnectionLimits = {
 /** The open connections of an HTTP server. */
 export interface Connections {
   /**
-   * Whether the server has begun to write a response to a connection. While the server writes a response, nothing else
+   * Whether the server has begun to write a response to a connection. While the server writes a response, no other code
    * may write to this connection.
    */
   isAnswering(socket: unknown): boolean;
@@ -118,8 +117,8 @@ export function trackConnections(
     if (draining) response.shouldKeepAlive = false;
     response.once('close', () => {
       answers?.delete(response);
-      // A server that is stopping closes each connection after the last response on it. If the headers of this last
-      // response were sent earlier, the response cannot announce that the connection will close.
+      // A server that is stopping closes each connection after the last response on it. If the server sent the headers
+      // of the last response before the stop began, the response does not announce that the connection will close.
       if (closesIdle && answers?.size === 0) socket.destroySoon();
     });
   });

@@ -85,7 +85,7 @@ function refuseRequest(response: ServerResponse, refusal: EarlyRefusal, bodyOf: 
 
 /**
  * Refuses a request with more than one Host header (RFC 9112, section 3.2). Node itself would accept a request with two
- * Host headers and use the first one.
+ * Host headers, and use the first Host header.
  */
 export function refuseSeveralHosts(
   { rawHeaders }: IncomingMessage,
@@ -104,8 +104,8 @@ export function refuseSeveralHosts(
 }
 
 /**
- * Creates the response when the handler of a request fails, and when Hono cannot read a request. For example, Hono
- * cannot read a request with an invalid Host header.
+ * Creates the response to a request whose handler fails, or that Hono cannot read. For example, Hono cannot read a
+ * request with an invalid Host header.
  */
 export function earlyResponse(error: unknown, bodyOf: RefusalBody): Response {
   const requestId = randomUUID();

@@ -6,13 +6,13 @@ import { canonicalAddress, clientOf } from '../guard/client-address.ts';
 /** The limits for a request body that is still arriving after the response has been sent. */
 export interface UnreadBodyLimits {
   /**
-   * The maximum time in which the remaining part of the request body must arrive, in milliseconds. The connection stays
-   * open for at most `unreadBodyTimeoutMs`, so that the client can read the response (RFC 9112, section 9.6).
+   * The maximum time that the remaining part of the request body may take to arrive, in milliseconds. The connection
+   * stays open for at most `unreadBodyTimeoutMs`, so that the client can read the response (RFC 9112, section 9.6).
    */
   unreadBodyTimeoutMs: number;
   /**
    * The maximum number of bytes of a request body that a client may still send after the response. If the client sends
-   * more, the gateway closes the connection.
+   * more bytes, the gateway closes the connection.
    */
   maxUnreadBodyBytes: number;
 }

@@ -16,7 +16,7 @@ const minCompressedCharacters = 4096;
 
 /**
  * The quality level of the Brotli compression. At quality level 4, Brotli is as fast as gzip at its default level, and
- * the output of Brotli is a fifth smaller.
+ * the output of Brotli is a fifth smaller than the output of gzip.
  */
 const brotliQuality = 4;
 
@@ -82,10 +82,10 @@ function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
 }
 
 /**
- * Compresses a response body outside of the event loop. Each chunk of a streamed body is sent as soon as it is
- * compressed. So compression does not delay the first entries of a long list. The function reads the body only as fast
- * as the client reads the response. If the response is sent without its body, as for a HEAD request, the function does
- * not read the body at all.
+ * Compresses a response body without blocking the event loop. Each chunk of a streamed body is sent as soon as it is
+ * compressed. Compression therefore does not delay the first entries of a long list. The function reads the body only
+ * as fast as the client reads the response. If the response is sent without its body, as for a HEAD request, the
+ * function does not read the body at all.
  */
 export function compressed(
   body: string | ReadableStream<Uint8Array>,

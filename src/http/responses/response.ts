@@ -8,8 +8,8 @@ export interface Answer {
   status: number;
   /**
    * The body of the response, or null if there is no body, for example for status 304. For an error, the body is a
-   * function that creates the text from the request id. So one `Answer` object can be the response to all requests that
-   * are refused for the same reason.
+   * function that creates the text from the request id. One `Answer` object can therefore be the response to all
+   * requests that are refused for one reason.
    */
   body: string | ReadableStream<Uint8Array> | ((requestId: string | undefined) => string) | null;
   headers?: Record<string, string>;
@@ -21,9 +21,9 @@ export interface Answer {
 export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
 
 /**
- * The value of `Retry-After`, in seconds, when the gateway refuses a request because of too much work. For example,
- * such an overload occurs when too many changes of one location are waiting. During an overload, the gateway can refuse
- * the requests of an API key that is within its rate limits.
+ * The value of `Retry-After`, in seconds, when the gateway refuses a request because it is overloaded. For example, the
+ * gateway refuses a change of a location when too many changes of this location are already waiting. During an
+ * overload, the gateway can refuse the requests of an API key that is within its rate limits.
  */
 const busyRetryAfterSeconds = 1;
 
