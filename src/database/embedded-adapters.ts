@@ -43,8 +43,9 @@ function startTransaction(client: Client): Promise<Transaction> {
             },
             async rollback() {
               const rolledBack = transaction.rollback();
-              // After the end of the callback, PGlite refuses further statements of the transaction. Otherwise, a
-              // statement after the ROLLBACK would run outside the transaction, and its changes would be permanent.
+              // After the end of the callback, PGlite refuses further statements of the transaction. If PGlite accepted
+              // a statement after the ROLLBACK, the statement would run outside the transaction, and its changes would
+              // be permanent.
               endCallback();
               await Promise.all([rolledBack, ended]);
             },

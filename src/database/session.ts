@@ -15,8 +15,7 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 /**
  * The PostgreSQL settings that limit how long a frozen gateway process can block other processes, in milliseconds. When
  * a process with an open transaction has sent nothing for 5 s, PostgreSQL ends the transaction and releases the locks
- * of the transaction. Another process waits for a lock for up to 8 s, so it gets the released lock before its wait
- * ends.
+ * of the transaction. Other processes wait for a lock for up to 8 s, and therefore get the released lock in time.
  */
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 

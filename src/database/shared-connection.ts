@@ -32,7 +32,7 @@ const iterationsForGates = 4;
 
 /**
  * The maximum number of SQL statements for gate decisions that run in a row while another statement waits. Because of
- * this maximum, gates cannot starve other requests.
+ * the maximum, gates cannot starve other requests.
  */
 const maxGatesInARow = 20;
 
@@ -42,8 +42,7 @@ const maxGatesInARow = 20;
  * only for the statement or transaction that is already running.
  *
  * The embedded database runs in the thread of the event loop. Before each SQL statement, the queue yields to the event
- * loop for a few iterations. During these iterations of the event loop, the process can read new requests of gates from
- * their sockets.
+ * loop for a few iterations, so that the process can read new requests of gates from their sockets.
  *
  * Each statement or transaction runs in the async context of its caller. The tracing spans of the statement or
  * transaction therefore belong to the request of the caller.

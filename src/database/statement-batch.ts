@@ -9,8 +9,8 @@ import { isRefusedValue } from './violations.ts';
 const maxJoinedQuestions = 1000;
 
 /**
- * The maximum number of rows that one statement reads for several queries. Because of this limit, the process can do
- * other work between two SQL statements.
+ * The maximum number of rows that one statement reads for several queries. The maximum keeps each SQL statement short,
+ * so that the process can do other work between two statements.
  */
 const maxJoinedRows = 1_024;
 

@@ -34,7 +34,7 @@ function causeOf(error: unknown): unknown {
 }
 
 /**
- * Returns a GraphQL error with the request id. The log entries of the request contain the same request id.
+ * Returns a GraphQL error with the request id. The log entries of the request also contain the request id.
  *
  * @param http the status and headers for Yoga's response
  */

@@ -26,9 +26,9 @@ const maxNarrowFields = 100;
 const maxStringCharacters = 32_768;
 
 /**
- * The maximum length of a field name, in characters including the quotes. For a misspelt field name, GraphQL suggests a
- * similar name. Without the limit, the search for a similar name could take long, because the search takes longer for a
- * longer name. All field names that clients need are shorter than `maxNameCharacters`.
+ * The maximum length of a field name, in characters including the quotes. For a misspelt field name, GraphQL searches
+ * for a similar name, and this search takes longer for a longer name. All field names that clients need are shorter
+ * than `maxNameCharacters`.
  */
 const maxNameCharacters = 1_000;
 
@@ -92,8 +92,8 @@ export function decodeUtf8(bytes: ArrayBuffer): string {
 }
 
 /**
- * The decoder of whole texts. In contrast, each text that arrives in parts needs its own decoder, because a decoder of
- * parts has a state.
+ * The decoder of whole texts. A text that arrives in parts needs its own decoder, because a decoder of parts has a
+ * state.
  */
 const wholeTexts = new TextDecoder('utf-8', { fatal: true });
 

@@ -88,9 +88,9 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     const lookUp = () => authenticator.authenticate(secret);
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
-      // This process may not know a secret that another process has issued. If another client has exhausted the rate
-      // limit of the same address, this process refuses the unknown secret. Within 5 s after the refusal, this process
-      // reads the hashes of all issued secrets again.
+      // This process may not know a secret that another process has issued. If another client with the same address has
+      // exhausted the rate limit of the address, this process refuses the unknown secret. Within 5 s after the refusal,
+      // this process reads the hashes of all issued secrets again.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;
     });

@@ -52,7 +52,7 @@ export interface RequestsInProgress {
 
 /**
  * Reports that the handler of a request has ended. A request counts as running until its handler ends, even if the
- * client has disconnected. Until then, the handler uses the process and the database.
+ * client has disconnected. The handler of a disconnected client still uses the process and the database.
  *
  * @param whenSent true if the request counts as running until its response is written or its connection is closed;
  *   false if the request counts as ended at once

@@ -21,9 +21,10 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    */
   keepAliveTimeoutMs: number;
   /**
-   * The maximum time during which a connection may transfer no data while the server answers a request. The server then
-   * closes the connection, so that a stalled client does not keep its response in memory. `silentTimeoutMs` must be
-   * longer than `requestTimeoutMs` plus `checkIntervalMs`, so that the client of an incomplete request gets status 408.
+   * The maximum time during which a connection may transfer no data while the server answers a request. After
+   * `silentTimeoutMs`, the server closes the connection, so that a stalled client does not keep its response in memory.
+   * `silentTimeoutMs` must be longer than `requestTimeoutMs` plus `checkIntervalMs`, so that the client of an
+   * incomplete request gets status 408.
    */
   silentTimeoutMs: number;
   /** The interval at which Node checks whether requests have exceeded `headersTimeoutMs` or `requestTimeoutMs`. */
