@@ -59,7 +59,7 @@ async function whatIsMissing({ prisma, kind }: Database, { operatorApiKey }: Con
 }
 
 /**
- * Returns the folder for the file with new API keys. With an embedded database in memory, this file is written to a new
+ * Returns the folder for the file with new API keys. If the embedded database is in memory, the folder is a new
  * temporary folder.
  */
 async function keyFolder(dataDir: string): Promise<string> {

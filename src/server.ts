@@ -22,15 +22,15 @@ const migrations = new URL('../prisma/migrations/', import.meta.url);
 const refusalBody: RefusalBody = errorBody;
 
 /**
- * The maximum time for stopping the process, in milliseconds. Requests in progress have 8 s to end. After these 8 s,
- * the process has 3.5 s to wait for the handlers of disconnected clients, to write the last usage records, and to close
- * the database. After `stopTimeoutMs`, the process exits, even if the database does not answer.
+ * The maximum time for stopping the process, in milliseconds. Requests in progress have 8 s to end. When the requests
+ * have ended, the process has at least 3.5 s to wait for the handlers of disconnected clients, to write the last usage
+ * records, and to close the database. After `stopTimeoutMs`, the process exits, even if the database does not answer.
  */
 const stopTimeoutMs = 11_500;
 
 /**
- * Ends the process when it gets a signal before it serves requests. Without this listener, Linux would ignore the signal
- * in a container, where the gateway is process 1.
+ * Ends the process when it gets a signal before it serves requests. In a container, the gateway is process 1, and Linux
+ * ignores the signals of process 1 that have no listener.
  */
 const abandonStart = () => process.exit(0);
 process.on('SIGTERM', abandonStart);

@@ -42,7 +42,7 @@ export function columnsAsJson(alias: string, shape: JsonShape, instants: readonl
 
 /**
  * Returns SQL that converts a row to jsonb for audit records. The SQL also converts instants to the format of the API.
- * Without this conversion, `to_jsonb` would write instants with `+00:00`.
+ * If the SQL did not convert instants, `to_jsonb` would write instants with `+00:00`.
  */
 export function rowAsJson(alias: string, instants: readonly string[]): string {
   const pairs = columnList(instants, (quoted, column) => `'${column}', ${apiInstant(`${alias}.${quoted}`)}`);

@@ -6,7 +6,7 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 type Client = Pick<PGlite, 'query' | 'exec' | 'transaction'>;
 
 /**
- * Prisma's connections to the embedded database. This class starts the transactions itself, because the transactions of
+ * Prisma's connections to the embedded database. `EmbeddedAdapters` starts the transactions itself. The transactions of
  * the superclass report a failed COMMIT as a success, and do not handle a failed ROLLBACK.
  */
 export class EmbeddedAdapters extends PrismaPGlite {

@@ -16,9 +16,9 @@ import { DatabaseStartError } from './start-error.ts';
 
 /**
  * The parsers of the package pg for column values, for use with PGlite. For example, PGlite's own parsers would return
- * a NULL inside an array as the text "NULL". The package pg has no names for array types. This list therefore contains
- * PostgreSQL's numbers (OIDs) of the array types: arrays of bool, int2, int4, text, varchar, int8, float8, timestamptz,
- * numeric, uuid and jsonb.
+ * a NULL inside an array as the text "NULL". The package pg has no names for array types. The list of parsers therefore
+ * contains PostgreSQL's numbers (OIDs) of the array types: arrays of bool, int2, int4, text, varchar, int8, float8,
+ * timestamptz, numeric, uuid and jsonb.
  */
 const PG_PARSERS = Object.fromEntries(
   [

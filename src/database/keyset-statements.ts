@@ -37,7 +37,8 @@ export interface KeysetListOptions<Question, Shared> {
   owner: { table: 'Company' | 'Location'; column: string };
   /**
    * The filters that a query can have. For a filter with the type `text` or `boolean`, the column with the filter's
-   * name must be equal to the value that the client sent. All other filters are hand-written SQL conditions.
+   * name must be equal to the value that the client sent. A filter of the type `FilterCondition` contains a
+   * hand-written SQL condition.
    */
   filters?: Readonly<Record<string, 'text' | 'boolean' | FilterCondition>>;
   /** An additional SQL condition that every row `r` of the list must meet. */
@@ -112,8 +113,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   const statements = new Map<string, NamedStatement>();
 
   /**
-   * Returns the SQL statement with a given name. The function creates the SQL text of a statement at the first use of
-   * the statement.
+   * Returns the SQL statement with a given name. The SQL text of a statement is created when the statement is used for
+   * the first time.
    */
   function statement(name: string, text: () => string): NamedStatement {
     const known = statements.get(name);
@@ -165,9 +166,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   const shapes = new Map<JsonShape, number>();
 
   /**
-   * Returns a number that is unique for each JSON shape. The name of an SQL statement contains this number. A JSON
-   * shape is the list of fields that each row has in the JSON of a list. The number of JSON shapes is small, because
-   * only the gateway defines JSON shapes, and clients cannot add shapes.
+   * Returns a number that is unique for each JSON shape. The name of an SQL statement contains the number of its JSON
+   * shape. A JSON shape is the list of fields that each row has in the JSON of a list. The number of JSON shapes is
+   * small, because only the gateway defines JSON shapes, and clients cannot add shapes.
    */
   function shapeNumber(shape: JsonShape): number {
     const number = shapes.get(shape) ?? shapes.size;

@@ -1,8 +1,8 @@
 import type { Database, DatabaseOptions } from './types.ts';
 
 /**
- * Opens PostgreSQL when `databaseUrl` is set, and the embedded database otherwise. The function applies no migrations
- * to the database.
+ * Opens PostgreSQL when `databaseUrl` is set, and the embedded database otherwise. `openDatabase` does not apply
+ * migrations.
  *
  * @throws {DatabaseStartError} when PostgreSQL does not answer, or when another process uses the folder of the embedded
  *   database.

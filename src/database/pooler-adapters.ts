@@ -20,10 +20,10 @@ export class PoolerAdapters extends PrismaPg {
       try {
         await transaction.queryRaw({ sql: `SELECT ${settings.join(', ')}`, args: [], argTypes: [] });
       } catch (error) {
-        // When a transaction fails to start, Prisma does not return the connection of the transaction to the pool. This
-        // code therefore removes the connection from the pool and closes the connection. If the pool used the
-        // connection again, later statements would run in the open transaction. The code does not use ROLLBACK, because
-        // a ROLLBACK could wait for a slow statement.
+        // When a transaction fails to start, Prisma does not return the connection of the transaction to the pool.
+        // `PoolerAdapters` therefore removes the connection from the pool and closes the connection. If the pool used
+        // the connection again, later statements would run in the open transaction. The code does not use ROLLBACK,
+        // because a ROLLBACK could wait for a slow statement.
         (transaction as unknown as { client: PoolClient }).client.release(true);
         throw error;
       }

@@ -93,7 +93,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       }),
       max: size,
       // PostgreSQL itself ends slow statements. The package pg has its own time limit (`query_timeout`), which is 1 s
-      // longer. `query_timeout` therefore takes effect only when PostgreSQL is unreachable.
+      // longer than the time limit of PostgreSQL. `query_timeout` therefore takes effect only when PostgreSQL is
+      // unreachable.
       query_timeout: statementTimeoutMs + 1_000,
       // Each database session uses UTC, because Prisma's adapter treats every time as UTC and ignores the server's time
       // zone. The time zone can also be set through PgBouncer, because PgBouncer restores the time zone of each client
@@ -248,7 +249,7 @@ async function waitForServer(ask: () => Promise<unknown>, waitSeconds: number, l
 
 /**
  * Whether PostgreSQL rejected the connection settings: the user or the password (class 28), the database (3D), or a
- * parameter (08P01). Further attempts to connect with these settings would fail, too.
+ * parameter (08P01). Further attempts to connect with the rejected settings would fail, too.
  */
 function isRefusal(error: unknown): boolean {
   return /^(28|3D|08P01)/.test(String(property(error, 'code')));

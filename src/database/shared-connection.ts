@@ -53,8 +53,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   let isRunning = false;
 
   /**
-   * Runs the waiting SQL statements of gates. Then the function waits a few iterations of the event loop for further
-   * statements of gates.
+   * Runs the waiting SQL statements of gates. After these statements, `answerGates` waits a few iterations of the event
+   * loop for further statements of gates.
    */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {

@@ -16,10 +16,7 @@ export type HistoryReads = <Result>(
   primary: Connections,
 ) => Promise<Result>;
 
-/**
- * Creates the function that reads from the standby database. While the standby fails, the function reads from the
- * primary.
- */
+/** Creates a function that reads from the standby database, or from the primary database while the standby fails. */
 export function createHistoryReads(standby: Connections | undefined, log: Logger): HistoryReads {
   if (!standby) return (read, primary) => read(primary);
   let retryAt = 0;

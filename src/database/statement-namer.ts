@@ -1,6 +1,6 @@
 /**
  * The maximum number of Prisma statements that each connection prepares. Prisma creates a different statement for each
- * length of a list. Without this limit, prepared statements would occupy much memory of PostgreSQL.
+ * length of a list. Without a maximum, prepared statements would occupy much memory of PostgreSQL.
  */
 const maxNamedStatements = 500;
 

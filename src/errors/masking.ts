@@ -11,8 +11,8 @@ export interface ErrorSource {
 
 /**
  * Returns an error that the gateway may send to a client. If the error is a `ServiceError`, the function returns it
- * unchanged. For any other error, the client gets `INTERNAL_ERROR`, and the gateway logs the original error with the id
- * of the request.
+ * unchanged. For an error that is not a `ServiceError`, the client gets `INTERNAL_ERROR`, and the gateway logs the
+ * original error with the id of the request.
  */
 export function maskError(error: unknown, { requestId, log }: ErrorSource): ServiceError {
   if (error instanceof ServiceError) return error;

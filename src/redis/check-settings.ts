@@ -9,8 +9,9 @@ const safePolicy = 'noeviction';
 
 /**
  * Logs a warning about Redis settings with which rate limits do not work. Examples are an eviction policy that removes
- * data when the memory is full, and a REDIS_URL that names only one node of a cluster. The function checks the settings
- * when Redis is ready. If Redis does not return its settings, the function logs no warning and throws no error.
+ * data when the memory is full, and a REDIS_URL that names only one node of a cluster. `checkSettings` checks the
+ * settings when Redis is ready. If Redis does not return its settings, `checkSettings` logs no warning and throws no
+ * error.
  */
 export async function checkSettings(redis: Redis | Cluster, log: Logger): Promise<void> {
   try {

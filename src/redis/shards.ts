@@ -17,8 +17,8 @@ export interface Shards {
 }
 
 /**
- * The name of a Redis server that is not part of a cluster. While the nodes of a cluster are not yet known, this name
- * stands for the whole cluster.
+ * The name of a Redis server that is not part of a cluster. While the client does not yet know the nodes of a cluster,
+ * the name `redis` stands for the whole cluster.
  */
 const onlyShard = 'redis';
 

@@ -18,8 +18,9 @@ export const sentinelAddresses = z.string().transform((list, context) =>
 );
 
 /**
- * The default Redis URL when sentinels are configured. With this URL, the connection to the Redis primary uses no TLS
- * and no password. The host name `sentinels` is never used, because the sentinels provide the address of the primary.
+ * The default Redis URL when sentinels are configured. With the default URL, the connection to the Redis primary uses
+ * no TLS and no password. The host name `sentinels` is never used, because the sentinels provide the address of the
+ * primary.
  */
 const plainPrimary = 'redis://sentinels';
 

@@ -133,8 +133,8 @@ export function createStructureCheck(): (part: string) => string | undefined {
    */
   const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
   /**
-   * The number of characters that the current JSON string has so far, including the opening quote. Outside of strings,
-   * the number is 0.
+   * The number of characters that the current JSON string has so far, including the opening quote, or 0 outside of
+   * strings.
    */
   let openCharacters = 0;
   /** Whether a backslash escapes the next character of the current string. */
@@ -149,8 +149,8 @@ export function createStructureCheck(): (part: string) => string | undefined {
     let index = 0;
     while (index < part.length) {
       if (openCharacters > 0) {
-        // The loop stops at the closing quote of the string, at the end of this part of the text, or at the maximum
-        // length of a string.
+        // The loop stops at the closing quote of the string, at the end of the current part of the text, or at the
+        // maximum length of a string.
         const start = index - openCharacters;
         const limit = Math.min(part.length, start + maxStringCharacters);
         if (isEscaped) index += 1;

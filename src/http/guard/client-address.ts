@@ -10,7 +10,8 @@ import type { GatewayEnv } from '../request-state.ts';
  */
 const ipv6ClientPrefixBits = 64;
 /**
- * If an entry of `X-Forwarded-For` is not an IP address, the gateway shortens the entry to this number of characters.
+ * The maximum number of characters of an entry of `X-Forwarded-For` that is not an IP address. The gateway shortens
+ * longer entries.
  */
 const maxNameLength = 64;
 

@@ -3,7 +3,7 @@ import { type RequestState, unknownOperation } from '../request-state.ts';
 import type { UnauthenticatedClients } from './unauthenticated-clients.ts';
 
 /**
- * The maximum number of characters of a path in the log. The log shortens longer paths. The length of a path is
+ * The maximum number of characters of a path in the log. The gateway shortens longer paths. The length of a path is
  * limited, because a client can send a request to a long path. A client can also choose long aliases in a GraphQL
  * request, and the path of a GraphQL error contains the aliases.
  */

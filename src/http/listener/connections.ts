@@ -6,13 +6,13 @@ import type { UnreadBodyLimits } from './unread-bodies.ts';
 /** The limits on the connections of an HTTP server, with all times in milliseconds. */
 export interface ConnectionLimits extends UnreadBodyLimits {
   /**
-   * The maximum time that the headers of a request may take to arrive. With this limit, a client cannot keep a
-   * connection open by sending only a part of its headers.
+   * The maximum time that the headers of a request may take to arrive. Because of `headersTimeoutMs`, a client cannot
+   * keep a connection open by sending only a part of its headers.
    */
   headersTimeoutMs: number;
   /**
-   * The maximum time that a whole request, including its body, may take to arrive. A body of 16 MiB takes about
-   * `requestTimeoutMs` at 1 Mbit/s.
+   * The maximum time that a whole request, including its body, may take to arrive. At 1 Mbit/s, a body of 16 MiB takes
+   * about `requestTimeoutMs` to arrive.
    */
   requestTimeoutMs: number;
   /**

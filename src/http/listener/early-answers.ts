@@ -15,8 +15,8 @@ export type RefusalBody = (error: { code: ErrorCode; message: string }, requestI
 const refusalReadMs = 1_000;
 
 /**
- * The response for each error code of Node's HTTP parser. For any other error code, the response says that the request
- * is malformed.
+ * The response for each error code of Node's HTTP parser. For an error code that is not in the table, the response says
+ * that the request is malformed.
  */
 const refusals: Record<string, { status: number; message: string }> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'Request headers are too large' },

@@ -12,7 +12,7 @@ export interface UnreadBodyLimits {
   unreadBodyTimeoutMs: number;
   /**
    * The maximum number of bytes of a request body that a client may still send after the response. If the client sends
-   * more bytes, the gateway closes the connection.
+   * more than `maxUnreadBodyBytes` bytes, the gateway closes the connection.
    */
   maxUnreadBodyBytes: number;
 }
