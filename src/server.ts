@@ -22,9 +22,10 @@ const migrations = new URL('../prisma/migrations/', import.meta.url);
 const refusalBody: RefusalBody = errorBody;
 
 /**
- * The maximum time for stopping the process, in milliseconds. Requests in progress have 8 s to end. When the requests
- * have ended, the process has at least 3.5 s to wait for the handlers of disconnected clients, to write the last usage
- * records, and to close the database. After `stopTimeoutMs`, the process exits, even if the database does not answer.
+ * The maximum time for stopping the process, in milliseconds. When the process stops, requests in progress have 8 s to
+ * end. After the end of the requests, the process has at least 3.5 s to wait for the handlers of disconnected clients,
+ * to write the last usage records, and to close the database. After `stopTimeoutMs`, the process exits, even if the
+ * database does not answer.
  */
 const stopTimeoutMs = 11_500;
 

@@ -10,7 +10,9 @@ export const advisoryLocks = {
    * gateway processes of different versions never migrate at the same time.
    */
   migration: 7_205_759_403,
-  /** The number of the advisory lock that `prisma migrate` takes. `prisma migrate` waits at most 10 s for this lock. */
+  /**
+   * The number of the advisory lock that `prisma migrate` takes. `prisma migrate` waits for the lock for at most 10 s.
+   */
   prismaMigration: 72_707_369,
   /**
    * The lock of the process that removes expired usage records. If another process holds the lock for usage records, a

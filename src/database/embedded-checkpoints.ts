@@ -22,9 +22,9 @@ const bytesSinceCheckpoint = `
   SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 AS bytes FROM pg_control_checkpoint()`;
 
 /**
- * Starts a timer that checks the size of the write-ahead log. When the log is large, a `CHECKPOINT` writes the changes
- * of the embedded database to its data files. After a checkpoint, PostgreSQL can reuse the files of the write-ahead
- * log.
+ * Starts a timer that checks the size of the write-ahead log. When the write-ahead log has grown enough, a `CHECKPOINT`
+ * writes the changes of the embedded database to its data files. After a checkpoint, PostgreSQL can reuse the files of
+ * the write-ahead log.
  *
  * @returns a function that stops the timer, and waits for a check that is still running
  */

@@ -24,8 +24,8 @@ const DEADLOCK = '40P01';
 
 /**
  * The maximum time for which a request waits for a free connection, in milliseconds. The maximum is longer than 5 s,
- * because a frozen gateway process can block other requests for 5 s. After 5 s, PostgreSQL ends the transaction of the
- * frozen process.
+ * because a frozen gateway process can block other requests for 5 s. When a process has been frozen for 5 s, PostgreSQL
+ * ends the transaction of the process.
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
 /**
@@ -103,8 +103,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         await client.query(`SET TimeZone TO 'UTC'`);
       },
     });
-    // Node ends the process when an `error` event has no listener. The pool itself replaces lost connections, so the
-    // listeners for `error` events only write a log line or do nothing.
+    // Node ends the process when an `error` event has no listener. The connection pool itself replaces lost
+    // connections, so the listeners for `error` events only write a log line or do nothing.
     pool.on('connect', (client) => {
       client.on('error', (error) => log.warn({ err: error }, 'lost a connection to PostgreSQL'));
     });
@@ -257,8 +257,8 @@ function isRefusal(error: unknown): boolean {
 
 /**
  * Requests an advisory lock for the current transaction again and again until PostgreSQL grants the lock. A single
- * statement that waits for a lock keeps its snapshot while it waits. A CREATE INDEX CONCURRENTLY in another process
- * would wait for the end of this snapshot.
+ * statement that waited for the lock would keep its snapshot, and would therefore block a CREATE INDEX CONCURRENTLY in
+ * another process.
  */
 async function takeAdvisoryLock(client: pg.Client, lock: number): Promise<void> {
   for (;;) {

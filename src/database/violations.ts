@@ -49,8 +49,9 @@ const causesOf = (error: unknown): unknown[] => [
 /**
  * Whether an error contains the name of a given constraint. In an error of pg or PGlite, the field `constraint`
  * contains the name of the constraint. In an error of Prisma's adapter for pg, the name is in `constraint.index`. An
- * error of Prisma's adapter for PGlite contains only the columns (`constraint.fields`). For an error of Prisma's
- * adapter for PGlite, the function therefore searches PostgreSQL's message for the quoted name of the constraint.
+ * error of Prisma's adapter for PGlite contains only the names of the columns (`constraint.fields`), but not the name
+ * of the constraint. For an error of Prisma's adapter for PGlite, the function therefore searches PostgreSQL's message
+ * for the quoted name of the constraint.
  */
 function names(violation: unknown, constraintName: string): boolean {
   const constraint = property(violation, 'constraint');
