@@ -13,8 +13,8 @@ import type { Sql } from './types.ts';
 const maxJoinedCounts = 10;
 
 /**
- * The maximum number of pages that one SQL statement reads as JSON. The maximum number is small, because each page is
- * long. Several SQL statements can read pages in parallel.
+ * The maximum number of pages that one SQL statement reads as JSON. An SQL statement reads at most `maxJoinedJsonPages`
+ * pages, because each page is long. Several SQL statements can read pages in parallel.
  */
 const maxJoinedJsonPages = 10;
 

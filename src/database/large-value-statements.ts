@@ -12,9 +12,9 @@ const smallStoredBytes = 16 * 1024;
 const smallCompressedBytes = 1024;
 
 /**
- * The maximum size of a value as uncompressed jsonb, in bytes. The gateway does not read the JSON text of a larger
- * value, because the text would be too large for any response. A jsonb value can be longer than its JSON text, by at
- * most about 25 bytes for each JSON value (such as a string or number) in it.
+ * The maximum size of a value as uncompressed jsonb, in bytes. If a value is larger than `maxJsonbBytes`, the gateway
+ * does not read its JSON text, because the text would be too large for any response. A jsonb value can be longer than
+ * its JSON text, by at most about 25 bytes for each JSON value (such as a string or number) in it.
  */
 const maxJsonbBytes = 12 * 1024 * 1024;
 

@@ -6,9 +6,9 @@ import { connectionParts, type RedisServers } from './servers.ts';
 import { shardsOf } from './shards.ts';
 import { limitCommands } from './time-limit.ts';
 
-/** The longest pause between attempts to connect, in milliseconds. */
+/** The longest pause between two attempts to connect to Redis, in milliseconds. */
 const maxReconnectDelayMs = 1000;
-/** How long a command waits for data before the client closes the connection, in milliseconds. */
+/** How long a Redis command waits for data before the client closes the connection, in milliseconds. */
 const socketTimeoutMs = 5000;
 /** How long a Redis server may take to accept a connection before the client tries the next server, in milliseconds. */
 const connectTimeoutMs = 3000;

@@ -21,8 +21,8 @@ export function whenLate(limitMs: number, late: () => void): () => void {
 
 /**
  * Limits how long each command of a client waits for Redis. A command fails if Redis does not answer within `limitMs`
- * milliseconds. The option `commandTimeout` of ioredis is not sufficient. With this option, a command of a busy process
- * can fail after Redis has already answered.
+ * milliseconds. The option `commandTimeout` of ioredis is not sufficient. With `commandTimeout`, a command of a busy
+ * process can fail after Redis has already answered.
  */
 export function limitCommands(client: Redis | Cluster, limitMs: number): void {
   const send: Cluster['sendCommand'] = client.sendCommand.bind(client);

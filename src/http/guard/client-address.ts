@@ -10,8 +10,8 @@ import type { GatewayEnv } from '../request-state.ts';
  */
 const ipv6ClientPrefixBits = 64;
 /**
- * The maximum number of characters of an entry of `X-Forwarded-For` that is not an IP address. The gateway shortens
- * longer entries.
+ * The maximum number of characters of an entry of `X-Forwarded-For` that is not an IP address. The gateway shortens an
+ * entry with more characters.
  */
 const maxNameLength = 64;
 

@@ -144,7 +144,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
           const begun = requests.begin(key.id, c.env?.outgoing, () => state.heldBytes);
           if (begun instanceof Promise) {
             endRequest = await waitForSlot(begun, key, state);
-            // The API key may have changed while the request waited.
+            // The API key may have been changed or revoked while the request waited.
             key = await authenticator.authenticate(secret);
             state.key = key;
           } else {

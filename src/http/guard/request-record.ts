@@ -3,9 +3,9 @@ import { type RequestState, unknownOperation } from '../request-state.ts';
 import type { UnauthenticatedClients } from './unauthenticated-clients.ts';
 
 /**
- * The maximum number of characters of a path in the log. The gateway shortens longer paths. The length of a path is
- * limited, because a client can send a request to a long path. A client can also choose long aliases in a GraphQL
- * request, and the path of a GraphQL error contains the aliases.
+ * The maximum number of characters of a path in the log. The gateway shortens longer paths before it logs them. The
+ * length of a path is limited, because a client can send a request to a long path. A client can also choose long
+ * aliases in a GraphQL request, and the path of a GraphQL error contains the aliases.
  */
 const maxLoggedPath = 200;
 
