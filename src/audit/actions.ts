@@ -72,7 +72,8 @@ export const auditActions = {
     isWebhookEvent: false,
   },
   'quota.exceeded': {
-    description: 'A vehicle entered, and more vehicles of its reference are inside than the quota allows.',
+    description:
+      'A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows.',
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },
@@ -153,8 +154,7 @@ export const auditActions = {
     isWebhookEvent: false,
   },
   'webhook.recovered': {
-    description:
-      'The gateway sent the messages again that the receiver of a webhook had not accepted before.',
+    description: 'The gateway resent the messages that the receiver of a webhook had not accepted.',
     readPermission: 'MANAGE_WEBHOOKS',
     isWebhookEvent: false,
   },
@@ -198,7 +198,7 @@ export const webhookEvents: readonly WebhookEvent[] = Object.keys(auditActions)
   .filter(isWebhookEvent);
 
 /**
- * Returns the name of a change as an SQL literal, for hand-written statements. If the name is not in the list of
- * recorded changes, TypeScript reports an error.
+ * Returns the name of a change as an SQL literal, for hand-written SQL statements. If the name is not in
+ * `auditActions`, TypeScript reports an error.
  */
 export const sqlAction = (action: AuditAction) => `'${action}'`;

@@ -5,7 +5,7 @@ import type { Plate } from '../whitelist/plate.ts';
 import type { RankedText } from '../whitelist/plate-reading.ts';
 import { plateDifferences, type PlateDifference, textDifferences } from '../whitelist/similar-plates.ts';
 
-/** A whitelist entry whose plate may be the plate that a camera read. */
+/** A whitelist entry that may match the plate that a camera read. */
 export interface AccessCandidate {
   entry: WhitelistEntry;
   differences: PlateDifference[];
@@ -30,7 +30,7 @@ export interface AccessDecision {
   reason: AccessReason;
   entry: WhitelistEntry | null;
   candidates: AccessCandidate[];
-  /** The data that the rules of the decision checked; null if no whitelist entry was found. */
+  /** The data that the access rules checked for this decision; null if no whitelist entry was found. */
   facts: AccessFacts | null;
   at: Date;
 }

@@ -8,7 +8,10 @@ export interface AccessFacts {
   entry: WhitelistEntry;
   /** The time zone of the location, to which the weekly hours of the whitelist entry refer. */
   timezone: string;
-  /** How many times the vehicle has entered with its pass; null without a pass, or before the first recorded entry. */
+  /**
+   * How many times the vehicle of a whitelist entry with `maxEntries` has entered. The value is null if the whitelist
+   * entry has no `maxEntries`, or if the vehicle has not entered yet.
+   */
   recorded: number | null;
   /**
    * The quota for the reference (such as an apartment) of the whitelist entry, or null when the reference has no quota.
@@ -63,8 +66,8 @@ const usesRule: AccessRule = {
 };
 
 /**
- * The rule that a quota must not be exceeded. The vehicle that wants to enter does not count towards the quota, because
- * its earlier stay ends when it enters again.
+ * The rule that refuses a vehicle if its entry would exceed a quota. An earlier stay of the entering vehicle does not
+ * count towards the quota, because the gateway ends this stay when the vehicle enters again.
  */
 const quotaRule: AccessRule = {
   name: 'quota',

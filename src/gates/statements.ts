@@ -11,7 +11,9 @@ import type { AccessFacts } from './access-rules.ts';
 // The SQL statements for gate decisions. test/storage/statements.test.ts checks that equivalent Prisma queries return
 // the same results.
 
-/** A request for a decision about a plate. The function `isOfCompanies` explains the field `ofCompanies`. */
+/**
+ * A request for a decision about a plate. The comment of the function `isOfCompanies` explains the field `ofCompanies`.
+ */
 export type PlateQuestion = Plate & { locationId: string; ofCompanies: string | null };
 
 /** A request for a decision about the texts that a camera may have read. */
@@ -70,7 +72,7 @@ const reachedLocations = `
 const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
 
 /**
- * Returns the data for the decision about the whitelist entry of a result row, as a list with one item. The list is
+ * Returns a list with one item: the data that a decision needs about the whitelist entry in a result row. The list is
  * empty for a result row without a whitelist entry.
  */
 function factsIn(row: LocationAndEntry): AccessFacts[] {

@@ -53,8 +53,8 @@ const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * The text that marks an inexact number during parsing. The parser finds an object or array with an inexact number by
- * this text. The text is random, so that no client can send it.
+ * A text that `parseExactly` inserts before each inexact number. With this text, `parseExactly` recognizes the objects
+ * and arrays that contain inexact numbers. The text is random, so that a client cannot guess it and send it.
  */
 const mark = randomUUID();
 
@@ -96,8 +96,8 @@ export function isExact(number: string): boolean {
 }
 
 /**
- * Converts a decimal number to a text, so that all notations of the same number have the same text. For example, the
- * result for `150`, `150.0` and `1.5e2` is `15e1`.
+ * Converts a decimal number to a text, so that all notations of the same number have the same text. For example, each
+ * of the numbers `150`, `150.0` and `1.5e2` becomes the text `15e1`.
  */
 function decimalOf(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

@@ -5,7 +5,8 @@ import type { LocationSlots } from './location-slots.ts';
 
 /**
  * The services that a function needs to change a location. `locationSlots` runs the changes of one location one after
- * another. The notices inform the clients that watch the status or the whitelist of the location.
+ * another. `statusNotices` and `whitelistNotices` inform the clients that watch the status or the whitelist of the
+ * location.
  */
 export interface LocationChangeServices {
   prisma: PrismaClient;

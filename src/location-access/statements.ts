@@ -7,8 +7,8 @@ import { namedStatement } from '../database/named-statement.ts';
 // The SQL statements that find and lock locations in the scope of an API key.
 
 /**
- * The SQL statement that finds the locations of several requests. A location is not in the result if its company is
- * not in the list `ofCompanies` of the request.
+ * The SQL statement that finds the locations of several requests. The result contains only locations whose company is
+ * in the list `ofCompanies` of the request.
  */
 export const locationsOfQuestions = namedStatement(
   'locations-of-questions',

@@ -11,7 +11,7 @@ import type { PagedList } from '../paging.ts';
 import { type CapacityUse, freePlaces, locationState, occupiedOf } from '../parking/occupancy.ts';
 import { idsReached, statusesById, type StatusRow } from './statements.ts';
 
-/** The filter for a list of locations. A listed location meets all given conditions. */
+/** The filter for a list of locations. The list contains the locations that meet all conditions of the filter. */
 interface LocationFilter {
   companyId?: string | null | undefined;
   /** A text that the name of the location must contain. */

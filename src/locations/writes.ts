@@ -55,8 +55,8 @@ export function createLocationWrites({
     /**
      * Creates a location.
      *
-     * @throws {ServiceError} `CONFLICT` when the company already has a location with the same slug, and the errors of
-     *   `owningCompany`, which checks the company
+     * @throws {ServiceError} `CONFLICT` when the company already has a location with the same slug. `owningCompany`
+     *   checks the company, and can throw further errors
      */
     async create(author: Author, values: LocationValues): Promise<Location> {
       const companyId = await owningCompany(prisma, author.key, values.companyId, 'locations');
@@ -89,9 +89,9 @@ export function createLocationWrites({
      *
      * @param expectedVersion the version that the location must still have; if omitted, every version is accepted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key. `CONFLICT` when the location
-     *   has another version, or when its slug is already in use. `RATE_LIMIT_EXCEEDED` when too many changes of the
-     *   location are waiting, or when earlier changes take too long. `UNAUTHORIZED` or `FORBIDDEN` when the API key
-     *   lost its access while the change waited
+     *   does not have the expected version, or when another location of the company has the same slug. `RATE_LIMIT_EXCEEDED` when too
+     *   many changes of the location are waiting, or when earlier changes take too long. `UNAUTHORIZED` or `FORBIDDEN`
+     *   when the API key lost its access while the change waited for earlier changes
      */
     async update(
       author: WaitingAuthor,
@@ -132,8 +132,7 @@ export function createLocationWrites({
         });
       const location = await locationSlots.run(author, id, change).catch(slugTaken(slug));
       statusNotices.publish(id);
-      // The whitelist feed contains the time zone of the location, because the weekly hours of whitelist entries are in
-      // this time zone.
+      // The whitelist feed contains the time zone of the location, so clients of the feed must read the new time zone.
       if (timezone) whitelistNotices.publish(id);
       return location;
     },

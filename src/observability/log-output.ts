@@ -4,19 +4,19 @@ import type pino from 'pino';
 /** How long a log line may wait until it is written together with later lines, in milliseconds. */
 const maxLineWaitMs = 100;
 /**
- * The maximum number of characters of log lines that are written together. Writing more characters together would not
- * make logging faster.
+ * The maximum number of characters that the log output collects before it writes them together. A larger maximum would
+ * not make logging faster.
  */
 const maxWaitingCharacters = 16 * 1024;
 /**
- * The maximum number of characters of log lines that wait while the reader of the log is slow. Further lines are lost,
- * because a log without a reader must not fill the memory of the process. The value holds the lines of about 10,000
- * requests.
+ * The maximum number of characters of log lines that wait while the reader of the log is slow. When the maximum is
+ * reached, the output drops new log lines, so that unread lines cannot fill the memory of the process. The maximum is
+ * enough for the log lines of about 10,000 requests.
  */
 export const maxUnwrittenCharacters = 4 * 1024 * 1024;
-/** How long the output waits before it writes to a full pipe again, in milliseconds. */
+/** How long the log output waits before it tries to write to a full pipe again, in milliseconds. */
 const fullPipeRetryMs = 50;
-/** How long the process may wait for a full pipe when the process ends, in milliseconds. */
+/** How long an ending process waits until a full pipe accepts the last log lines, in milliseconds. */
 const maxWaitAtExitMs = 400;
 
 /** The stream to which the log writes its lines. */
@@ -25,26 +25,27 @@ export interface LogOutput extends pino.DestinationStream {
   flush(done: () => void): void;
 }
 
-/** Where the log lines go, and what happens to lost lines. */
+/** The options of a log output: the file of the log, and a function that is called after log lines were lost. */
 interface LogOutputOptions {
   /** The file that receives the log lines; by default, the lines go to standard output. */
   file?: string;
-  /** Is called when the output can write again after it has lost lines. */
+  /** A function that the log output calls when it can write again after it has lost lines. */
   onLinesLost?: (count: number) => void;
 }
 
 /**
- * Creates an output that writes several log lines together. Before the process ends, the output writes the lines that
- * it has collected. When a write fails, for example because the disk is full, the output drops the lines of this write,
- * prints one message to standard error, and continues. The gateway must serve requests also without a log.
+ * Creates a log output that writes several log lines together. Before the process ends, the log output writes the lines
+ * that it has collected. When a write fails, for example because the disk is full, the log output drops the lines of
+ * this write, prints one message to standard error, and continues. The gateway must continue to serve requests even if
+ * it cannot write its log.
  */
 export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): LogOutput {
   const descriptor = file ? openSync(file, 'a') : 1;
-  /** The lines that no write contains yet. */
+  /** The log lines that wait for the next write. */
   let waiting = '';
   /** The bytes of the write in progress that the operating system has not accepted yet. */
   let unwritten: Buffer | undefined;
-  /** Whether the operating system has `unwritten`, and has not answered yet. */
+  /** Whether the operating system is still writing the bytes in `unwritten`. */
   let isWriting = false;
   let timer: NodeJS.Timeout | undefined;
   const afterFlush: (() => void)[] = [];
@@ -96,7 +97,7 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
     }
     if (afterFlush.length > 0 || waiting.length >= maxWaitingCharacters) writeWaiting();
     else if (waiting !== '') waitForLines();
-    // The next write now contains all lines that waited, so the log line about the lost lines can wait.
+    // `waiting` now has space for new lines, so the log can report how many lines were lost.
     if (!failed) reportLostLines();
   }
 
@@ -111,7 +112,7 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
     timer ??= setTimeout(writeWaiting, maxLineWaitMs).unref();
   }
 
-  /** Writes all lines before the process ends, because the process cannot wait for a callback any more. */
+  /** Writes all remaining log lines synchronously, because an ending process cannot wait for a callback. */
   function writeAtExit(): void {
     if (isWriting) unwritten = undefined; // the operating system finishes the write in progress
     const end = performance.now() + maxWaitAtExitMs;

@@ -24,8 +24,8 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   return {
     type: error.name,
     message: withoutValues(error.message),
-    // The log contains only the stack frames of the stack trace, without the error message, which comes before the
-    // stack frames and may have several lines.
+    // A stack trace begins with the error message, which may have several lines. The log contains only the stack frames
+    // after the error message.
     stack: error.stack
       ?.split('\n')
       .filter((line) => /^ {4}at /.test(line))
@@ -59,8 +59,8 @@ const prefixColumns = 18;
 
 /**
  * Creates the message of a log line on a terminal. For an answered request, the message contains the operation or path,
- * the result and the duration. The message is cut to the width of the terminal. All other log messages about a request
- * contain the id of the request.
+ * the result and the duration. This message is cut to the width of the terminal. If a log line reports something else
+ * about a request, its message contains the id of the request.
  *
  * @param columns the width of the terminal
  */
@@ -75,7 +75,7 @@ export function terminalMessage(line: Record<string, unknown>, columns: number):
 
 /**
  * Creates the log of the process. The log writes JSON lines to standard output. If the standard output is a terminal,
- * the log writes readable text instead.
+ * the log writes readable text instead of JSON.
  *
  * @param destination the stream that receives the log lines; by default, the lines go to standard output
  */

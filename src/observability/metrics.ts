@@ -14,10 +14,7 @@ interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationM
   errorCode: string | null;
   /** Whether the request had a valid API key. */
   hasKey: boolean;
-  /**
-   * The decision of the rate limiter about the request; `undefined` when the request ended before the rate limiter
-   * decided.
-   */
+  /** The decision of the rate limiter about the request; `undefined` when the request ended before this decision. */
   decision?: RateLimitDecision | undefined;
 }
 
@@ -29,7 +26,10 @@ export interface MetricSources {
    * list is counted as `other`.
    */
   operations?: readonly string[];
-  /** Returns the state of the database connection pools. The embedded database has no connection pools. */
+  /**
+   * Returns the state of the database connection pools. For the embedded database, the list is empty, because it has no
+   * connection pools.
+   */
   pools?: () => readonly PoolState[];
   /**
    * Returns the number and the ages of the pending webhook deliveries of all processes. Returns `undefined` when the
@@ -44,15 +44,15 @@ export interface Metrics {
   /** Counts a request that has been answered. */
   record(request: CountedRequest): void;
   /**
-   * Counts an error in an event stream. The gateway counts the request for the event stream separately, when the stream
-   * begins.
+   * Counts an error in an event stream. The gateway also counts the request that started the event stream, when the
+   * stream begins.
    */
   countError(error: { surface: Surface; operation: string; errorCode: string }): void;
   /** Counts an attempt to deliver a message to a webhook. */
   countAttempt(attempt: { outcome: AttemptOutcome; durationMs: number }): void;
   /** Changes the number of open subscriptions: by 1 when a subscription opens, and by -1 when a subscription ends. */
   countSubscription(change: 1 | -1): void;
-  /** Serves `GET /metrics`. The metrics route requires no API key, so the route must use a separate port. */
+  /** Serves `GET /metrics`. The metrics route requires no API key, so it must not use the port of the APIs. */
   app: Hono;
 }
 
@@ -77,8 +77,8 @@ const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const otherOperation = 'other';
 
 /**
- * The metrics of Node.js that the gateway removes, because they are gauges whose names end in `_total`. Prometheus
- * allows the ending `_total` only for counters.
+ * The Node.js metrics that the gateway removes. Their names end in `_total`, which Prometheus allows only for counters,
+ * but these metrics are gauges.
  */
 const misnamedMetrics = [
   'nodejs_active_handles_total',
@@ -181,7 +181,7 @@ function addSources(
 ): void {
   new Gauge({
     name: 'gateway_rate_limiter_backend',
-    help: 'The value is 1 for the rate limiter backend in use, otherwise 0. While Redis is unreachable, the backend is fallback, a separate budget in each process.',
+    help: 'The value is 1 for the rate limiter backend in use, otherwise 0. While Redis is unreachable, the backend `fallback` is in use, with a separate budget in each process.',
     labelNames: ['backend'],
     registers,
     collect() {

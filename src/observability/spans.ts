@@ -65,7 +65,7 @@ export async function inSpan<Result>(
 }
 
 /**
- * The form of the header `traceparent`. The header consists of a version, a trace id, a span id and flags. Later
+ * Matches a valid `traceparent` header. The header consists of a version, a trace id, a span id and flags. Later
  * versions of the header `traceparent` may add more parts.
  */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
