@@ -165,7 +165,10 @@ export function createMetrics(sources: MetricSources): Metrics {
   return metrics;
 }
 
-/** Returns the reason why a request was rejected before execution, or `undefined` when the request was executed. */
+/**
+ * Returns the reason why the gateway rejected a request before execution, or `undefined` when the gateway executed the
+ * request.
+ */
 function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string | undefined {
   if (errorCode === 'UNAUTHORIZED') return 'no_valid_key';
   if (errorCode === 'FORBIDDEN') return 'no_permission';

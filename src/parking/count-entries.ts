@@ -10,8 +10,8 @@ export interface EventChange {
 }
 
 /**
- * Whether an event has the kind `ENTRY` and the same whitelist entry before and after its correction. Such an event was
- * already counted as a use of the whitelist entry before its correction.
+ * Whether an event has the kind `ENTRY` and the same whitelist entry before and after its correction. The gateway has
+ * already counted such an event as a use of the whitelist entry.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&
@@ -20,9 +20,9 @@ export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEven
   before.whitelistEntryId === after.whitelistEntryId;
 
 /**
- * Updates how many times the vehicles of whitelist entries have entered, after events were added or corrected. The
- * caller must first lock the location in its transaction. When retention removes old parking events, the stored numbers
- * of entries do not decrease.
+ * Updates the number of times that each whitelisted vehicle has entered, after parking events were added or corrected.
+ * The caller must first lock the location in its transaction. When the retention job removes old parking events, the
+ * stored number of times that a vehicle has entered does not decrease.
  */
 export async function countEntries(
   transaction: Transaction,

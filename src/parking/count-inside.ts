@@ -50,13 +50,13 @@ export function createInsideCounts({
   return {
     /**
      * Records which vehicles were inside a location at a given time. At the time of the occupancy count, every vehicle
-     * in `plates` has an open session, and the sessions of all other vehicles end. If another list of vehicles was
-     * recorded for the same time, the new list replaces it; an equal list changes nothing.
+     * in `plates` has an open session, and the sessions of all other vehicles end. If an occupancy count with plates
+     * already exists for this time, the new list of vehicles replaces the old list. An equal list changes nothing.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope; `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting, or earlier changes take too long; `UNAUTHORIZED` or `FORBIDDEN` when
-     *   the API key lost its access while the change waited
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
+     *   many changes of the location are waiting, or when earlier changes take too long. `UNAUTHORIZED` or `FORBIDDEN`
+     *   when the API key lost its access while the change waited for earlier changes
      */
     setInside: (author: WaitingAuthor, locationId: string, plates: readonly Plate[], at?: Date | null) =>
       change(author, locationId, async (transaction) => {
@@ -112,8 +112,9 @@ export function createInsideCounts({
 
     /**
      * Records how many vehicles were inside a location at a given time. No session changes. The difference between the
-     * counted number and the number of open sessions becomes an adjustment of the occupancy (`adjustmentOf`). Another
-     * call for the same time replaces the counted number, unless the numbers are equal.
+     * counted number and the number of open sessions becomes an adjustment of the occupancy (`adjustmentOf`). A second
+     * call for the same time replaces the counted number. If the new number equals the old number, the call changes
+     * nothing.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} the same errors as `setInside`
@@ -129,8 +130,9 @@ export function createInsideCounts({
             longestStayHours === null ? null : new Date(countedAt.getTime() + longestStayHours * msPerHour),
         });
         if (count.before?.occupied === occupied) return;
-        // Only a new occupancy count needs the number of sessions that were open at its time. An existing count already
-        // has this number. To count the sessions again could be wrong, because retention may have removed some of them.
+        // An existing occupancy count already stores the number of sessions that were open at the time of the count. A
+        // second count of these sessions could be wrong, because the retention job may have removed some of the
+        // sessions.
         if (!count.before) await queryInTransaction(transaction, countOpenSessions, { countId: count.id });
         await recordChange(transaction, author, {
           action: 'parking.occupancy_adjusted',
@@ -148,7 +150,7 @@ type CountValues = Pick<OccupancyCount, 'locationId' | 'kind' | 'countedAt' | 'o
 
 /**
  * Stores an occupancy count, and replaces an existing occupancy count of the same time and kind. Returns the id of the
- * stored occupancy count, and the replaced occupancy count if there was one.
+ * stored occupancy count, and the replaced occupancy count if one existed.
  */
 async function putCount(transaction: Transaction, { locationId, kind, countedAt, ...values }: CountValues) {
   const key = { locationId, kind, countedAt };
@@ -166,7 +168,7 @@ async function putCount(transaction: Transaction, { locationId, kind, countedAt,
   return { id: before.id, before };
 }
 
-/** Returns the whitelist entry of each vehicle, as if the vehicle had driven into the location at the given time. */
+/** Returns the whitelist entry that each vehicle would have used to enter the location at the given time. */
 async function matchesOf(
   transaction: Transaction,
   location: Location,

@@ -66,8 +66,8 @@ const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
 >;
 
 /**
- * Returns the `eventId` of a parking event, or an empty text for an occupancy count. The gateway sorts observations
- * with the same time and kind by this text. An occupancy count needs no id, because a location has at most one
+ * Returns the text by which the gateway sorts observations with the same time and kind: the `eventId` of a parking
+ * event, or an empty text for an occupancy count. An occupancy count needs no id, because a location has at most one
  * occupancy count for each time.
  */
 const eventIdOf = (observation: GateObservation | CountObservation) =>
@@ -98,12 +98,13 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
 
 /**
  * Computes parking sessions from observations (parking events and occupancy counts). The result contains the new
- * sessions, and the earlier sessions with any changes.
+ * sessions, and the earlier sessions with their changes.
  *
- * - When a vehicle enters, a session begins, and an earlier session of the vehicle without a recorded exit ends.
+ * - When a vehicle enters, a new session of the vehicle begins. If an earlier session of the vehicle has no recorded
+ *   exit, the earlier session ends.
  * - An exit ends the session of its vehicle. If the vehicle has no session, the exit ends the only open session with a
- *   similar plate. A similar plate differs by one character that cameras confuse. If an exit belongs to no session, or
- *   if several sessions match, the exit becomes a new session without a recorded entry.
+ *   similar plate. A similar plate differs by one character that cameras confuse. If no session or several sessions
+ *   match an exit, the exit becomes a new session without a recorded entry.
  * - A session belongs to a vehicle if the session has the plate of the vehicle. If no session has the plate, but
  *   exactly one session has the same camera text (`sameTextMatcher`), that session belongs to the vehicle.
  * - A session is open for at most the maximum stay. An exit after the end of the maximum stay still completes the
@@ -158,7 +159,7 @@ export function deriveSessions({
     );
   }
 
-  /** Creates a session of a vehicle. The new session has no times; the caller must set the times that are known. */
+  /** Creates a session of a vehicle. The new session has no times. The caller must then set the known times. */
   const sessionOf = (vehicle: Omit<CountedPlate, 'countId'>): ParkingSession => {
     const { id, plateType, plateCode, plateNumber, whitelistEntryId, listed } = vehicle;
     return {
@@ -168,7 +169,7 @@ export function deriveSessions({
     };
   };
 
-  /** Opens and ends sessions, so that exactly the vehicles of an occupancy count have open sessions. */
+  /** Opens and ends sessions, so that all vehicles of an occupancy count have open sessions, and no other vehicles. */
   function count({ occurredAt: at, plates }: CountObservation): void {
     for (const session of unended.all()) {
       if (isOverdue(session, at)) end(session, at, null);

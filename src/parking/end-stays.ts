@@ -23,15 +23,15 @@ export interface StayExpiry {
    */
   endOverdueStays(): Promise<number>;
   /**
-   * Stops the regular checks for sessions whose maximum stay is over. A check that is in progress first finishes its
-   * current transaction.
+   * Stops the regular checks for sessions whose maximum stay is over. If a check is in progress, the check first
+   * finishes its current transaction.
    */
   close(): Promise<void>;
 }
 
 /**
- * The interval at which the process looks for sessions whose maximum stay is over, in milliseconds. A subscription or
- * webhook can be notified up to one interval after the end of the maximum stay.
+ * The interval at which the process looks for sessions whose maximum stay is over, in milliseconds. After the end of a
+ * maximum stay, it can take up to one interval until the gateway notifies subscriptions and webhooks.
  */
 const checkIntervalMs = 10_000;
 
@@ -52,7 +52,7 @@ export function createStayExpiry(services: {
 
   /**
    * Ends a batch of overdue sessions of a location. A session is overdue when its maximum stay is over. Returns the
-   * number of sessions that it has ended.
+   * number of ended sessions.
    */
   const endBatch = (locationId: string) =>
     locationSlots.run(

@@ -3,8 +3,8 @@ import { columnList, modelColumns } from '../database/columns.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { entryColumns, samePlate } from '../whitelist/columns.ts';
 
-// The SQL statements that record parking events. These SQL statements find the whitelist entries of parking events,
-// write the events, and count the entries of each vehicle.
+// The SQL statements that record parking events. The statements find the whitelist entries of parking events, write the
+// events, and count how often each vehicle has entered.
 
 /** The columns of a parking event, with their types in PostgreSQL. */
 const eventColumnTypes = {
@@ -55,7 +55,7 @@ export const knownEvents = namedStatement(
   WHERE e."locationId" = $locationId AND e."eventId" = ANY($eventIds::text[])`,
 );
 
-/** Finds the whitelist entries of a location by the ids that the gate named. */
+/** Finds the whitelist entries of a location by the ids that a gate sent. */
 export const namedEntries = namedStatement(
   'parking-named-entries',
   'SELECT e.id FROM "WhitelistEntry" e WHERE e."locationId" = $locationId AND e.id = ANY($entryIds::text[])',
@@ -84,7 +84,7 @@ export const matchingEntries = namedStatement(
  * Updates how often the vehicle of each whitelist entry has entered (table `WhitelistEntryUse`). If a whitelist entry
  * has `maxEntries`, the statement also marks the entry as changed, so that the whitelist feed sends the new number to
  * clients. To prevent deadlocks, the statement locks first the whitelist entry and then its row in `WhitelistEntryUse`.
- * The deletion of an entry uses the same order.
+ * The statement that deletes a whitelist entry locks these two rows in the same order.
  */
 export const addUses = namedStatement(
   'parking-add-uses',

@@ -3,7 +3,10 @@ import { wallTime } from '../whitelist/hours.ts';
 /** The time between two points of an occupancy history. */
 export type HistoryInterval = 'QUARTER_HOUR' | 'HOUR' | 'DAY';
 
-/** The maximum number of points in one occupancy history. A month of hourly points has 744 points. */
+/**
+ * The maximum number of points in one occupancy history. The maximum allows a history of one month with hourly points,
+ * which has 744 points.
+ */
 export const maxHistoryPoints = 750;
 
 const minuteMs = 60_000;
@@ -18,8 +21,8 @@ const lengthMs: Record<HistoryInterval, number> = {
 
 /**
  * Returns the approximate number of points in an occupancy history. The function does not know the time zone of the
- * location. Before the gateway reads from the database, it computes the cost of the request from the approximate
- * number, and rejects a request for too many points. The exact number of points can differ by one, for example when
+ * location. The gateway uses the approximate number before it reads from the database: it computes the cost of the
+ * request, and rejects a request for too many points. The exact number of points can differ by one, for example when
  * daylight saving time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>

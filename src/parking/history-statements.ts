@@ -10,22 +10,23 @@ const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
 
 /**
- * SQL that returns the index of the first instant at or after a given time, in a sorted array of instants. The indexes
- * start at 1. `width_bucket` would skip an instant that equals the given time. The SQL therefore subtracts a
- * microsecond from the given time. This subtraction cannot skip an instant, because all times are in whole
- * milliseconds.
+ * SQL that returns the index of the first instant at or after a given time, in a sorted array of instants. The index of
+ * the first instant in the array is 1. `width_bucket` would skip an instant that equals the given time. The SQL
+ * therefore subtracts a microsecond from the given time. This subtraction cannot skip an instant, because all times are
+ * in whole milliseconds.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
 
 /**
- * SQL for the sessions that the occupancy history of a question `q` depends on:
+ * SQL for the sessions that are necessary to compute the occupancy history of a query `q`:
  *
  * - All sessions that were in progress at any time from `q.from` to `q.to`.
  * - The uncertain sessions (`isUncertain`) that ended after the last occupancy count before the range
  *   (`q."countedAt"`), but before `q.from`. Uncertain sessions reduce the occupancy adjustment.
- * - The certain sessions that were open at the time `q."derivedAt"` and ended before `q.from`. If the number of open
- *   sessions at an occupancy count is not stored, the statement needs these sessions to compute this number.
+ * - The certain sessions that were open at the time `q."derivedAt"` and ended before `q.from`. If an occupancy count
+ *   does not store the number of sessions that were open at its time, the statement computes this number from these
+ *   sessions.
  *
  * For each of these three sets of sessions, PostgreSQL reads only the matching rows of an index.
  */
@@ -50,9 +51,9 @@ const sessionsOf = (columns: string) => `
  * instant is the number of sessions that were open at the instant.
  *
  * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
- * time of the count. The status of the location uses the same number. The statement does not count these sessions
- * again, because retention may have removed some of them. If the stored number of sessions equals the counted number of
- * vehicles, there is no adjustment, and the statement ignores the last count.
+ * time of the count. The status of the location uses the same stored number. The statement does not count the open
+ * sessions again, because the retention job may have removed some of them. If the stored number of sessions equals the
+ * counted number of vehicles, the occupancy needs no adjustment, and the statement ignores the last count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

@@ -8,14 +8,14 @@ import { longFamilies, setEnds, setFades } from './stay-statements.ts';
 
 /**
  * The maximum number of sessions that the gateway computes in one step. The maximum limits memory use, because the
- * gateway keeps all events and counts of these sessions in memory at once. The gateway always computes the sessions of
- * one family of plates together, even if the family has more than `sessionsPerRefresh` sessions.
+ * gateway keeps the events and counts of all sessions of one step in memory. The gateway always computes the sessions
+ * of one family of plates together, even if the family has more than `sessionsPerRefresh` sessions.
  */
 const sessionsPerRefresh = 500;
 
 /**
- * A family of plates (`familyOf`) whose sessions a new maximum stay may change. The object contains one plate of the
- * family, the number of these sessions, and the start of the first session.
+ * A family of plates (`familyOf`) with sessions that a new maximum stay may change. The object contains one plate of
+ * the family, the number of sessions that may change, and the start of the first of these sessions.
  */
 type LongFamily = ChangedPlate & { sessions: number };
 
@@ -38,7 +38,7 @@ export async function applyLongestStay(
   for (const part of partsWithin(sessionsPerRefresh, families, ({ sessions }) => sessions)) {
     await refreshSessions(transaction, author, after, part, now);
   }
-  // For the remaining sessions, the statement only sets the new end of the maximum stay. The new maximum stay does not
-  // change whether such a session was open at the time of the last occupancy count.
+  // For all sessions that were not computed again, `setEnds` sets only the new end of the maximum stay. The new maximum
+  // stay does not change whether one of these sessions was open at the time of the last occupancy count.
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

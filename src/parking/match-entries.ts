@@ -23,8 +23,8 @@ interface GateRecord extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt
 }
 
 /**
- * Returns the ids of the whitelist entries that the gate named in its events. Whitelist entries that do not belong to
- * the location are omitted.
+ * Returns the ids of the whitelist entries that the gate named in its events. The result omits whitelist entries of
+ * other locations.
  */
 export async function findNamedEntries(
   transaction: Transaction,
@@ -77,7 +77,7 @@ export async function matchEntries(
 /**
  * Returns the plate to store with an event, and the text that the camera read. If the gate sent a text, the event gets
  * the plate of the matching whitelist entry. If no whitelist entry matches, the normalised text becomes the plate
- * number. So all events of an unlisted vehicle have the same plate.
+ * number. Because of this rule, all events of a vehicle that is not on the whitelist have the same plate.
  */
 export function plateOf(
   { plate, reading }: Reading,
@@ -107,8 +107,8 @@ export const matchOf = (
 
 /**
  * Whether a recorded event has the plate that a gate sends now. If the gate sends the text that a camera read, the
- * function compares the camera texts instead of the plates. Two equal texts can have different plates, because after a
- * change of the whitelist the same text can match another entry.
+ * function compares the camera texts instead of the plates. Two events with the same camera text can have different
+ * plates, because a change of the whitelist can change which entry matches the text.
  */
 export function hasPlate(event: ParkingEvent, { plate, reading, entryId }: Reading): boolean {
   if (reading) {

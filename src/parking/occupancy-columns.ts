@@ -1,8 +1,8 @@
 import { talliedOf } from '../database/location-tally.ts';
 import { endOf, isInside, isUncertain, wasOpenAt } from './session-columns.ts';
 
-// SQL for the last count and the occupancy of a location. Each function takes an SQL expression for the id of a
-// location.
+// SQL for the last occupancy count and the current occupancy of a location. Each function takes an SQL expression for
+// the id of a location.
 
 /**
  * SQL for the last occupancy count of a location: a list of the vehicles inside, or only the number of vehicles inside.
@@ -12,33 +12,33 @@ export const lastCountOf = (locationId: string) => `
 
 /**
  * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`). The vehicle of such a
- * session left, but had no open session at the time of the count. The condition is valid only for sessions that ended
- * after the count.
+ * session left, but had no open session at the time of the last occupancy count. The caller must use the condition only
+ * for sessions that ended after this count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
 
 /**
  * The SQL condition for sessions that bring a negative occupancy adjustment (`adjustmentOf`) closer to 0. Such a
- * session was open at the time of the count, and ended without a recorded exit. The condition is valid only for
- * sessions that ended after the count.
+ * session was open at the time of the last occupancy count, and ended without a recorded exit. The caller must use the
+ * condition only for sessions that ended after this count.
  */
 const isUnseenEnd = (session: string, countedAt: string) =>
   `(${session}."exitedAt" IS NULL AND NOT ${isInside(session)} AND ${wasOpenAt(session, countedAt)})`;
 
 /**
  * SQL for the current occupancy adjustment of a location. The adjustment is 0 unless the last occupancy count reported
- * only the number of vehicles inside. After such a count, the adjustment is the counted number minus the number of
- * sessions that were open at the time of the count. Each later exit of a vehicle, or end of a session, can bring the
- * adjustment closer to 0.
+ * only the number of vehicles inside. In this case, the adjustment is first the counted number of vehicles minus the
+ * number of sessions that were open at the time of the count. When a vehicle leaves or a session ends after the count,
+ * the adjustment can come closer to 0.
  *
- * - If the last count had more vehicles than there were open sessions, the occupancy adjustment is positive. Each later
- *   exit of a vehicle without an open session reduces this positive adjustment by 1. The occupancy adjustment becomes 0
- *   when the maximum stay has passed since the occupancy count.
- * - If the last occupancy count found fewer vehicles than open sessions, the occupancy adjustment is negative. When one
- *   of the sessions that were open at the count ends without an exit, the negative adjustment rises by 1, towards 0.
- *   The negative adjustment reduces the occupancy by at most the number of sessions that were open at the count and are
- *   still open.
+ * - If the last occupancy count found more vehicles than open sessions, the occupancy adjustment is positive. When a
+ *   vehicle without an open session leaves, the positive adjustment falls by 1. The occupancy adjustment becomes 0 when
+ *   the maximum stay has passed since the occupancy count.
+ * - If the last occupancy count found fewer vehicles than open sessions, the occupancy adjustment is negative. When a
+ *   session that was open at the time of the count ends without a recorded exit, the negative adjustment rises by 1.
+ *   The negative adjustment never reduces the occupancy by more than the number of sessions that were open at the time
+ *   of the count and are still open.
  */
 const adjustmentOf = (locationId: string) => `coalesce((
   SELECT CASE
@@ -61,10 +61,10 @@ const adjustmentOf = (locationId: string) => `coalesce((
 ), 0)::int`;
 
 /**
- * SQL that updates occupancy counts when ended sessions are deleted, so that no occupancy adjustment (`adjustmentOf`)
- * changes. An adjustment depends on the difference between the counted number and `openSessions`. Some ended sessions
- * bring the adjustment closer to 0 (`isUnknownExit`, `isUnseenEnd`). For each deleted session of this kind, the SQL
- * reduces the difference by 1, but not below 0.
+ * SQL that updates occupancy counts when ended sessions are deleted. The update keeps the occupancy adjustments
+ * (`adjustmentOf`) unchanged. An adjustment depends on the difference between the counted number and `openSessions`.
+ * Some ended sessions bring the adjustment closer to 0 (`isUnknownExit`, `isUnseenEnd`). For each of these sessions
+ * that is deleted, the SQL brings the difference closer to 0 by 1.
  *
  * @param deleted an SQL query that returns the ids of the sessions to delete, which must still exist when the SQL runs
  */

@@ -3,8 +3,8 @@ import type { Sql } from '../database/types.ts';
 import { occupancyHistory } from './history-statements.ts';
 
 /**
- * A point of an occupancy history. The point contains the number of vehicles inside at one time. It also contains how
- * many vehicles entered and left until the next point.
+ * A point of an occupancy history. The point contains the number of vehicles inside at one time. The point also
+ * contains how many vehicles entered and left between this point and the next point.
  */
 export interface OccupancyPoint {
   at: Date;

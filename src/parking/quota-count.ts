@@ -8,7 +8,8 @@ import { longestStayMsOf } from './refresh-sessions.ts';
 /** A quota that a vehicle exceeded when it entered, with the values for the webhook event `quota.exceeded`. */
 export interface ExceededQuota extends Pick<EntryQuota, 'referenceId' | 'inside' | 'enforcement'> {
   /**
-   * The number of vehicles of the reference (such as an apartment) inside, including the vehicle that has just entered.
+   * The number of vehicles inside that belong to the reference (such as an apartment), including the vehicle that has
+   * just entered.
    */
   used: number;
   event: ParkingEvent;
@@ -17,25 +18,25 @@ export interface ExceededQuota extends Pick<EntryQuota, 'referenceId' | 'inside'
 /** Counts the vehicles that use quotas, while the gateway records parking events. */
 export interface QuotaCount {
   /**
-   * Counts one event. The caller must call `count` for each event, in the order in which the events arrived.
+   * Counts one event. The caller must call `count` for all events, in the order in which the events arrived.
    *
    * @returns the exceeded quota, or null when the vehicle exceeds no quota
    */
   count(change: EventChange): ExceededQuota | null;
   /**
-   * Whether the sessions must be refreshed before the quota of an event can be checked. If so, the caller must write
-   * the earlier events, refresh the sessions and start a new count before it counts this event. The sessions must be
-   * refreshed if the event can exceed a quota, and if one of the earlier events:
+   * Whether the gateway must refresh the sessions before it can check the quota of an event. If the result is true, the
+   * caller must first write the earlier events, refresh the sessions and start a new count. The result is true if the
+   * event can exceed a quota, and at least one earlier event meets one of these conditions:
    *
-   * - is a correction, or
-   * - has the same reference, and did not occur after the last known observation of its vehicle.
+   * - The earlier event is a correction.
+   * - The earlier event has the same reference, and is not newer than the last known observation of its vehicle.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
 
 /**
  * Reads the quotas of whitelist entries, and the vehicles that currently use each quota. The caller must call
- * `startQuotaCount` before it writes the parking events that it counts. The caller's transaction must lock the
+ * `startQuotaCount` before it writes the parking events that `count` will count. The caller's transaction must lock the
  * location, so that no other event of the location is counted at the same time.
  *
  * @param events.entryIds the ids of the whitelist entries to which the parking events belong
@@ -50,13 +51,15 @@ export async function startQuotaCount(
   const found =
     entryIds.length > 0 ? await findQuotasOfEntries(transaction, location.id, entryIds, { isBatch }) : [];
   const quotas = new Map(found.map((quota) => [quota.entryId, quota]));
-  // Maps each reference (such as an apartment) to a map from whitelist entry id to session id, for the vehicles inside.
-  // The session id is the id of the parking event that started the parking session.
+  // The vehicles inside, for each reference (such as an apartment). The inner map has the id of the whitelist entry of
+  // each vehicle as key, and the id of its session as value. The session id is the id of the parking event that started
+  // the parking session.
   const insideOf = new Map(
     found.map(({ referenceId, sessions }) => [referenceId, new Map(Object.entries(sessions))]),
   );
   const lastObservedAt = new Map(found.map((quota) => [quota.entryId, quota.lastObservedAt]));
-  // The references whose vehicles inside are unknown until the sessions are refreshed.
+  // The references (such as apartments) for which the gateway must refresh the sessions before it knows the vehicles
+  // inside.
   const outdated = new Set<string>();
   const longestStayMs = longestStayMsOf(location);
   const isStayOver = ({ occurredAt }: ParkingEvent) =>
@@ -70,9 +73,9 @@ export async function startQuotaCount(
       outdated.has(quotaOf(after)?.referenceId ?? ''),
 
     count({ before, after }) {
-      // A correction can change past sessions, and the sessions of two vehicles.
+      // A correction can change past sessions, and the sessions of two vehicles, so all references become outdated.
       if (before) for (const referenceId of insideOf.keys()) outdated.add(referenceId);
-      // When a correction gives an event another whitelist entry, the vehicle of the previous whitelist entry no longer
+      // If a correction changes the whitelist entry of an event, the vehicle of the old whitelist entry no longer
       // counts as inside.
       if (before?.kind === 'ENTRY' && before.whitelistEntryId !== after.whitelistEntryId) {
         for (const vehicles of insideOf.values()) {

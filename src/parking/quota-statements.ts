@@ -5,7 +5,7 @@ import { vehiclesInside, vehiclesOf } from './vehicle-columns.ts';
 
 // The SQL statements that read quotas and count the vehicles that use the quotas.
 
-/** Counts, for each quota, the vehicles of its reference that are inside. */
+/** Counts, for each quota, the vehicles inside that belong to the reference of the quota (such as an apartment). */
 export const usedQuotas = namedStatement(
   'quotas-used',
   `

@@ -89,20 +89,21 @@ export function createQuotas(services: {
     of: (key: AuthenticatedKey, locationId: string, referenceId?: string): PagedList<Quota> =>
       listOfLocation(quotas, key, { ownerId: locationId, referenceId }),
 
-    /** Finds how many vehicles of the reference of a quota (such as an apartment) are inside now. */
+    /** Counts the vehicles that are inside now and belong to the reference of a quota (such as an apartment). */
     used: findUsed,
 
     /**
      * Sets several quotas of a location in one transaction, and writes one audit record. `set` waits for earlier
-     * changes of the location, so each event is checked either against all old quotas or against all new quotas.
+     * changes of the location. The gateway therefore checks each parking event either against all old quotas or against
+     * all new quotas.
      *
      * @param values the quotas to set, one for each reference; if `inside` is null, the quota of the reference is
      *   removed
      * @returns one result for each item of `values`, in the order of `values`: the new quota, the removed quota, or
      *   null if no quota existed
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope; `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting, or earlier changes take too long; `UNAUTHORIZED` or `FORBIDDEN` when
-     *   the API key lost its access while the change waited
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
+     *   many changes of the location are waiting, or when earlier changes take too long. `UNAUTHORIZED` or `FORBIDDEN`
+     *   when the API key lost its access while the change waited for earlier changes
      */
     async set(
       author: WaitingAuthor,

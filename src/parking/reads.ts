@@ -37,7 +37,8 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
     // A session is no longer open after the end of its maximum stay.
     expressions: { open: isInside('r') },
     owner,
-    // Open sessions and ended sessions have separate filters, because each filter uses its own database index.
+    // The filter for open sessions and the filter for ended sessions are separate, because each filter uses a different
+    // database index.
     filters: {
       inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}`, hasIndex: true },
       ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}`, hasIndex: true },
@@ -55,8 +56,8 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
      * Lists the sessions of a location. Reading a page throws `NOT_FOUND` if the location is outside the API key's
      * scope.
      *
-     * @param open true to list only sessions whose vehicle is inside, false to list only the other sessions; omit
-     *   `open` to list all sessions
+     * @param open true lists only sessions whose vehicle is inside, and false lists only sessions whose vehicle is not
+     *   inside; if `open` is omitted, all sessions are listed
      */
     sessionsOf: (
       key: AuthenticatedKey,

@@ -13,8 +13,8 @@ export const maxEventsPerCall = 1_000;
 
 /**
  * The maximum number of parking events that one transaction records. Each transaction records few events, so that it
- * locks the location for only a fraction of a second. On the embedded database, the maximum is even lower, because all
- * other requests wait until the transaction ends.
+ * locks the location for only a fraction of a second. On the embedded database, the maximum is lower than on
+ * PostgreSQL, because all other requests wait until the transaction ends.
  */
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
 
@@ -60,15 +60,17 @@ export function createParkingBatches({
   return {
     /**
      * Records many events of the gates at one location, in the order of the request. Each event is recorded in the same
-     * way as by `recordEvent`. Invalid events are reported, and all other events are recorded. Each batch of events is
-     * one transaction. Between two batches, the gateway can record events of other requests. If a request fails after
-     * some batches, the client can send the whole request again. Events that are already recorded stay unchanged. For
-     * each batch, the gateway announces at most once that the location has become full or has free places again.
+     * way as by `recordEvent`. The gateway reports the invalid events, and records all valid events. Each batch of
+     * events is one transaction. Between two batches, the gateway can record events of other requests. If a request
+     * fails after some batches, the client can send the whole request again. Events that are already recorded stay
+     * unchanged. For each batch, the gateway announces at most once that the location has become full or has free
+     * places again.
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      *   invalid row
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope; `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location, or too many batches of the API key, are waiting or take too long
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
+     *   many changes of the location or too many batches of the API key are waiting, or when earlier changes or batches
+     *   take too long
      */
     async recordEvents(
       author: WaitingAuthor,
@@ -99,8 +101,8 @@ export function createParkingBatches({
             ),
           { mayRefuse },
         );
-      // The gateway may refuse only the first transaction of a request. After the first transaction, some events of the
-      // request are already stored, so the request must not fail.
+      // The gateway may refuse only the first transaction of a request. After the first transaction, the request must
+      // not fail, because the gateway has already stored some events of the request.
       let mayRefuse = true;
       try {
         for (let start = 0; start < rows.length; start += batchSize) {
@@ -120,8 +122,8 @@ export function createParkingBatches({
             for (const { outcome } of recorded) result[outcome] += 1;
             if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
-            // If a transaction has recorded only some of its events, the next transaction gets fewer events. Otherwise,
-            // each transaction would look up all remaining events again.
+            // If a transaction has recorded only some of its events, the next transaction gets fewer events. If the
+            // number of events stayed the same, each transaction would look up all remaining events again.
             size = 2 * recorded.length;
           }
         }

@@ -18,22 +18,22 @@ interface RecordedReading {
   event: ParkingEvent;
   outcome: 'recorded' | 'unchanged' | 'corrected';
   /**
-   * Whether the event may have changed how many entries remain for a whitelist entry with `maxEntries`. After such a
-   * change, the whitelist feed returns the whitelist entry again.
+   * Whether the event may have changed how many times the vehicle of a whitelist entry with `maxEntries` may still
+   * enter. After such a change, the whitelist feed returns the whitelist entry again.
    */
   mayChangePass: boolean;
 }
 
 /**
- * Records the parking events of one location, and updates its sessions and its state. If an event equals an already
- * recorded event, nothing changes and no audit record is written. The function locks the location until the transaction
- * ends.
+ * Records parking events of one location, and updates the sessions and the state of the location. If an event equals an
+ * already recorded event, nothing changes and no audit record is written. The function locks the location until the
+ * transaction ends.
  *
- * The function usually records all events, and always the first event. The function stops before an event whose quota
- * can be checked only after the sessions are refreshed (`QuotaCount.isOutdatedFor`). The caller then records the
- * remaining events in another transaction. So each entry event gets the same `overQuota` as in a request of its own,
- * except after a misread exit (docs/decisions/gate-rules.md). With several transactions, the location is never locked
- * for long.
+ * The function always records the first event, and usually records all events. If the quota of an event can be checked
+ * only after the sessions are refreshed (`QuotaCount.isOutdatedFor`), the function stops before this event. The caller
+ * then records the remaining events in another transaction. Each entry event therefore gets the same `overQuota` as in
+ * a request with only this event, except after a misread exit (docs/decisions/gate-rules.md). Each transaction locks
+ * the location only for a short time.
  *
  * @returns the result for each recorded event, in the order of the events
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -95,7 +95,7 @@ export async function recordReadings(
     if (quotaCount.isOutdatedFor({ before, after })) break;
     const overQuota = quotaCount.count({ before, after });
     if (overQuota) exceeded.push(overQuota);
-    // If the correction of an event does not change its whitelist entry, `overQuota` stays true when it was true.
+    // If `overQuota` was true, it stays true after a correction that does not change the whitelist entry of the event.
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
@@ -107,7 +107,7 @@ export async function recordReadings(
     });
   }
 
-  // When an event changes several times, only its last values are written.
+  // If `readings` contains several changes of one event, the function writes only the last values of the event.
   const written = new Map(changes.map(({ after }) => [after.id, after]));
   await queryInTransaction(transaction, writeEvents, arraysOf([...written.values()]));
   await countEntries(transaction, locationId, changes);

@@ -28,10 +28,11 @@ const isCounted = (row: EventRow | CountedRow): row is CountedRow => row.kind ==
 /** A plate with the time of its first changed observation. An observation is a parking event or an occupancy count. */
 export interface ChangedPlate extends Plate {
   occurredAt: Date;
-  /** The text that a camera read; omitted or null if the observation is no event with a camera text. */
+  /** The text that a camera read; omitted or null if the observation has no camera text. */
   text?: string | null;
   /**
-   * Whether events or counts of other plates of the same family (`familyOf`) may also have changed; false by default.
+   * Whether events or occupancy counts may also have changed for other plates of the family (`familyOf`); false by
+   * default.
    */
   wholeFamily?: boolean;
 }
@@ -58,10 +59,10 @@ const rowsPerYield = 500;
 
 /**
  * Computes the sessions of a location again after parking events or occupancy counts of the location have changed. The
- * function also writes audit records for vehicles whose maximum stay is over. The caller must lock the location in its
- * transaction before the call, and must call `announceState` afterwards. The function reads only the observations of
- * similar plates (`groupOf`), because a session depends only on these observations. Sessions that ended before the
- * earliest changed observation stay unchanged.
+ * function also writes audit records for vehicles whose maximum stay is over. Before the call, the caller must lock the
+ * location in its transaction. After the call, the caller must call `announceState`. The function reads only the
+ * observations of similar plates (`groupOf`), because a session depends only on these observations. Sessions that ended
+ * before the earliest changed observation stay unchanged.
  *
  * @param location the location with its current values, including changes of the same transaction
  * @param changed the changed events and occupancy counts, with their plates and times before and after the change
@@ -122,8 +123,8 @@ export async function refreshSessions(
   if (changes.length + removed.length > 0) {
     const values = writtenColumns.map((column) => [column, changes.map(({ after }) => after[column])]);
     const written = { ...Object.fromEntries(values), removed };
-    // An occupancy count before the first changed observation stays correct, because the same sessions were open at the
-    // time of this count.
+    // An occupancy count before the first changed observation needs no update, because the same sessions were open at
+    // the time of the count as before the change.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);

@@ -19,8 +19,8 @@ export const endOf = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", TIMESTAMPTZ 'infinity')`;
 
 /**
- * The SQL condition for sessions that are open now: the session has not ended, and its maximum stay is not over. To get
- * the same result in all processes, the SQL uses the clock of the database.
+ * The SQL condition for sessions that are open now: the session has not ended, and its maximum stay is not over. The
+ * SQL uses the clock of the database, so that all processes get the same result.
  */
 export const isInside = (session: string) =>
   `(${session}.open AND (${session}."staysUntil" IS NULL OR ${session}."staysUntil" > now()))`;

@@ -11,8 +11,8 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
 
 /**
  * SQL for the plate group to which a plate belongs. A plate group is a part of a plate family (`familyOf`). Two plates
- * belong to the same plate group if their last three characters are the same. Two characters that cameras confuse count
- * as the same character. A query by plate group reads fewer plates than a query by family.
+ * belong to the same plate group if their last three characters are the same. If cameras confuse two characters, the
+ * SQL treats them as the same character. A query by plate group reads fewer plates than a query by plate family.
  */
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
@@ -28,12 +28,12 @@ const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."pla
  * events with the same camera text may belong to the plate group of the text, or to the plate group of the plate. The
  * gateway therefore reads the whole plate family (`familyOf`).
  *
- * `plateText` removes more characters from a camera text than this SQL. The condition may therefore be true for a
- * camera text that belongs to the plate group of its plate. The gateway then reads more rows than necessary.
+ * `plateText` removes more characters from a camera text than this SQL. The condition can therefore be true even if a
+ * camera text belongs to the plate group of its plate. In this case, the gateway only reads more rows than necessary.
  *
  * If the condition is true for an event, the event and its session have a `whitelistEntryId`. The SQL therefore checks
- * the condition only for sessions with a `whitelistEntryId`. This saves time, because a location can have many sessions
- * without a `whitelistEntryId` that never ended.
+ * the condition only for sessions with a `whitelistEntryId`. The restriction saves time, because a location can have
+ * many sessions that never ended and have no `whitelistEntryId`.
  */
 const isReadApart = (alias: string) => {
   const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
@@ -41,18 +41,19 @@ const isReadApart = (alias: string) => {
 };
 
 /**
- * How many changed plate groups (`groupOf`) of one family of plates the SQL reads separately. If more plate groups of a
- * family have changed, the SQL reads the whole plate family once.
+ * The maximum number of changed plate groups (`groupOf`) of one plate family that the SQL reads separately. If more
+ * plate groups of a family have changed, the SQL reads the whole plate family once.
  */
 const maxGroupsOfFamily = 4;
 
 /**
- * SQL for the common table expression `changed`. Each row contains a group of plates whose sessions must be computed
- * again, and the time of the group's first change. A row of `changed` contains a whole family of plates (`familyOf`)
+ * SQL for the common table expression `changed`. Each row contains a plate group whose sessions must be computed again,
+ * and the time of the first change of this group. A row of `changed` contains a whole family of plates (`familyOf`)
  * instead of one group in four cases:
  *
  * - More than `maxGroupsOfFamily` plate groups of the family have changed.
- * - The code and the number of at least one plate of the family have together fewer than three characters.
+ * - For at least one plate of the family, the plate code and the plate number together have fewer than three
+ *   characters.
  * - The camera text and the plate of at least one event of the family belong to different plate groups (`isReadApart`).
  *   An event before the first change counts only if its session had not ended at the time of the first change.
  * - The caller of the SQL statement has set `wholeFamily` for a plate of the family.
@@ -90,8 +91,8 @@ const isOfChanged = (alias: string) =>
   `${familyOf(alias)} = c.family AND (c."group" IS NULL OR ${groupOf(alias)} = c."group")`;
 
 /**
- * SQL for the column `group` of the table `changed`. The column contains a plate group or, for a whole family of
- * plates, the family.
+ * SQL for the column `group` of the table `changed`. The column contains a plate group. If a row of `changed` contains
+ * a whole plate family, the column contains the family.
  */
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
@@ -112,10 +113,10 @@ export const readSessions = namedStatement(
 );
 
 /**
- * Reads the gate events and occupancy counts of the plate groups in the table `changed`. For each group, reading starts
- * at its first change. If an occupancy count contains vehicles of a plate group, the result has one row for each of
- * these vehicles. If an occupancy count contains no vehicle of a plate group, the result has one row for the count, in
- * which `id` is null.
+ * Reads the gate events and occupancy counts of the plate groups in the table `changed`. For each plate group, the
+ * statement reads only events and counts from the time of the first change of the group. If an occupancy count contains
+ * vehicles of a plate group, the result has one row for each of these vehicles. If an occupancy count contains no
+ * vehicle of a plate group, the result has one row for the count, in which `id` is null.
  */
 export const readObservations = namedStatement(
   'parking-observations-of-groups',

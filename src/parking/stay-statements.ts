@@ -5,8 +5,8 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
 // of this file apply a new maximum stay to a location.
 
 /**
- * The maximum number of sessions that one transaction ends. Because of this maximum, a transaction locks the location
- * for only a fraction of a second.
+ * The maximum number of sessions that one transaction ends. The maximum is small, so that a transaction locks the
+ * location for only a fraction of a second.
  */
 export const maxSessionsPerTransaction = 500;
 

@@ -13,16 +13,19 @@ const entriesAndSessions = (ofReference: string, condition: string) => `
 
 /**
  * SQL for the number of whitelist entries that match the camera text of a session `s`. A camera text ends with the
- * plate number of the vehicle, so PostgreSQL finds the matching whitelist entries with an index of plate numbers. The
- * SQL refers to the whitelist entry `v`. PostgreSQL therefore evaluates the SQL only for the sessions of one reference
- * (such as an apartment).
+ * plate number of the vehicle, so PostgreSQL finds the matching whitelist entries with an index of plate numbers.
+ * Because the SQL refers to the whitelist entry `v`, PostgreSQL evaluates the SQL only for the sessions of one
+ * reference (such as an apartment).
  */
 const entriesOfText = `(
     SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = v."locationId"
       AND w."plateNumber" = ANY (ARRAY(SELECT right(s."plateNumber", digits) FROM generate_series(1, 20) digits))
       AND s."plateNumber" IN (${plateTexts('w').join(', ')}) AND s."plateType" IN ('', w."plateType"))`;
 
-/** SQL for the text of a plate. In this text, characters that cameras confuse with each other have the same form. */
+/**
+ * SQL for the text of a plate. The SQL replaces all characters that cameras confuse with each other by one common
+ * character.
+ */
 const confusablePlate = (table: string) =>
   confusableForm(`${table}."plateType" || ${table}."plateCode" || ${table}."plateNumber"`);
 
@@ -32,9 +35,9 @@ const confusablePlate = (table: string) =>
  * whitelist entry if at least one of these conditions is true:
  *
  * - The session has the plate of the whitelist entry.
- * - The session has a text that a camera read, and this text matches the whitelist entry and no other whitelist entry.
- * - The gate named the whitelist entry, and cameras may confuse its plate with the plate of the session. No other
- *   whitelist entry has the plate of the session.
+ * - The session has a camera text that matches this whitelist entry and no other whitelist entry.
+ * - The gate sent the id of the whitelist entry, and cameras may confuse the plate of this entry with the plate of the
+ *   session. No other whitelist entry has the plate of the session.
  *
  * @param ofReference the SQL condition that selects the whitelist entries `v` of one reference, such as an apartment
  */

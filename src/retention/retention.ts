@@ -29,7 +29,7 @@ export interface RetentionDays {
   whitelistChanges: number;
 }
 
-/** The number of removed rows of each kind, and the number of days whose usage records were removed. */
+/** The number of removed rows of each kind. `usageDays` is the number of days whose usage records were removed. */
 type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts', number>;
 
 /**
@@ -66,7 +66,10 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
   let closed = false;
   let running: Promise<unknown> = Promise.resolve();
 
-  /** Runs a statement until its batch is not full, and returns the number of changed rows. */
+  /**
+   * Runs a statement again and again, until a run changes fewer rows than a full batch. Returns the total number of
+   * changed rows.
+   */
   async function runBatches(statement: NamedStatement, parameters: { days?: number } = {}): Promise<number> {
     let total = 0;
     while (!closed) {

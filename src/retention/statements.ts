@@ -6,8 +6,8 @@ import { keepAdjustments } from '../parking/occupancy-columns.ts';
 // webhooks. Each SQL statement in this file changes one batch of rows.
 
 /**
- * The maximum number of rows that one statement removes or cancels. The number is small, so that client requests do not
- * wait long for the statement.
+ * The maximum number of rows that one statement removes or cancels. The maximum is small, so that client requests do
+ * not wait long for the statement.
  */
 export const maxBatchRows = 1000;
 
@@ -15,8 +15,8 @@ export const maxBatchRows = 1000;
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
- * Returns the common table expression `turn`, whose column `mine` tells whether this process may change the table now.
- * Only one process at a time changes expired rows of a table.
+ * Returns the common table expression `turn`. Its column `mine` is true if this process may change the table now. Only
+ * one process at a time changes expired rows of a table.
  */
 const turnFor = (table: string) => `
     turn AS MATERIALIZED (
@@ -24,9 +24,10 @@ const turnFor = (table: string) => `
     )`;
 
 /**
- * Returns an SQL statement that removes one batch of rows older than `$days` days, by the database clock. The result of
- * the SQL statement is the number of removed rows. If another process is removing rows of the same table, the SQL
- * statement removes nothing. The statement skips rows that a client request is deleting at the same time.
+ * Returns an SQL statement that removes one batch of rows that are older than `$days` days according to the clock of
+ * the database. The result of the SQL statement is the number of removed rows. If another process is removing rows of
+ * the same table, the SQL statement removes nothing. The statement skips rows that a client request is deleting at the
+ * same time.
  *
  * @param key the columns of the primary key
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
@@ -47,10 +48,10 @@ const removal = (table: string, key: string, expired: string, deletedSessions?: 
   );
 
 /**
- * The SQL condition that the retention job must keep the parking session with the id `id`: either the session is open,
- * or the session ended or reached its maximum stay within the last `$days` days. The event or count that ended a kept
- * session is newer than `$days` days, and therefore has not expired. If this event or count were removed, the session
- * would be open again when the gateway computes the session again.
+ * The SQL condition that is true when the retention job must keep the parking session with the id `id`. The job must
+ * keep a session that is open, and a session that ended or reached its maximum stay within the last `$days` days. The
+ * event or count that ended a kept session is newer than `$days` days, and therefore has not expired. If the job
+ * removed this event or count, the session would become open again as soon as the gateway computes the session again.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id}
@@ -130,11 +131,11 @@ export const removals = {
 
 /**
  * Cancels one batch of pending deliveries of disabled webhooks, and returns the number of cancelled deliveries. A
- * process that disables a webhook cancels the deliveries of the webhook itself, but the process may end before all
- * deliveries are cancelled. Also, a change may add its delivery while the webhook is being disabled. The statement locks
- * the webhooks first, so that no client enables a webhook while its deliveries are cancelled. The statement skips
- * webhooks and deliveries that another transaction is changing. The inner limit and the array have the same reasons as
- * in `src/webhooks/batch-statements.ts`.
+ * process that disables a webhook also cancels its deliveries, but the process may end before it has cancelled all
+ * deliveries. In addition, another transaction may add a delivery while the webhook is being disabled. The statement
+ * locks the webhooks first, so that no client enables a webhook while its deliveries are cancelled. The statement skips
+ * webhooks and deliveries that another transaction is changing. Comments in src/webhooks/batch-statements.ts explain
+ * the inner limit and the array.
  */
 export const cancelOfDisabledWebhooks = namedStatement(
   'retention cancel deliveries',

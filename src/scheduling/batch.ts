@@ -1,20 +1,18 @@
 import DataLoader from 'dataloader';
 
-/**
- * The maximum number of questions in one call of `load`, unless the caller of `createBatch` sets another maximum.
- */
+/** The default maximum number of questions (such as ids to look up) in one call of `load`. */
 const maxJoinedQuestions = 1000;
 
 /**
- * A function that answers a list of questions, such as ids to look up, with a list of answers in the same order. If the
- * look-up of one question fails, the answer to this question is an error.
+ * A function that answers a list of questions, such as ids to look up, with a list of answers in the same order. If a
+ * question cannot be answered, the list contains an error in the place of its answer.
  */
 export type Load<Question, Answer> = (questions: readonly Question[]) => Promise<ArrayLike<Answer | Error>>;
 
 /**
- * Returns a function that collects the questions of one iteration of the event loop, and passes all of them to one call
- * of `load`. One call of `load` can contain questions of several requests. Answers are not cached: `load` runs again
- * when a question is repeated in a later iteration of the event loop.
+ * Returns a function that collects the questions of one iteration of the event loop, and passes all questions to one
+ * call of `load`. One call of `load` can contain questions of several requests. Answers are not cached: if a question
+ * is repeated in a later iteration of the event loop, `load` runs again.
  *
  * @param maxJoined the maximum number of questions (such as database reads) in one call of `load`
  */

@@ -1,7 +1,7 @@
 /** A channel that passes values to one reader, one value at a time. */
 export interface LatestValue<Value> {
   /**
-   * Adds a value to the channel. If the channel still contains an unread value with the same key, the new value
+   * Adds a value to the channel. If the channel contains an unread value with the key of the new value, the new value
    * replaces the unread value.
    */
   push(value: Value): void;

@@ -3,7 +3,8 @@ import type { SlotLimits } from './limits.ts';
 import { yieldToEventLoop } from './yield.ts';
 
 /**
- * The slots for one kind of task in one process. A task that waits for a slot does not occupy a database connection.
+ * Limits the number of concurrent tasks of one kind in one process: each running task occupies a slot. A task that
+ * waits for a slot does not occupy a database connection.
  */
 export interface Slots {
   /**
@@ -11,8 +12,8 @@ export interface Slots {
    * get free slots in round-robin order, so that an owner with many tasks cannot block the other owners.
    *
    * @param owner the identifier of the owner, such as an API key or a location
-   * @param options.mayRefuse false if the task must not be refused, because the task continues work that has already
-   *   begun, or belongs to no request
+   * @param options.mayRefuse false if `run` must not refuse the task, for example because the task continues work that
+   *   has already begun
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of the owner wait, or when the task has waited too
    *   long
    */
@@ -21,12 +22,15 @@ export interface Slots {
 
 type ReleaseSlot = () => Promise<void>;
 
-/** Creates the slots for one kind of task in one process. */
+/** Creates the concurrency slots for one kind of task in one process. */
 export function createSlots(limits: SlotLimits): Slots {
   const { runningPerOwner, holdMs, yields } = limits;
   /** Maps each owner to its tasks that wait for a slot. The next free slot goes to the first owner in the map. */
   const waiting = new Map<string, Set<(releaseSlot: ReleaseSlot) => void>>();
-  /** The number of running tasks of each owner, including tasks that have already released their slot. */
+  /**
+   * The number of running tasks of each owner. This number includes running tasks that have already released their
+   * slot.
+   */
   const running = new Map<string, number>();
   let usedSlots = 0;
 
@@ -34,7 +38,7 @@ export function createSlots(limits: SlotLimits): Slots {
 
   const mayRun = (owner: string) => usedSlots < limits.running && (running.get(owner) ?? 0) < runningPerOwner;
 
-  /** Occupies a slot. The slot is released after `holdMs` milliseconds at the latest. */
+  /** Occupies a slot. After `holdMs` milliseconds, the task releases its slot even if the task is still running. */
   function takeSlot(owner: string): ReleaseSlot {
     running.set(owner, (running.get(owner) ?? 0) + 1);
     usedSlots += 1;

@@ -4,8 +4,8 @@ import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/
 const busyMs = 3;
 
 /**
- * How many times a long task checks during one pause whether the event loop is still busy. After `maxChecks` checks,
- * the long task continues even in a busy process.
+ * The maximum number of checks, during one pause of a long task, whether the event loop is still busy. After
+ * `maxChecks` checks, the long task continues even in a busy process.
  */
 const maxChecks = 20;
 
@@ -19,14 +19,14 @@ const maxYieldMs = 250;
 const checkIntervalMs = 10;
 
 /**
- * The number of requests whose handlers are running in this process. The request of a client that has disconnected
- * counts until its handler ends.
+ * The number of requests whose handlers are running in this process. After a client has disconnected, its request still
+ * counts until the handler of the request ends.
  */
 let requestsInProgress = 0;
 
 /**
- * The number of long tasks that are currently yielding. While a long task yields to the event loop, its request is in
- * progress but does no other work.
+ * The number of long tasks that are currently yielding. While a long task yields to the event loop, the request of the
+ * task is in progress, but does no work.
  */
 let yieldingTasks = 0;
 
@@ -43,9 +43,9 @@ export function beginRequest(): () => void {
 
 /**
  * How long a closing gateway waits for requests whose handlers are still running, in milliseconds. A handler can still
- * run after its client has disconnected, for example while the handler waits for a locked location. After the HTTP
- * listener has stopped, a stopping process has 3.5 s left: `lastRequestsMs` for running handlers, and 1.5 s for writing
- * the last records and closing the database.
+ * run after its client has disconnected, for example while the handler waits for a locked location. When the HTTP
+ * listener has stopped, the process must end within 3.5 s: it waits `lastRequestsMs` for running handlers, and needs
+ * 1.5 s to write the last records and to close the database.
  */
 const lastRequestsMs = 2_000;
 
@@ -61,10 +61,10 @@ export async function waitForLastRequests(): Promise<number> {
 }
 
 /**
- * Yields to the event loop between two parts of a long task. If no other request is in progress, the long task
- * continues as soon as the event loop has accepted new requests. While other requests are in progress, the long task
- * waits until the event loop has no other work, but at most `maxYieldMs`. Without these pauses, a long task would delay
- * all messages of other requests to and from clients, Redis and the database.
+ * Yields to the event loop between two parts of a long task. If no other request is in progress, the event loop only
+ * accepts new requests, and then the long task continues. While other requests are in progress, the long task waits
+ * until the event loop has no other work, but at most `maxYieldMs`. Without these pauses, a long task would delay all
+ * messages of other requests to and from clients, Redis and the database.
  */
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;

@@ -6,8 +6,8 @@ import { dropPartitions, preparePartitions } from './statements.ts';
 // the partitions.
 
 /**
- * For how many future days the gateway creates table partitions in advance. If no partition can be created for more
- * than `daysAhead` days, PostgreSQL stores new usage records in the default partition.
+ * The number of future days for which the gateway creates table partitions in advance. If the gateway fails to create
+ * partitions for longer than `daysAhead` days, PostgreSQL stores new usage records in the default partition.
  */
 const daysAhead = 7;
 

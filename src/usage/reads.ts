@@ -31,7 +31,7 @@ export interface UsageQuestion {
   to: Date;
 }
 
-/** A usage query for the rows that the gateway has not read yet. */
+/** A usage query that continues after the last row that the gateway has read. */
 interface UnreadHours extends UsageQuestion {
   afterOperation: string;
   afterSurface: string;
@@ -53,8 +53,8 @@ export interface DeprecatedUse extends DeprecatedOperation {
 }
 
 /**
- * The number of days for which the use of deprecated operations is counted. A query of the field `usage` can also cover
- * at most `deprecatedUseDays` days.
+ * The number of past days in which the use of deprecated operations is counted. A query of the field `usage` cannot
+ * cover more than `deprecatedUseDays` days either.
  */
 export const deprecatedUseDays = 31;
 

@@ -39,8 +39,9 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   const recorderId = newId();
   let waiting: Usage[] = [];
   /**
-   * How many records the current batch contains. The batch consists of the first records of the list `waiting`. When an
-   * insert fails, PostgreSQL may still have stored the batch, so the recorder sends the same batch again.
+   * How many records the current batch contains. The batch consists of the first usage records in the list `waiting`.
+   * When an insert fails, PostgreSQL may still have stored the batch. The recorder therefore sends exactly the same
+   * batch again, so that PostgreSQL can detect a repeated batch.
    */
   let sent = 0;
   let batch = 0;
@@ -131,7 +132,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     record(usage) {
       waiting.push(usage);
       // When the list of waiting usage records reaches the size of a full batch, the recorder writes the batch
-      // immediately. A longer list means that the database is unreachable, so only the timer retries the write.
+      // immediately. If the list is longer than a full batch, the database is probably unreachable, so only the timer
+      // retries the write.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

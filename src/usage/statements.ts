@@ -5,7 +5,7 @@ import { namedStatement } from '../database/named-statement.ts';
 
 /**
  * Writes a batch of usage records. When the database does not answer, the usage recorder sends the same batch again.
- * Each usage recorder numbers its batches, so that the statement can skip a batch that has already been written. Each
+ * Each usage recorder numbers its batches, so that the statement can skip a batch that is already in the database. Each
  * insert locks the row of its usage recorder, so concurrent inserts for the same recorder wait for each other. A
  * database trigger adds the new usage records to the totals (`UsageTotal`). The database trigger always locks the rows
  * of `UsageTotal` in the same order, so that processes cannot deadlock.
@@ -50,8 +50,8 @@ export const maxUsageRows = 20_000;
 export const rowsPerPart = 1_000;
 
 /**
- * SQL for the next rows of several usage queries, after the rows that each query has already read. The rows are in the
- * order of the usage queries.
+ * SQL that reads the next rows of several usage queries. For each query, the SQL starts after the rows that were
+ * already read. The rows are in the order of the usage queries.
  */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}
@@ -71,8 +71,8 @@ const unreadRows = (columns: string, limit: number) => `
 
 /**
  * The SQL condition for requests that the gateway refused because of a rate limit, an invalid API key or a missing
- * permission. The SQL condition checks the error code as well as the HTTP status, because most GraphQL responses with
- * an error have the status 200.
+ * permission. The SQL condition checks both the error code and the HTTP status, because most GraphQL responses with an
+ * error have the HTTP status 200.
  */
 const isRefused = `(u.status IN (401, 403, 429)
       OR u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'))`;

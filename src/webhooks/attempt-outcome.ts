@@ -23,7 +23,10 @@ export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 interface StoredAttempt {
   /** The state of the delivery. If the delivery was deleted during the attempt, the outcome is `failed`. */
   outcome: AttemptOutcome;
-  /** Whether the attempt disabled the webhook. In this case, the caller must call `cancelPending`. */
+  /**
+   * Whether the attempt disabled the webhook. If the attempt disabled the webhook, the caller must call
+   * `cancelPending`.
+   */
   hasDisabled: boolean;
 }
 
@@ -33,7 +36,9 @@ interface StoredAttempt {
 export const isAccepted = ({ httpStatus }: AttemptResult) =>
   httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 
-/** The HTTP status with which a receiver refuses all further messages (Standard Webhooks, "Responses"). */
+/**
+ * The HTTP status of a response with which a receiver refuses all further messages (Standard Webhooks, "Responses").
+ */
 const goneStatus = 410;
 
 /** The gateway disables a webhook when its receiver has accepted no message for this number of days. */
@@ -52,8 +57,8 @@ const maxRetryDelayMs = 6 * 3_600_000;
 
 /**
  * Returns the pause between a failed attempt and the next attempt, in milliseconds. The pause before a retry is twice
- * the time since the first attempt, but at least 10 seconds and at most 6 hours. The function then multiplies this
- * pause by a random factor from 0.5 to 1.5, so that many retries do not start at once.
+ * the time since the first attempt, but at least 10 seconds and at most 6 hours. The function multiplies this pause by
+ * a random factor from 0.5 to 1.5, so that many retries do not start at the same time.
  *
  * @param triedForMs the time since the first attempt to deliver the message
  */
@@ -63,8 +68,8 @@ export function retryDelayMs(triedForMs: number): number {
 }
 
 /**
- * Marks messages of one webhook as delivered, and stores the attempts. If a client has deleted the webhook in the
- * meantime, its deliveries no longer exist and are skipped.
+ * Marks messages of one webhook as delivered, and stores the attempts. If a client has already deleted the webhook, its
+ * deliveries no longer exist, and the function skips them.
  *
  * @param endOfLeases the time until which the pulled messages belong to their reader (the end of the leases); omitted
  *   for push delivery
@@ -121,11 +126,11 @@ export async function storeAcknowledgements(
 }
 
 /**
- * Stores whether an attempt delivered its message. After an attempt without success, the message waits for the next
- * attempt, or has failed. The webhook is disabled when its receiver unsubscribes, or has accepted no message for
- * `disableAfterFailingDays` days. All times of a delivery and its attempts come from the clock of the database.
- * Transactions that change a webhook and its deliveries always change the webhook first, so that transactions cannot
- * deadlock.
+ * Stores whether an attempt delivered its message. After a failed attempt, the function either schedules the next
+ * attempt or marks the delivery as failed. The webhook is disabled when its receiver unsubscribes, or has accepted no
+ * message for `disableAfterFailingDays` days. All times of a delivery and its attempts come from the clock of the
+ * database. Every transaction that changes a webhook and its deliveries changes the webhook first, so that two
+ * transactions cannot deadlock.
  */
 export async function storeOutcome(
   prisma: PrismaClient,
@@ -173,7 +178,7 @@ export async function storeOutcome(
     const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
     if (!delivery) return { outcome: 'failed', hasDisabled };
     const firstAttempt = await transaction.webhookAttempt.findFirst({
-      // If a client has requested the message again, the attempts before this request do not count.
+      // If a client has requested the message again, attempts before this request do not count as the first attempt.
       where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
       orderBy: { id: 'asc' },
       select: { createdAt: true },

@@ -11,8 +11,8 @@ export interface WebhookBacklog {
   /** The age of the oldest pending delivery in seconds. */
   oldestSeconds: number;
   /**
-   * How many seconds the most overdue delivery has waited for a worker. The messages of pull webhooks do not count,
-   * because they wait for a reader and not for a worker.
+   * The longest time that a due delivery has waited for a worker, in seconds. The messages of pull webhooks do not
+   * count, because they wait for a reader and not for a worker.
    */
   overdueSeconds: number;
 }
@@ -25,8 +25,8 @@ const maxCountedDeliveries = 100_000;
 /**
  * Reads the number and the ages of the pending deliveries. The clock of the database measures all ages.
  *
- * @param most the maximum number of deliveries to count. If more than `most` deliveries are pending, the result
- *   describes only `most` of these deliveries, which the database chooses
+ * @param most the maximum number of deliveries to count. If more than `most` deliveries are pending, the database
+ *   chooses `most` deliveries, and the result describes only these deliveries
  */
 export async function readBacklog(
   { sql }: { sql: Sql },

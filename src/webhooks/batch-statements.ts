@@ -4,21 +4,22 @@ import { namedStatement } from '../database/named-statement.ts';
 // have millions of deliveries.
 
 /**
- * The maximum number of deliveries that one statement cancels, removes or resends. The number is small, so that client
+ * The maximum number of deliveries that one statement cancels, removes or resends. The maximum is small, so that client
  * requests do not wait long for the statement, and so that the statement ends within its time limit.
  */
 export const maxBatchDeliveries = 1000;
 
 /**
- * SQL that limits a query to one batch. The subquery hides the number from the query planner, which therefore expects to
- * read only a part of the rows, and reads the rows in the order of an index. If the planner knew the number, it would
- * sort all deliveries of the webhook for each batch on the embedded database, which has no statistics about its tables.
+ * SQL that limits a query to one batch. The subquery hides the batch size from the query planner. The planner therefore
+ * expects to read only a part of the rows, and reads the rows in the order of an index. The embedded database has no
+ * statistics about its tables. If its planner knew the batch size, it would sort all deliveries of the webhook for each
+ * batch.
  */
 const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 
 /**
- * SQL condition: the delivery `d` is in `batch`. With a join instead of an array, the planner could read all deliveries
- * of all webhooks, because it does not know the size of the batch.
+ * SQL condition: the delivery `d` is in `batch`. The condition uses an array instead of a join. The query planner does
+ * not know the size of the batch, so it could execute a join by reading all deliveries of all webhooks.
  */
 const isInBatch = 'd.id = ANY (ARRAY(SELECT id FROM batch))';
 
@@ -43,7 +44,8 @@ export const cancelBatch = namedStatement(
 
 /**
  * Removes a batch of deliveries of a webhook with their attempts, and returns the number of removed deliveries. The
- * statement removes pending deliveries last. If the removal ends early, the webhook still has its waiting messages.
+ * statement removes pending deliveries last, so that the waiting messages of the webhook remain if the removal ends
+ * early.
  */
 export const removeBatch = namedStatement(
   'webhook-remove-batch',
@@ -61,8 +63,8 @@ export const removeBatch = namedStatement(
 const isLeased = `(w.delivery = 'PULL' AND d."nextAttemptAt" > now())`;
 
 /**
- * The beginning of an SQL statement that makes deliveries `d` due now, for `$retryDays` days. A message that a reader
- * has leased stays leased until its lease ends.
+ * The beginning of an SQL statement that makes deliveries `d` due now. The gateway then retries the deliveries for
+ * `$retryDays` days. If a reader has a lease on a message, the message becomes due when the lease ends.
  */
 const makeDue = `
   UPDATE "WebhookDelivery" d
@@ -87,9 +89,10 @@ export interface ResentBatch {
 }
 
 /**
- * Makes deliveries due again whose messages the receiver did not accept between `$since` and `$until`. The statement
+ * Makes deliveries due again if the receiver did not accept their messages between `$since` and `$until`. The statement
  * reads one batch of deliveries of the webhook: the first deliveries whose ids are greater than `$after`. The subquery
- * reads the attempts of one delivery. If it were `EXISTS`, the planner could read the attempts of all webhooks instead.
+ * reads the attempts of only one delivery. With `EXISTS` instead of the subquery, the query planner could read the
+ * attempts of all webhooks.
  */
 export const resendBatch = namedStatement(
   'webhook-resend-batch',

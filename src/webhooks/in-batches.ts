@@ -1,5 +1,5 @@
 /**
- * Runs a batch again and again, until a batch returns a result. Each batch is one short transaction, so that other
+ * Runs one batch after another, until a batch returns a result. Each batch is one short transaction, so that other
  * requests run between two batches.
  *
  * @param runBatch runs one batch; returns `undefined` when a further batch must follow

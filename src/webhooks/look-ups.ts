@@ -62,7 +62,7 @@ export function createLookups(resolve: Resolve): Lookups {
           return lookUp(hostname, signal);
         };
         const fail = (error: unknown) => reject(started ? error : new LookupNotStartedError(refusal));
-        // A DNS look-up that is aborted while it waits for a slot stays in the queue. As soon as the aborted look-up
+        // A DNS look-up that waits for a slot stays in the queue even after it is aborted. When the aborted look-up
         // gets a slot, it ends without a DNS request.
         signal.addEventListener('abort', () => started || fail(signal.reason), { once: true });
         slots.run(company, work).then(fulfil, fail);

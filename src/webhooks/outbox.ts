@@ -62,8 +62,8 @@ export async function release(sql: Sql, { id }: ClaimedDelivery, afterSeconds = 
 }
 
 /**
- * Disables a webhook. From the end of the transaction, the gateway sends no pending deliveries of the webhook. After the
- * transaction, the caller must cancel these deliveries with `cancelPending`.
+ * Disables a webhook. After the transaction, the gateway no longer sends the pending deliveries of the webhook, and the
+ * caller must cancel these deliveries with `cancelPending`.
  *
  * @returns false when the webhook was already disabled
  */
@@ -78,9 +78,9 @@ export async function disableWebhook(transaction: Transaction, id: string): Prom
 
 /**
  * Cancels the pending deliveries of a disabled webhook in batches. The function stops when another request has enabled
- * the webhook or deleted it. If the process ends before all deliveries are cancelled, the gateway cancels the remaining
- * deliveries later: when a client enables or disables the webhook, or at the next run of the retention job. The
- * retention job also cancels deliveries of changes that ended after the webhook was disabled.
+ * or deleted the webhook. If the process ends before all deliveries are cancelled, the gateway cancels the remaining
+ * deliveries when a client enables or disables the webhook, or at the next run of the retention job. The retention job
+ * also cancels deliveries that another transaction added while the webhook was being disabled.
  *
  * @param signal a signal that stops the function after the current batch
  */

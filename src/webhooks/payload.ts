@@ -22,15 +22,15 @@ export interface Message extends Pick<
   type: string;
 }
 
-/** The events with long lists in the `changes` of their audit records, with up to 10,000 ids in each list. */
+/** The events whose audit records contain long lists in `changes`. Each list can contain up to 10,000 ids. */
 const listingEvents: readonly string[] = [
   'whitelist.imported',
   'parking.inside_counted',
 ] satisfies WebhookEvent[];
 
 /**
- * Replaces each list in the changes of an audit record by its length, because a webhook message does not contain the
- * items of these lists.
+ * Replaces each list in the changes of an audit record by the length of the list, because a webhook message does not
+ * contain the items.
  */
 function withCounts(changes: object): object {
   return Object.fromEntries(
@@ -70,8 +70,8 @@ const text = z.string();
 const count = z.int().min(0);
 
 /**
- * Creates the schema of a database row, in the form in which audit records store the row. A column for which `rules`
- * contains no schema has a text or null as its value.
+ * Creates the schema of a database row, in the form in which audit records store the row. If `rules` contains no schema
+ * for a column, the value of the column is a text or null.
  */
 const rowRule = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
@@ -82,11 +82,10 @@ const rowRule = <Column extends string>(
     ...rules,
   });
 
-const version = z
-  .int()
-  .min(1)
-  .optional()
-  .meta({ description: 'Counts the changes; missing in messages of earlier releases.' });
+const version = z.int().min(1).optional().meta({
+  description:
+    'The version of the object, which increases by 1 with each change; missing in messages of earlier releases.',
+});
 /** Marks a column that webhook messages of older releases do not contain. */
 const later = (rule: z.ZodType) => rule.nullable().optional();
 const weeklyHours = z.object({
@@ -218,7 +217,7 @@ const disabled = z.object({
   httpStatus: z
     .int()
     .nullable()
-    .meta({ description: 'The status of the last response; null when there was none.' }),
+    .meta({ description: 'The HTTP status of the last response; null when the receiver did not respond.' }),
   failingSince: instant,
   url: text.nullable().meta({ description: 'The URL of the receiver; null for pull delivery.' }),
 });
@@ -265,7 +264,7 @@ export const messageRule = (type: MessageType) =>
       targetId: text.meta({ description: 'The id of the changed object.' }),
       sample: z.literal(true).optional().meta({
         description:
-          'Only in sample messages, which a client requests with `testWebhook`. A sample reports no real change.',
+          'Present only in sample messages, which a client requests with `testWebhook`. A sample message reports no real change.',
       }),
       changes: changesRules[type].meta({
         description: 'The changed values: the new value of each field, or the old value and the new value.',

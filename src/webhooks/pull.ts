@@ -57,8 +57,8 @@ export function createWebhookPulls(services: {
     const ended = pulled.flatMap(({ unacknowledgedMs }) => unacknowledgedMs ?? []);
     if (ended.length === 0) return;
     for (const durationMs of ended) onAttempt({ outcome: 'retry', durationMs });
-    // A separate statement updates the webhook. A transaction that has locked deliveries must not lock their webhook
-    // afterwards, because this order of locks could cause deadlocks.
+    // A separate statement updates the webhook. After a transaction has locked deliveries, it must not lock their
+    // webhook, because this order of locks could cause deadlocks.
     await prisma.$executeRaw`
       UPDATE "Webhook" SET "failingSince" = now() WHERE id = ${webhookId} AND "failingSince" IS NULL`;
   }
@@ -70,7 +70,7 @@ export function createWebhookPulls(services: {
      *
      * @param first the maximum number of messages
      * @param leaseSeconds the length of the lease
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `VALIDATION_ERROR` for a webhook with push delivery;
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook. `VALIDATION_ERROR` for a webhook with push delivery.
      *   `CONFLICT` when the webhook is disabled
      */
     async pull(
@@ -97,7 +97,7 @@ export function createWebhookPulls(services: {
      * function ignores unknown messages, and messages that are already acknowledged.
      *
      * @returns the number of newly acknowledged messages
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `VALIDATION_ERROR` for a webhook with push delivery
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook. `VALIDATION_ERROR` for a webhook with push delivery
      */
     async acknowledge(key: AuthenticatedKey, webhookId: string, ids: readonly string[]): Promise<number> {
       const attempts = await prisma.$transaction(async (transaction) => {
@@ -111,7 +111,7 @@ export function createWebhookPulls(services: {
     /**
      * Finds a webhook with pull delivery.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `VALIDATION_ERROR` for a webhook with push delivery
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook. `VALIDATION_ERROR` for a webhook with push delivery
      */
     async findPulled(key: AuthenticatedKey, webhookId: string): Promise<Webhook> {
       const webhook = await findWebhook(prisma, key, webhookId, 'webhookId');

@@ -55,8 +55,8 @@ export function createWebhookReads(services: { prisma: PrismaClient; changesOf: 
     },
 
     /**
-     * Returns the body of the webhook message that belongs to a delivery. If the API key may not read the change that
-     * the message describes, returns null.
+     * Returns the body of the webhook message that belongs to a delivery. The result is null if the API key may not
+     * read the change that the message describes.
      */
     async bodyOf(
       reader: ValueReader & { key: AuthenticatedKey },

@@ -88,15 +88,15 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     },
 
     /**
-     * Sends the messages again that the receiver of a webhook did not accept. The function selects undelivered messages
-     * with an attempt in the time range. The function also selects failed or cancelled deliveries that were created in
-     * the time range. The function resends the messages in batches, and the transaction of the last batch writes the
-     * audit record.
+     * Resends the messages that the receiver of a webhook did not accept. The function resends each undelivered message
+     * with an attempt in the time range. The function also resends the message of each failed or cancelled delivery
+     * that was created in the time range. The messages are resent in batches, and the transaction of the last batch
+     * writes the audit record.
      *
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `CONFLICT` when the webhook is disabled, even after some
-     *   batches; `VALIDATION_ERROR` when `until` is not after `since`
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook. `CONFLICT` when the webhook is disabled, even if this
+     *   happens after some batches. `VALIDATION_ERROR` when `until` is not after `since`
      */
     async recover(
       author: Author,

@@ -17,7 +17,7 @@ import type { WebhookTarget } from './sender.ts';
  */
 export const maxWebhooks = 20;
 
-/** Checks that the API key may read the content of the events, which the webhook sends to its receiver. */
+/** Checks that the API key may read the content of the events that the webhook sends to its receiver. */
 export function requireReadPermissions(key: AuthenticatedKey, events: readonly string[]): void {
   for (const event of events.filter(isAuditAction).filter(isWebhookEvent)) {
     const { readPermission } = auditActions[event];

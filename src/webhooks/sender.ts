@@ -36,8 +36,8 @@ function literalAddress({ hostname }: URL): string | undefined {
 }
 
 /**
- * Returns an error with a message. When a host has several addresses and no connection succeeds, the error of Node has an
- * empty message, and contains one error for each address.
+ * Returns an error with a non-empty message. When a host has several addresses and no connection succeeds, Node throws
+ * an error with an empty message, which contains one error for each address.
  */
 const withMessage = (error: Error): Error =>
   error instanceof AggregateError && !error.message
@@ -55,8 +55,8 @@ export interface WebhookTarget {
    * Returns the reason why messages cannot be posted to a URL. Returns `undefined` when messages can be posted, or when
    * the host of the URL has no IP address yet.
    *
-   * @param company the company that owns the webhook, because the DNS look-ups of each company are limited; empty for
-   *   an operator's webhook
+   * @param company the company that owns the webhook, for the limit on the DNS look-ups of each company; empty for an
+   *   operator's webhook
    */
   fault(url: string, company: string): Promise<string | undefined>;
   /**
@@ -77,8 +77,8 @@ export interface WebhookTarget {
 
 /**
  * Creates a look-up function that returns only the given IP addresses. The caller has already checked that the gateway
- * may connect to these IP addresses. With this look-up function, a connection to the receiver starts no second DNS
- * look-up.
+ * may connect to these IP addresses. With this look-up function, the HTTP client does not start a second DNS look-up
+ * when it connects to the receiver.
  */
 const lookupOf =
   (addresses: LookupAddress[]): LookupFunction =>

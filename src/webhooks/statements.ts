@@ -5,8 +5,8 @@ import { namedStatement } from '../database/named-statement.ts';
 // pending deliveries.
 
 /**
- * The length of the lease of a worker on a delivery that the worker has claimed, in seconds. After the end of the
- * lease, another worker may claim the delivery. A worker's lease is longer than the longest possible delivery attempt.
+ * When a worker claims a delivery, the worker gets a lease for this number of seconds. After the end of the lease,
+ * another worker may claim the delivery. A worker's lease is longer than the longest possible delivery attempt.
  */
 const workerLeaseSeconds = 60;
 
@@ -26,16 +26,16 @@ export const maxInFlightPerCompany = 20;
  */
 const maxInFlightPerWebhook = 5;
 /**
- * The maximum number of concurrent delivery attempts for failing webhooks. Failing webhooks may use only half of the
- * slots (`maxInFlight`), so that they do not block the other webhooks.
+ * The maximum number of concurrent delivery attempts for failing webhooks. Failing webhooks may use only half of all
+ * concurrent attempts (`maxInFlight`), so that they do not block the other webhooks.
  */
 const maxFailingInFlight = maxInFlight / 2;
 export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
 
 /**
- * Returns the end of an SQL statement that claims webhook deliveries. The SQL before this part must select the
- * deliveries to claim in the common table expression `locked`. The caller gets a lease on each claimed delivery. The
- * SQL statement returns the deliveries that it claimed, oldest first, with the data for an attempt to deliver each
+ * Returns the end of an SQL statement that claims webhook deliveries. The beginning of the SQL statement must select
+ * the deliveries to claim in the common table expression `locked`. The caller gets a lease on each claimed delivery.
+ * The SQL statement returns the deliveries that it claimed, oldest first, with the data for an attempt to deliver each
  * message.
  *
  * @param leaseSeconds the length of the lease in seconds: a number or an SQL expression
@@ -62,8 +62,8 @@ function claimLocked(leaseSeconds: string | number, further: Record<string, stri
 /**
  * Returns SQL that selects the due deliveries of all push webhooks, or of all pull webhooks. The delivery with the
  * earliest due time comes first. For each webhook, the SQL selects only as many deliveries as the limit on concurrent
- * attempts still allows. The SQL reads the webhooks from the common table expression `enabled`, and the ids of the
- * deliveries in progress from the parameter `$id`.
+ * attempts allows in addition to the attempts in progress. The SQL reads the webhooks from the common table expression
+ * `enabled`, and the ids of the deliveries in progress from the parameter `$id`.
  */
 const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
@@ -79,11 +79,12 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
 /**
  * Claims due deliveries. A due delivery of a push webhook is a message that the gateway must post. A due delivery of a
  * pull webhook is a message that expired before a reader acknowledged it. The statement claims only a limited number of
- * deliveries for each company. The statement claims the deliveries of failing webhooks after all other deliveries.
- * Among the failing webhooks, and separately among all other webhooks, the statement claims one delivery of each
- * company before it claims a second delivery of any company. The deliveries of one company are in the order of their
- * due times. The SQL parameters describe the delivery attempts that this worker has in progress. The statement locks
- * only the chosen deliveries, and then checks again whether they are due.
+ * deliveries for each company. The statement claims the deliveries of failing webhooks after all other deliveries. The
+ * statement claims one delivery of each company before it claims a second delivery of any company. The statement
+ * applies this rule first to webhooks that are not failing, and then separately to failing webhooks. The statement
+ * claims the deliveries of one company in the order of their due times. The SQL parameters describe the delivery
+ * attempts that this worker has in progress. The statement locks only the chosen deliveries, and then checks again
+ * whether they are due.
  */
 export const claimDueStatement = namedStatement(
   'webhook-claim-due',
@@ -148,8 +149,8 @@ const isWaiting = (alias: string) =>
 /**
  * Claims up to `$first` messages of a webhook for `$leaseSeconds` seconds. The messages that have waited longest come
  * first. The statement skips messages that another reader is claiming at the same time. If an earlier lease of a
- * message ended without an acknowledgement, the statement also stores a failed attempt. The statement claims no message
- * of a disabled webhook, because the gateway cancels the messages of a disabled webhook in batches.
+ * message ended without an acknowledgement, the statement also stores a failed attempt. A disabled webhook can still
+ * have waiting messages, because the gateway cancels them in batches. The statement does not claim these messages.
  */
 export const pullStatement = namedStatement(
   'webhook-pull',
@@ -190,7 +191,7 @@ export interface WaitingCount {
 
 /**
  * Counts the waiting messages of several webhooks. The statement counts only the newest `maxCountedWaiting` messages of
- * a webhook. For a disabled webhook, the number is 0. For a deleted webhook, the result has no row.
+ * a webhook. For a disabled webhook, the number of waiting messages is 0. For a deleted webhook, the result has no row.
  */
 export const countWaiting = namedStatement(
   'webhook-count-waiting',

@@ -18,9 +18,9 @@ const countsUntilReminder = 30;
 export interface WaitingMessages {
   /**
    * Returns an iterator that reports how many messages of a webhook wait for a reader, up to `maxCountedWaiting`. The
-   * iterator first reports the number of messages as soon as a message waits. The iterator reports the number of
-   * messages again when new messages wait, and when the lease of a reader ends. While messages of the webhook wait, the
-   * iterator also reports their number at regular intervals. The iterator ends when the webhook is deleted.
+   * iterator reports the number for the first time as soon as a message waits. The iterator reports the number again
+   * when new messages wait, and when the lease of a reader ends. While messages wait, the iterator also reports the
+   * number at regular intervals. The iterator ends when the webhook is deleted.
    */
   watch(webhookId: string): AsyncIterableIterator<number>;
 }
@@ -44,7 +44,7 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
     // A new message can be older than the newest message of the last notice. The time of a message is the start of its
-    // transaction, and transactions can end in a different order.
+    // transaction, and a transaction that started earlier can end later.
     const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;

@@ -28,7 +28,7 @@ export interface WebhookWorker {
 const pollIntervalMs = 1_000;
 /**
  * How long the worker waits between two claims of deliveries, in milliseconds. During this pause, several delivery
- * attempts can end, so that one claim can fill several delivery slots.
+ * attempts can end, so that the next claim can replace several attempts at once.
  */
 const claimPauseMs = 50;
 /**
@@ -38,7 +38,7 @@ const claimPauseMs = 50;
 const attemptTimeoutMs = 15_000;
 /**
  * The pause in seconds before a worker may again claim a delivery whose attempt could not start. During the pause,
- * running DNS look-ups of the same company can end and free their slots.
+ * other DNS look-ups of the company can end, so that a new DNS look-up can start.
  */
 const notStartedPauseSeconds = 5;
 
@@ -117,7 +117,7 @@ export function createWebhookWorker(options: {
     return inSpan(tracer, `webhook ${type}`, options, work, { traceparent });
   }
 
-  /** Cancels the pending deliveries of a webhook that an attempt has disabled. */
+  /** Cancels the pending deliveries of a webhook that was disabled because of a delivery attempt. */
   async function cancelWaiting(webhookId: string): Promise<void> {
     try {
       await cancelPending(sql, webhookId, closing.signal);
@@ -165,8 +165,8 @@ export function createWebhookWorker(options: {
           [...inFlight.values()].map(({ delivery }) => delivery),
         );
         for (const delivery of claimed) {
-          // When a delivery attempt has ended, the worker reads the outbox again, because the attempt has released a
-          // slot.
+          // When a delivery attempt has ended, the worker reads the outbox again, because the worker can now start
+          // another attempt.
           const ended = deliver(delivery).then(poll);
           inFlight.set(delivery.id, { delivery, ended });
         }
@@ -178,8 +178,8 @@ export function createWebhookWorker(options: {
   }
 
   /**
-   * Claims due deliveries. If the worker is already claiming deliveries, it claims deliveries once more after the
-   * running claim has ended.
+   * Claims due deliveries. If the worker is already claiming deliveries, the worker repeats the claim after the current
+   * claim has ended.
    */
   function poll(): void {
     claimAgain = true;

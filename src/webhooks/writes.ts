@@ -74,8 +74,8 @@ export type WebhookWrites = ReturnType<typeof createWebhookWrites>;
 
 /**
  * Creates the functions that write webhooks. A function that changes or deletes a webhook locks the webhook at the
- * start of its transaction. Concurrent changes of a webhook therefore run one after the other. Such a function fails
- * with `NOT_FOUND` if the webhook has already been deleted.
+ * start of its transaction. Concurrent changes of a webhook therefore run one after the other. A function that changes
+ * or deletes a webhook fails with `NOT_FOUND` if another request has already deleted the webhook.
  */
 export function createWebhookWrites(services: {
   prisma: PrismaClient;
@@ -147,7 +147,7 @@ export function createWebhookWrites(services: {
      * in batches, after the transaction that disables the webhook. Before a webhook is enabled, the function cancels the
      * deliveries that are still pending.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the same errors as for `create`. An API key
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. An API key
      *   without the permission to read the events can only disable the webhook
      */
     async update(
