@@ -14,7 +14,7 @@ function areNameServers(addresses: string[]): boolean {
   }
 }
 
-/** The form of an environment variable with the addresses of name servers, such as `9.9.9.9,[2620:fe::fe]:53`. */
+/** Validates an environment variable that lists the addresses of name servers, such as `9.9.9.9,[2620:fe::fe]:53`. */
 export const nameServers = z
   .string()
   .transform((list) => list.split(',').map((address) => address.trim()))

@@ -29,8 +29,8 @@ export const hoursOf = ({ hours }: Pick<WhitelistEntry, 'hours'>) =>
   (hours ?? []) as unknown as readonly WeeklyHours[];
 
 /**
- * The columns of a whitelist entry whose values come from a client, with their types in PostgreSQL. If a column of the
- * Prisma model is missing in this object, TypeScript reports an error.
+ * The columns of a whitelist entry whose values come from a client, with their types in PostgreSQL. If the Prisma model
+ * has a column that is missing in this object, TypeScript reports an error.
  */
 const valueTypes = {
   referenceId: 'text',
@@ -79,7 +79,10 @@ export const valueColumnList = columnList(valueColumns);
 /** Returns the SQL list of the columns that clients fill, with a table alias: `i."referenceId", i."plateType"`. */
 export const valueColumnsOf = (alias: string) => columnList(valueColumns, (quoted) => `${alias}.${quoted}`);
 
-/** SQL parameters for one whitelist entry, in the columns that clients fill: `$referenceId::text, $plateType::text`. */
+/**
+ * SQL parameters for one whitelist entry, one parameter for each column that clients fill, such as `$referenceId::text,
+ * $plateType::text`.
+ */
 export const valueParameters = columnList(valueColumns, (_, column) => `$${column}::${valueTypes[column]}`);
 
 /**
@@ -92,8 +95,8 @@ export const valueArrayParameters = columnList(valueColumns, (_, column) =>
 );
 
 /**
- * The columns of the table `input` that say which values of an existing whitelist entry stay unchanged when a row with
- * the same plate is imported.
+ * Columns of the table `input`, which contains the imported rows. If such a column is true, the import keeps the
+ * existing value of the whitelist entry with the same plate.
  */
 export const keepColumnList = columnList(omittableColumns.map(keepName));
 export const keepArrayParameters = columnList(
@@ -201,8 +204,7 @@ export const valueArrays = (entries: readonly WhitelistEntryValues[]): Record<st
   ]);
 
 /**
- * The columns that the joined table of an outer join adds to a result row. The joined columns are null if no row of the
- * joined table matched.
+ * The columns that an outer join adds to a result row. These columns are null if the outer join found no matching row.
  */
 export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
 

@@ -13,8 +13,8 @@ export const weekdays = [
 export type Weekday = (typeof weekdays)[number];
 
 /**
- * A time span that repeats every week, from one time of day until another. When `to` is earlier than `from`, the time
- * span ends on the next day.
+ * A time span that repeats every week, from one time of day until another time of day. When `to` is earlier than
+ * `from`, the time span ends on the next day.
  */
 export interface WeeklyHours {
   /** The weekdays on which the allowed time span starts. */
@@ -85,8 +85,8 @@ export function wallTime(at: Date, timezone: string): WallTime {
 
 /**
  * Whether a local time lies within the weekly hours of a whitelist entry. A whitelist entry without weekly hours is
- * valid at all times. When daylight saving time ends, one hour of local time occurs twice, and the weekly hours apply
- * both times. When daylight saving time begins, one hour of local time is skipped, and weekly hours within the skipped
+ * valid at all times. When daylight saving time ends, one hour of local time occurs twice. Weekly hours within this
+ * hour apply both times. When daylight saving time begins, one hour of local time is skipped. Weekly hours within this
  * hour do not apply on that day.
  */
 export function isWithinHours(

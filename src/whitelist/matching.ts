@@ -25,8 +25,8 @@ export interface FittingEntry {
 }
 
 /**
- * Returns the SQL parameters for the table of possible texts (`textRows`), which has one row for each possible text of
- * each camera reading.
+ * Returns the SQL parameters for the table of possible texts (`textRows`). The table has one row for each possible text
+ * of each camera reading.
  */
 export function textArrays(questions: readonly TextQuestion[]) {
   const rows = questions.flatMap(({ plateType, texts }, index) =>
@@ -74,9 +74,9 @@ export function onlyNearest<Fitting extends FittingEntry>(
 }
 
 /**
- * Returns one result for each camera reading at a location: the matching whitelist entry, or null when no whitelist
- * entry matches, or when several whitelist entries match equally well. Before the call, the caller must check that the
- * location is in the scope of the API key.
+ * Returns one result for each camera reading at a location: the matching whitelist entry or null. The result is null
+ * when no whitelist entry matches, or when several whitelist entries match equally well. Before the call, the caller
+ * must check that the location is in the scope of the API key.
  */
 export async function entriesOfReadings(
   transaction: Transaction,

@@ -11,7 +11,8 @@ export interface PlateReading {
   /** The text exactly as the camera sent it. */
   text: string;
   /**
-   * The authority or region that issued the plate; omitted if neither the camera nor the operator of the gate knows it.
+   * The authority or region that issued the plate; omitted if it is unknown both to the camera and to the operator of
+   * the gate.
    */
   plateType?: string | null | undefined;
   /** How sure the camera is of its reading, from 0 to 1. */
@@ -34,12 +35,15 @@ export interface RankedText {
 }
 
 /**
- * The maximum length of a text that a camera read, in characters, before and after its conversion by `plateText`. A
- * plate has at most 29 characters, but a camera text can contain more.
+ * The maximum length of a camera text in characters, both before and after the conversion by `plateText`. A plate has
+ * at most 29 characters, but a camera text can have more characters.
  */
 export const maxPlateTextLength = 50;
 
-/** The maximum number of alternatives that a camera can send for one reading. Cameras send at most ten alternatives. */
+/**
+ * The maximum number of alternatives that the gateway accepts for one camera reading. Cameras send at most ten
+ * alternatives.
+ */
 export const maxAlternatives = 10;
 
 const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
@@ -51,7 +55,7 @@ const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
 const separators = /[\s\p{Pd}\p{Cf}\u2212.\u00b7\u2022\u2027\u22c5\u30fb\u06d4]/gu;
 
 const onlyAscii = /^[\0-\x7f]*$/;
-/** The ASCII characters among the `separators`. */
+/** Matches the separators that are ASCII characters. */
 const asciiSeparators = /[\s.-]/g;
 
 /**
@@ -60,7 +64,7 @@ const asciiSeparators = /[\s.-]/g;
  * only ignored characters (`separators`), the result is empty.
  */
 export function plateText(text: string): string {
-  // Most plates are ASCII texts, which need no Unicode normalization.
+  // Most plates contain only ASCII characters, and therefore need no Unicode normalization.
   if (onlyAscii.test(text)) return text.toUpperCase().replace(asciiSeparators, '');
   return (
     text

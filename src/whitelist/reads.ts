@@ -25,7 +25,9 @@ export interface WhitelistFilters {
   plateType?: string | undefined;
   plateCode?: string | undefined;
   plateNumber?: string | undefined;
-  /** Selects the whitelist entries that are valid at the given time, without regard to their weekly hours. */
+  /**
+   * Selects the whitelist entries whose validity period contains the given time. This filter ignores the weekly hours.
+   */
   validAt?: Date | undefined;
 }
 
@@ -91,14 +93,17 @@ export function createWhitelistReads({
       };
     },
 
-    /** Returns how many times the vehicle of a whitelist entry has entered, without checking the API key's scope. */
+    /**
+     * Returns how many times the vehicle of a whitelist entry has entered. The function does not check the API key's
+     * scope.
+     */
     async entriesRecorded(id: string): Promise<number> {
       return (await useById(id))?.recorded ?? 0;
     },
 
     /**
-     * Finds a whitelist entry by id, without checking the API key's scope. The result is null when the whitelist entry
-     * does not exist or belongs to another location.
+     * Finds a whitelist entry by its id. The function does not check the API key's scope. The result is null when the
+     * whitelist entry does not exist or belongs to another location.
      */
     async entryOfLocation(locationId: string, id: string): Promise<WhitelistEntry | null> {
       const entry = await entryById(id);

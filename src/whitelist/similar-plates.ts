@@ -11,8 +11,8 @@ const confusedWith = new Map(
 );
 
 /**
- * Returns SQL that replaces both characters of each confused pair by one common character. The SQL returns the same
- * text for any two texts that cameras may confuse.
+ * Returns SQL that replaces, for each pair of characters that cameras confuse, the second character by the first
+ * character. The SQL returns the same text for any two texts that cameras may confuse.
  */
 export const confusableForm = (text: string) => {
   const [digits, letters] = [0, 1].map((index) => confused.map((pair) => pair[index]).join(''));
@@ -32,7 +32,7 @@ const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
 
 /**
  * The maximum number of plates that differ from one given plate by one character that cameras confuse. A plate has at
- * most 27 characters that cameras can confuse, and one similar plate for each such character.
+ * most 27 characters that cameras can confuse. For each of these characters, there is one similar plate.
  */
 export const maxSimilarPlates = 27;
 

@@ -58,8 +58,8 @@ const lockedEntry = `before AS (
     )`;
 
 /**
- * The SQL condition for a change of a whitelist entry: the client expects no version, or the expected version is the
- * current version.
+ * The SQL condition that is true when the client expects no version of the whitelist entry, or when the expected
+ * version is the current version.
  */
 const isExpected = `($expectedVersion::int IS NULL OR before.version = $expectedVersion)`;
 

@@ -6,7 +6,7 @@ import { isWithinHours, wallTime } from './hours.ts';
 
 /**
  * Returns the reason why a whitelist entry is not valid at a given time, or null when the whitelist entry is valid. A
- * whitelist entry is valid from `validFrom` on, and until just before `validUntil`.
+ * whitelist entry becomes valid at `validFrom`, and is no longer valid at `validUntil`.
  */
 export function invalidity(
   { validFrom, validUntil }: Pick<WhitelistEntry, 'validFrom' | 'validUntil'>,

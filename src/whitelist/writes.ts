@@ -14,8 +14,8 @@ import { duplicateVehicle } from './plate.ts';
 import { deleteEntry, insertEntry, setHours, updateEntry, type WriteRow } from './statements.ts';
 
 /**
- * The version of the whitelist entry that the client expects. With null or `undefined`, the gateway does not check the
- * version.
+ * The version of the whitelist entry that the client expects. If the expected version is null or `undefined`, the
+ * gateway does not check the version.
  */
 type ExpectedVersion = number | null | undefined;
 
@@ -77,8 +77,8 @@ export function createWhitelistWrites(services: {
      *
      * @param expectedVersion the version that the whitelist entry must still have; if omitted, any version is accepted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, and for an unknown whitelist
-     *   entry. `CONFLICT` when the whitelist entry has a different version. `DUPLICATE_VEHICLE` when another whitelist
-     *   entry of the location has the same plate
+     *   entry. `CONFLICT` when the whitelist entry does not have the expected version. `DUPLICATE_VEHICLE` when another
+     *   whitelist entry of the location has the same plate
      */
     async update(
       author: Author,
@@ -103,8 +103,8 @@ export function createWhitelistWrites(services: {
      * at all times.
      *
      * @param expectedVersion the version that the whitelist entry must still have; if omitted, any version is accepted
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry,
-     *   `CONFLICT` when the whitelist entry has a different version
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry.
+     *   `CONFLICT` when the whitelist entry does not have the expected version
      */
     async setHours(
       author: Author,
@@ -126,8 +126,8 @@ export function createWhitelistWrites(services: {
      * Removes a whitelist entry, and returns the last state of the whitelist entry.
      *
      * @param expectedVersion the version that the whitelist entry must still have; if omitted, any version is accepted
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry,
-     *   `CONFLICT` when the whitelist entry has a different version
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry.
+     *   `CONFLICT` when the whitelist entry does not have the expected version
      */
     async remove(
       author: Author,
@@ -146,7 +146,7 @@ export function createWhitelistWrites(services: {
 }
 
 /**
- * Returns the id of a whitelist entry, or null when the id is malformed. A malformed id is not sent to PostgreSQL,
- * because PostgreSQL rejects some malformed ids with an error.
+ * Returns the id of a whitelist entry, or null when the id is malformed. The gateway does not send a malformed id to
+ * PostgreSQL, because PostgreSQL rejects some malformed ids with an error.
  */
 const knownId = (id: string) => (isId(id) ? id : null);

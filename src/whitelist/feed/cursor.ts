@@ -9,7 +9,7 @@ import { isId } from '../../ids.ts';
 export const maxFeedCursorLength = 16_384;
 
 /**
- * The form of a cursor of the whitelist feed. A feed cursor contains its content and its signature in base64url.
+ * Matches a cursor of the whitelist feed. A feed cursor consists of its content and its signature, both in base64url.
  * Cursors of releases before 1.6.0 have no signature.
  */
 export const feedCursorForm = /^[\w-]*(\.[\w-]{43})?$/;
@@ -45,15 +45,18 @@ const changeId = z
  */
 const position = z.object({
   /**
-   * Identifies the history of the database. This identifier changes when the database is restored from a backup or
-   * fails over to another server.
+   * The identifier of the database history. The identifier changes when the database is restored from a backup or fails
+   * over to another server.
    */
   life: z.string().regex(/^[0-9a-f]{32}$/),
-  /** A PostgreSQL snapshot. The client has received all whitelist changes that are visible in this snapshot. */
+  /**
+   * A transaction snapshot of PostgreSQL. The client has received all whitelist changes that are visible in the
+   * snapshot.
+   */
   snapshot,
   /**
-   * The id of the newest audit record of the location when the snapshot was taken. If the database no longer has this
-   * audit record, an operator has restored the database from an older backup.
+   * The id of the newest audit record of the location when the snapshot was taken. If the audit record no longer
+   * exists, an operator has restored the database from an older backup.
    */
   newestRecordId: id.nullable(),
   /** The time at which the gateway took the snapshot of the database. */
@@ -62,7 +65,9 @@ const position = z.object({
 
 const cursor = z.object({
   locationId: id,
-  /** The position from which the client continues after the last page of the current list or of the current changes. */
+  /**
+   * The feed position from which the client continues after it has read the last page of the current list or changes.
+   */
   next: position,
   /** Where the next page starts in the list or in the changes; null if the next page is the first page. */
   round: z
@@ -120,8 +125,8 @@ export function createFeedCursors(pepper: string): FeedCursors {
 }
 
 /**
- * Compares two signatures. The duration of the comparison does not depend on the characters of the signatures, so that
- * a client cannot guess a signature from the duration.
+ * Compares two signatures. The comparison of the signatures takes constant time, so that a client cannot guess a
+ * signature by measuring the response time.
  */
 const isEqual = (one: string, other: string) =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));

@@ -13,17 +13,17 @@ import type { WhitelistReads } from '../reads.ts';
 
 // The feed of a whitelist first gives a client all entries, and after that the changes of the whitelist. Database
 // triggers store each change in the table WhitelistChange, with the number of its transaction. Each time a client
-// starts to read the feed, the gateway takes a snapshot of the database, and returns all changes that are not in the
-// client's previous snapshot. If a transaction was still open when the gateway took the previous snapshot, the client
-// receives the changes of this transaction with the next snapshot. A client may receive the same whitelist change
-// twice, but always receives the last change of each whitelist entry.
+// starts to read the feed, the gateway takes a snapshot of the database. The gateway returns all changes that are not
+// in the client's previous snapshot. If a transaction is still open when the gateway takes a snapshot, the client
+// receives the changes of this transaction with a later snapshot. A client may receive the same whitelist change twice,
+// but always receives the last change of each whitelist entry.
 
 /** The maximum number of changes in one page of the whitelist feed. */
 export const maxFeedPageSize = 5_000;
 
 /**
- * Returns the position in the whitelist feed after which all changes must still exist, so that a client can continue
- * from the cursor.
+ * Returns a position in the whitelist feed. A client can continue from the cursor only if all changes after this
+ * position still exist.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
@@ -71,8 +71,8 @@ export function createWhitelistFeed(services: {
 
   /**
    * Returns the current position in the whitelist feed of a location, and whether a client can continue from an earlier
-   * position. A client can continue from the earlier position if two conditions are true: the history of the database
-   * is still the same, and the database still contains all later changes.
+   * position. A client can continue from the earlier position if the history of the database has not changed since
+   * then, and the database still contains all later changes.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    */
@@ -86,8 +86,9 @@ export function createWhitelistFeed(services: {
   }
 
   /**
-   * Reads a page of the whole whitelist. The cursor contains the feed position from before the first page. From this
-   * position, the client later receives all changes that were made while the client read the pages.
+   * Reads a page of the whole whitelist. The cursor contains the feed position at the time before the first page. The
+   * client later continues from this position, and thus receives the changes that were made while the client read the
+   * pages.
    */
   async function listPage(
     key: AuthenticatedKey,

@@ -36,8 +36,8 @@ const maxPageCharacters = 1_500_000;
 
 /**
  * Reads one part of a page of the whitelist feed. The part of the page starts after the cursor `after`. Without
- * `after`, the part starts at the start of the whole list. If a part has fewer than `size` changes, the feed has no
- * more changes.
+ * `after`, the part contains the first entries of the whole list. If a part has fewer than `size` changes, the part is
+ * the end of the feed.
  */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 
@@ -65,7 +65,7 @@ export async function readInParts(
   return page;
 }
 
-/** An estimate of how many characters a whitelist entry has in JSON, without the values of its free texts. */
+/** The estimated number of characters of a whitelist entry in JSON, without the values of its free-text fields. */
 const otherCharactersOfEntry = 300;
 
 const charactersOf = (entries: readonly WhitelistEntry[]) =>

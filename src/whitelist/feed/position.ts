@@ -5,9 +5,9 @@ import type { FeedPosition } from './cursor.ts';
 
 /**
  * SQL for the identifier of the database history: a hash of the server, its timeline, the database and the table.
- * PostgreSQL starts a new timeline after a failover or a recovery. Until the first checkpoint on the new timeline, which
- * can take minutes, only `min_recovery_end_timeline` contains the number of the new timeline. When an operator restores
- * a dump, the database or the table is new, so the history has a new identifier, too.
+ * PostgreSQL starts a new timeline after a failover or a recovery. Until the first checkpoint on the new timeline,
+ * which can take minutes, only `min_recovery_end_timeline` contains the number of the new timeline. When an operator
+ * restores a dump, PostgreSQL creates a new database or table, so the identifier of the history also changes.
  */
 export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
   (SELECT greatest(timeline_id, min_recovery_end_timeline) FROM pg_control_checkpoint(), pg_control_recovery()),

@@ -28,7 +28,8 @@ export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }
     if (mode === 'REPLACE') {
       const [found] = await sql.query<{ count: number }>(countEntries, countEntries.values({ locationId }));
       const kept = result.isNew.filter((isNew) => !isNew).length;
-      // The difference can be negative, because another request may have deleted entries since the rows were compared.
+      // `found.count - kept` can be negative, because another request may have deleted whitelist entries after the rows
+      // were compared.
       result.deleted = Math.max(found!.count - kept, 0);
     }
     return result;

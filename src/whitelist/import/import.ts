@@ -25,7 +25,7 @@ const rowsCheckedPerYield = 500;
 /** The options of an import. */
 export interface ImportOptions {
   mode: MergeMode;
-  /** Whether the import only reports what it would change, and changes nothing. */
+  /** Whether the import is a dry run, which reports the changes that the import would make, but changes nothing. */
   dryRun: boolean;
 }
 
@@ -35,9 +35,7 @@ export interface RejectedRow {
   index: number;
   /** The reason why the row was rejected: the error that a request to create only this entry would return. */
   error: RowError;
-  /**
-   * The plate of the row if the whitelist already has an entry with this plate, otherwise null.
-   */
+  /** The plate of the row, if the row was rejected because its plate is already in the whitelist; otherwise null. */
   takenPlate: Plate | null;
 }
 
@@ -55,8 +53,8 @@ export interface ImportResult {
 }
 
 /**
- * The result of the validation of the imported rows. The array `good` contains each valid row whose plate is not in an
- * earlier row.
+ * The result of the validation of the imported rows. The array `good` contains the valid rows. If several valid rows
+ * have the same plate, `good` contains only the first of these rows.
  */
 interface CheckedRows {
   good: { index: number; values: WhitelistEntryValues }[];
@@ -121,8 +119,8 @@ export function createWhitelistImport(services: {
       rejected: [],
     };
     const { rejected } = result;
-    // The gateway may refuse only the first batch, because rows of the first batch are already stored when a later
-    // batch waits.
+    // The gateway may refuse only the first batch. When a later batch waits, the rows of the first batch are already
+    // stored.
     let mayRefuse = true;
 
     async function mergeBatch(batch: CheckedRows): Promise<void> {
@@ -161,14 +159,14 @@ export function createWhitelistImport(services: {
   return {
     /**
      * Imports up to 10,000 rows with one request. The gateway reports invalid rows, and imports all other rows. A
-     * REPLACE import imports either all rows or none. Each batch of rows is one transaction, but a whole REPLACE import
-     * is a single transaction.
+     * REPLACE import imports either all rows or none. Each batch of rows is one transaction. A REPLACE import is a
+     * single transaction.
      *
      * @param readRow converts a row to the values of a whitelist entry. For an invalid row, `readRow` throws a
      *   `ServiceError` that describes the fault
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
-     *   many imports of the API key or too many changes of the location are waiting, or when earlier imports or changes
-     *   take too long. `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
+     *   many imports of the API key or too many changes of the location are waiting, or when the import waits too long
+     *   for them. `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
      */
     async importRows(
       author: WaitingAuthor,

@@ -18,7 +18,7 @@ import {
 
 /**
  * The mode of an import. The mode decides whether a row changes the existing whitelist entry with the same plate. The
- * mode also decides whether the import removes whitelist entries whose plates are not in the import.
+ * mode also decides whether the import removes whitelist entries whose plates are not in the imported rows.
  */
 export type MergeMode = 'CREATE' | 'UPSERT' | 'REPLACE';
 

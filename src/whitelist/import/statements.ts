@@ -8,10 +8,10 @@ import { inputRows, type MergeMode, writeRows } from './rows.ts';
 
 /**
  * Returns the SQL statement that writes one batch of imported rows and its audit record. The statement uses `IN` with
- * an uncorrelated subquery instead of a join, because PostgreSQL always uses a hash table for an uncorrelated subquery.
- * A join of two large tables would be slow: in a prepared statement, PostgreSQL assumes that an array parameter has ten
- * rows, and would compare every row with every other row. The statement locks the location, because two imports could
- * otherwise lock the same plates in different orders and deadlock.
+ * an uncorrelated subquery instead of a join, because PostgreSQL always uses a hash table for such a subquery. A join
+ * of two large tables would be slow. In a prepared statement, PostgreSQL assumes that an array parameter has ten rows,
+ * and would compare each row of one table with each row of the other table. The statement locks the location. Without
+ * this lock, two imports could lock the same plates in different orders and deadlock.
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
@@ -39,7 +39,7 @@ const mergeStatement = (mode: MergeMode) =>
 export const mergeStatements = { CREATE: mergeStatement('CREATE'), UPSERT: mergeStatement('UPSERT') };
 
 /**
- * Locks the whitelist entries of a location. The SQL statement first waits until the concurrent changes of single
+ * Locks the whitelist entries of a location. The SQL statement first waits until all concurrent changes of these
  * whitelist entries have ended. Until the transaction ends, no other transaction can change the locked whitelist
  * entries.
  */
