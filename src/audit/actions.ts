@@ -12,8 +12,8 @@ interface ActionRule {
 
 /**
  * The list of all kinds of changes that the gateway records. Audit records, webhook events, the GraphQL enum
- * `WebhookEvent` and hand-written SQL use the names in this list. test/storage/audit-actions.test.ts checks that these
- * four places use the same names.
+ * `WebhookEvent` and hand-written SQL use the names in this list. The test test/storage/audit-actions.test.ts checks
+ * that all of them use the same names.
  */
 export const auditActions = {
   'company.registered': {

@@ -27,8 +27,8 @@ import {
 export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
 /**
- * Creates the functions that make gate decisions. Calls of the same kind in the same iteration of the event loop share
- * one SQL statement.
+ * Creates the functions that make gate decisions. If a function is called several times in one iteration of the event
+ * loop, one SQL statement answers all of these calls.
  */
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {

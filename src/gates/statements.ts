@@ -108,7 +108,7 @@ export const entryOfPlate = namedStatement(
 
 /**
  * The SQL statement that finds whitelist entries for gate requests in which the plate may be misread. In each request,
- * the first plate is the plate that the gate sent, and the other plates are similar to it.
+ * the first plate is the plate that the gate sent. All further plates of the request are similar to the first plate.
  */
 export const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 // Some numbers change when a program parses a JSON text and writes it again. In this module, a number is called inexact
 // if it changes when it is parsed and written again. Examples of inexact numbers are -0, and numbers with more digits
-// than a 64-bit floating point number can store. `JSON.parse` does not report inexact numbers. This module therefore
+// than a 64-bit floating point number can store. `JSON.parse` does not report inexact numbers. The module therefore
 // remembers each object or array that contains an inexact number, and the names of the members whose values are
 // inexact.
 
@@ -96,8 +96,8 @@ export function isExact(number: string): boolean {
 }
 
 /**
- * Converts a decimal number to a text, so that all notations of the same number have the same text. For example, each
- * of the numbers `150`, `150.0` and `1.5e2` becomes the text `15e1`.
+ * Converts a decimal number to a text. All notations of one number have the same text. For example, each of the numbers
+ * `150`, `150.0` and `1.5e2` becomes the text `15e1`.
  */
 function decimalOf(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

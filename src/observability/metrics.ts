@@ -22,8 +22,8 @@ interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationM
 export interface MetricSources {
   limiter: Pick<RateLimiter, 'backend'>;
   /**
-   * The GraphQL or REST operations for which the metrics count requests separately. An operation that is not in this
-   * list is counted as `other`.
+   * The GraphQL or REST operations for which the metrics count requests separately. The metrics count requests for all
+   * other operations under the name `other`.
    */
   operations?: readonly string[];
   /**

@@ -5,8 +5,8 @@ import { createUnendedSessions } from './unended-sessions.ts';
 
 // The gateway computes parking sessions from observations, which are parking events and occupancy counts. The order in
 // which observations arrive does not matter, because the gateway sorts them by the time at which they occurred.
-// Observations with the same time are sorted by kind (entries, exits, occupancy counts), and then by `eventId`. This
-// module reads neither the database nor a clock.
+// Observations with the same time are sorted by kind (entries, exits, occupancy counts), and then by `eventId`. The
+// functions of this module use neither the database nor a clock.
 
 /** The columns of a gate event that the computation of sessions uses. */
 export type GateObservation = Pick<
@@ -42,7 +42,7 @@ export function sessionState({
 
 /**
  * The data from which the gateway computes the sessions of one family of plates. A family contains the plates of a
- * location with the same last two characters. Characters that cameras confuse count as equal.
+ * location that end with the same two characters. If cameras confuse two characters, these characters count as equal.
  */
 interface SessionInput {
   locationId: string;
@@ -106,7 +106,7 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
  *   similar plate. A similar plate differs by one character that cameras confuse. If no session or several sessions
  *   match an exit, the exit becomes a new session without a recorded entry.
  * - A session belongs to a vehicle if the session has the plate of the vehicle. If no session has the plate, but
- *   exactly one session has the same camera text (`sameTextMatcher`), that session belongs to the vehicle.
+ *   exactly one session has the camera text of the vehicle (`sameTextMatcher`), this session belongs to the vehicle.
  * - A session is open for at most the maximum stay. An exit after the end of the maximum stay still completes the
  *   session.
  * - An occupancy count ends the sessions of all vehicles that were not counted. A counted vehicle without a session
@@ -142,8 +142,8 @@ export function deriveSessions({
   const isOverdue = ({ staysUntil }: ParkingSession, at: Date) => staysUntil !== null && staysUntil < at;
 
   /**
-   * Returns the session with the plate of a vehicle or, if no session has the plate, all sessions with the same camera
-   * text.
+   * Returns the session with the plate of a vehicle. If no session has the plate, returns all sessions with the camera
+   * text of the vehicle.
    */
   function sessionsOf(vehicle: RecordedPlate): ParkingSession[] {
     const own = unended.withPlate(vehicle);

@@ -94,7 +94,7 @@ export function plateOf(
 
 /**
  * Returns two facts about an event: the id of its whitelist entry, and whether this whitelist entry allowed the vehicle
- * to enter at that time.
+ * to enter at the time of the event.
  */
 export const matchOf = (
   { occurredAt }: Reading,

@@ -31,8 +31,8 @@ export interface HistoryQuestion {
 export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
 
 /**
- * Creates the functions that read occupancy histories. One SQL statement answers all calls in the same iteration of the
- * event loop.
+ * Creates the functions that read occupancy histories. One SQL statement answers all calls that are made in one
+ * iteration of the event loop.
  */
 export function createOccupancyHistory({ sql }: { sql: Sql }) {
   return {

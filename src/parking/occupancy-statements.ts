@@ -39,8 +39,8 @@ export const updateOpenSessions = namedStatement(
 );
 
 /**
- * Finds the vehicles that had an open session at a given time. An occupancy count for this time may end the sessions of
- * these vehicles.
+ * Finds the vehicles that had an open session at a given time. If an occupancy count for the given time does not
+ * include a vehicle, the count ends the session of the vehicle.
  */
 export const insideAt = namedStatement(
   'parking-plates-inside-at',

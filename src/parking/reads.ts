@@ -19,8 +19,8 @@ interface SessionsQuestion {
 export type ParkingReads = ReturnType<typeof createParkingReads>;
 
 /**
- * Creates the functions that read parking events and sessions. One SQL statement answers all calls of a function in the
- * same iteration of the event loop.
+ * Creates the functions that read parking events and sessions. One SQL statement answers all calls of a function that
+ * are made in one iteration of the event loop.
  */
 export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>) {
   const owner = { table: 'Location', column: 'locationId' } as const;

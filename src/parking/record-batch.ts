@@ -59,12 +59,11 @@ export function createParkingBatches({
 
   return {
     /**
-     * Records many events of the gates at one location, in the order of the request. Each event is recorded in the same
-     * way as by `recordEvent`. The gateway reports the invalid events, and records all valid events. Each batch of
-     * events is one transaction. Between two batches, the gateway can record events of other requests. If a request
-     * fails after some batches, the client can send the whole request again. Events that are already recorded stay
-     * unchanged. For each batch, the gateway announces at most once that the location has become full or has free
-     * places again.
+     * Records many events of the gates at one location, in the order of the request. The function records each event as
+     * `recordEvent` does. The gateway reports the invalid events, and records all valid events. Each batch of events is
+     * one transaction. Between two batches, the gateway can record events of other requests. If a request fails after
+     * some batches, the client can send the whole request again. Events that are already recorded stay unchanged. For
+     * each batch, the gateway announces at most once that the location has become full or has free places again.
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      *   invalid row

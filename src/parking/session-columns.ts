@@ -45,9 +45,9 @@ export const isOpenAt = (session: string, at: string) =>
 
 /**
  * SQL for the family of a plate: a text that is equal for all plates that cameras may confuse with each other. A family
- * contains the plates that end with the same two characters. Characters that cameras confuse count as the same
- * character (`similarPlates`). Plates that cameras may confuse are always in the same family, but a family can also
- * contain unrelated plates.
+ * contains the plates that end with the same two characters. If cameras confuse two characters, the SQL treats them as
+ * the same character (`similarPlates`). Plates that cameras may confuse are always in the same family, but a family can
+ * also contain unrelated plates.
  */
 export const familyOf = (alias: string) =>
   confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 2)`);

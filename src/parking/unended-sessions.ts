@@ -17,8 +17,8 @@ export interface UnendedSessions {
   /** Returns the session with the given plate in this collection of sessions without a recorded end. */
   withPlate(plate: Plate): ParkingSession | undefined;
   /**
-   * Returns the sessions whose plates match the condition `matcher`. This search is equally fast for any number of
-   * sessions.
+   * Returns the sessions whose plates match the condition `matcher`. The duration of the search does not depend on the
+   * number of sessions.
    */
   matching(matcher: PlateMatcher): ParkingSession[];
   all(): ParkingSession[];

@@ -56,8 +56,8 @@ export function vehicleTexts(plate: RecordedPlate): string[] {
 }
 
 /**
- * Whether two plates have different plate types, and therefore belong to different vehicles. A plate without a type can
- * belong to any vehicle.
+ * Whether two plates have different plate types, and therefore belong to different vehicles. If one of the plates has
+ * no plate type, the plates may belong to the same vehicle.
  */
 const isOfOtherType = (one: Plate, other: Plate) =>
   Boolean(one.plateType && other.plateType) && one.plateType !== other.plateType;
@@ -89,8 +89,8 @@ const similarTexts = (text: string) =>
 
 /**
  * Creates a condition that matches plates similar to a given plate. Similar plates differ by at most one character that
- * cameras confuse. If one of two plates is a camera text without separate parts, the condition compares the texts of
- * both plates.
+ * cameras confuse. If only a camera text is known for at least one of the two plates, the condition compares the texts
+ * of both plates.
  */
 export function similarPlateMatcher(read: Plate): PlateMatcher {
   const similar = new Set(similarPlates(read).map(plateKey));

@@ -55,8 +55,8 @@ const checkIntervalMs = 3_600_000;
 const batchPauseMs = 50;
 
 /**
- * If a process has written no usage records for this number of days, the process has certainly ended, and will not send
- * its last batch again.
+ * After how many days without a new usage record the gateway assumes that a process has ended. A process that has ended
+ * will not send its last batch again.
  */
 const idleRecorderDays = 31;
 

@@ -11,7 +11,7 @@ import { keepAdjustments } from '../parking/occupancy-columns.ts';
  */
 export const maxBatchRows = 1000;
 
-/** SQL for the time that is `$days` days ago. Records from before this time have expired. */
+/** SQL for the time that is `$days` days ago. Records that are older than this time have expired. */
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
@@ -59,7 +59,7 @@ const isStillNeeded = (id: string) => `EXISTS (
 
 /**
  * Removes expired occupancy counts. Occupancy counts are kept for as many days as parking events. The statement never
- * removes the last count of a location, because `occupied` depends on this count.
+ * removes the last occupancy count of a location, because the current occupancy depends on this count.
  */
 export const countRemoval = removal(
   'OccupancyCount',
@@ -84,9 +84,8 @@ const oldestChanges = (locationId: string, count: number) =>
 
 /** The statements that remove expired records, one statement for each number of days in `RetentionDays`. */
 export const removals = {
-  // Most usage records are removed together with the partition of their day. This SQL statement removes the other
-  // expired usage records: the records in the default partition, and the records that are older than all daily
-  // partitions.
+  // Most usage records are removed together with the partition of their day. This SQL statement removes the expired
+  // usage records that are in the default partition, or are older than all daily partitions.
   usage: removal(
     'UsageRecord',
     '"createdAt", id',

@@ -113,7 +113,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
       const answers = new Map<object, UsageBucket[] | ServiceError>();
       await Promise.all(
         [...groupBy(asked, ({ reader }) => reader).values()].map(async (ofReader) => {
-          // If several GraphQL aliases request the same usage, the database executes only one query.
+          // If several GraphQL aliases request equal usage queries, the database executes only one query.
           const same = [...groupBy(ofReader, ({ question }) => nameOf(question)).values()];
           const found = await readTogether(same.map(([first]) => first!.question));
           for (const [index, equal] of same.entries()) {

@@ -41,7 +41,7 @@ export const isAccepted = ({ httpStatus }: AttemptResult) =>
  */
 const goneStatus = 410;
 
-/** The gateway disables a webhook when its receiver has accepted no message for this number of days. */
+/** The number of days after which the gateway disables a webhook whose receiver has accepted no message. */
 export const disableAfterFailingDays = 5;
 const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
 

@@ -42,8 +42,8 @@ function withCounts(changes: object): object {
 const testAction: AuditAction = 'webhook.tested';
 
 /**
- * Creates the body of a message (Standard Webhooks, "Payload structure"). The body is made from an audit record.
- * Audit records never change, so all attempts to deliver a message send the same body.
+ * Creates the body of a message (Standard Webhooks, "Payload structure"). The body is made from an audit record. An
+ * audit record never changes, so all attempts to deliver a message send an identical body.
  */
 export function messageBody({ type, action, createdAt, companyId, ...change }: Message): string {
   const isSample = action === testAction && isAuditAction(type) && isWebhookEvent(type);
@@ -92,7 +92,8 @@ const weeklyHours = z.object({
   days: z.array(z.enum(weekdays)),
   from: text.meta({ description: 'Local time of the location, such as `07:00`.' }),
   to: text.meta({
-    description: 'Local time, such as `19:00`. If this time is earlier than `from`, it is on the next day.',
+    description:
+      'Local time, such as `19:00`. If `to` is earlier than `from`, the time span ends on the next day.',
   }),
 });
 const times = { createdAt: instant, updatedAt: instant };

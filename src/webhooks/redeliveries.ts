@@ -26,7 +26,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
      * Sends a test message.
      *
      * @param event the event whose sample message is sent; if omitted, a message of the type `webhook.test` is sent
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook; `CONFLICT` when the webhook is disabled
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook. `CONFLICT` when the webhook is disabled
      */
     async test(author: Author, id: string, event?: WebhookEvent | null): Promise<Delivery> {
       return prisma.$transaction(async (transaction) => {
@@ -55,7 +55,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     /**
      * Sends a message again, even if the receiver has already accepted the message.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a delivery outside the API key's scope, `CONFLICT` when the webhook is
+     * @throws {ServiceError} `NOT_FOUND` for a delivery outside the API key's scope. `CONFLICT` when the webhook is
      *   disabled
      */
     async redeliver(author: Author, deliveryId: string): Promise<Delivery> {

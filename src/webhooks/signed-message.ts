@@ -3,7 +3,7 @@ import { messageBody } from './payload.ts';
 import type { WebhookSecretBox } from './secret-box.ts';
 import { signedHeaders } from './signature.ts';
 
-/** A message in the form that the receiver gets. */
+/** A message with its signature, as the receiver gets the message. */
 export interface SignedMessage {
   headers: Record<string, string>;
   /**
@@ -14,7 +14,7 @@ export interface SignedMessage {
 }
 
 /**
- * Creates the signed message for a claimed delivery. The message is the same for push and pull delivery.
+ * Creates the signed message for a claimed delivery. Push delivery and pull delivery use identical messages.
  *
  * @throws when the secret of the webhook was encrypted with another pepper
  */

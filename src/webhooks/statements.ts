@@ -176,8 +176,8 @@ export const pullStatement = namedStatement(
 );
 
 /**
- * The maximum number of waiting messages that are counted for one webhook. Counting more than this number of waiting
- * messages would burden the database.
+ * The maximum number of waiting messages that are counted for one webhook. Counting more messages would burden the
+ * database.
  */
 export const maxCountedWaiting = 1000;
 

@@ -219,7 +219,7 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Creates a new signing secret for a webhook. During a grace period, messages are also signed with the former
+     * Creates a new signing secret for a webhook. During a grace period, the gateway also signs messages with the old
      * secret, so that receivers have time to change to the new secret.
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook

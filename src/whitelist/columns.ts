@@ -116,8 +116,8 @@ export const valueAssignments = columnList(valueColumns, (quoted, column) => {
 });
 
 /**
- * Returns SQL for the new value of a column when an import changes an existing whitelist entry `w`. The imported row
- * with the same plate is in the table `input`.
+ * Returns SQL for the new value of a column when an import changes an existing whitelist entry `w`. The table `input`
+ * contains the imported row that has the plate of the whitelist entry.
  */
 const mergedValue = (quoted: string, column: string) =>
   isOmittable(column)

@@ -1,7 +1,7 @@
 import { confusableTexts } from './similar-plates.ts';
 
-// A camera sends the plate type, the plate code and the plate number as one text. This module converts the camera's
-// text to a form that can be compared with whitelist entries.
+// A camera sends the plate type, the plate code and the plate number as one text. The functions of this module convert
+// the text to a form that can be compared with whitelist entries.
 
 /**
  * The text that a camera read, with further details. A client can send the camera's text instead of the type, code and

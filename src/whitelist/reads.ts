@@ -13,8 +13,8 @@ import { isValidAt } from './validity.ts';
 import type { FeedCursors } from './feed/cursor.ts';
 import { positionColumns, positionOf, type PositionRow } from './feed/position.ts';
 
-// This module reads whitelists. test/storage/statements.test.ts checks that the SQL statements that list whitelist
-// entries return the same results as Prisma.
+// The functions of this module read whitelists. test/storage/statements.test.ts checks that the SQL statements for
+// lists of whitelist entries return the same results as equivalent Prisma queries.
 
 /**
  * The filters for a list of whitelist entries. Each filter except `validAt` selects the whitelist entries that have

@@ -50,8 +50,8 @@ const reachedLocation = `reached AS (
     )`;
 
 /**
- * SQL that reads the current whitelist entry and locks the entry, so that no other transaction can change the entry at
- * the same time.
+ * SQL that reads the current whitelist entry and locks the entry. Until the transaction ends, no other transaction can
+ * change the entry.
  */
 const lockedEntry = `before AS (
       SELECT w.* FROM "WhitelistEntry" w, reached WHERE w.id = $id AND w."locationId" = reached.id FOR UPDATE OF w

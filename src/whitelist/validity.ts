@@ -18,7 +18,7 @@ export function invalidity(
 
 /**
  * The SQL condition that is true when a whitelist entry is valid at a given time. The TypeScript function `invalidity`
- * checks the same rule as this SQL condition.
+ * checks the validity by the same rule as this SQL condition.
  */
 export const isValidAt = (entry: string, at: string) =>
   `(${entry}."validFrom" IS NULL OR ${entry}."validFrom" <= ${at}) AND (${entry}."validUntil" IS NULL OR ${entry}."validUntil" > ${at})`;

@@ -37,7 +37,7 @@ export function createWhitelistWrites(services: {
    * Runs an SQL statement that adds, changes or removes a whitelist entry.
    *
    * @returns the whitelist entry that the statement wrote; null when no whitelist entry was written
-   * @throws {ServiceError} `NOT_FOUND` if the location is outside the API key's scope; `CONFLICT` if the whitelist
+   * @throws {ServiceError} `NOT_FOUND` if the location is outside the API key's scope. `CONFLICT` if the whitelist
    *   entry does not have the expected version
    */
   async function write(
@@ -62,7 +62,7 @@ export function createWhitelistWrites(services: {
     /**
      * Adds an entry to a whitelist.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `DUPLICATE_VEHICLE` when the
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `DUPLICATE_VEHICLE` when the
      *   whitelist already has an entry with the same plate
      */
     async create(author: Author, locationId: string, values: WhitelistEntryValues): Promise<WhitelistEntry> {

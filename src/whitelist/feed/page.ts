@@ -18,7 +18,7 @@ export interface WhitelistChanges {
    * true, the client must discard its copy of the list.
    */
   reset: boolean;
-  /** The time zone of the location; the weekly hours of its whitelist entries are in this time zone. */
+  /** The time zone of the location. The weekly hours of its whitelist entries are times in this time zone. */
   timezone: string;
 }
 

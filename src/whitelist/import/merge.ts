@@ -11,8 +11,8 @@ import { mergeStatements } from './statements.ts';
 /** Creates the function that writes batches of rows to a whitelist. */
 export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locationSlots: LocationSlots }) {
   /**
-   * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. No two rows
-   * of the batch may have the same plate.
+   * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. All rows of
+   * the batch must have different plates.
    *
    * @param options.mayRefuse false if the gateway must not refuse the batch, because the import has already written an
    *   earlier batch

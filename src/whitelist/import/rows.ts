@@ -14,7 +14,7 @@ import {
   type WhitelistEntryValues,
 } from '../columns.ts';
 
-// This file contains the SQL that several statements of a whitelist import share.
+// SQL that several statements of a whitelist import contain.
 
 /**
  * The mode of an import. The mode decides whether a row changes the existing whitelist entry with the same plate. The

@@ -86,8 +86,8 @@ export const removeEntries = namedStatement(
 );
 
 /**
- * Finds the imported rows whose plate is already in the whitelist, and counts the rows that differ from the existing
- * entry with the same plate.
+ * Finds the imported rows whose plate is already in the whitelist. Counts how many of these rows differ from the
+ * existing whitelist entry.
  */
 export const compareRows = namedStatement(
   'whitelist-dry-run-compare',
