@@ -124,7 +124,7 @@ export const entriesOfSimilarPlates = namedStatement(
     ORDER BY p.n, e.id`,
 );
 
-/** The SQL statement that finds the whitelist entries that match one of the texts that a camera may have read. */
+/** Finds the whitelist entries that match one of the possible texts of a camera reading. */
 export const entriesOfTexts = namedStatement(
   'whitelist-entries-of-texts',
   `

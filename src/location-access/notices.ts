@@ -12,9 +12,9 @@ export interface LocationNotices {
   publish(locationId: string): void;
   /**
    * Yields the id of a location after each change of the location. The iterator may miss changes until the promise that
-   * `watch` returns is fulfilled. When Redis is reachable again after an outage, the iterator yields the ids of all
-   * watched locations, because notices may be lost. If a location changes several times before the caller reads again,
-   * the iterator yields its id only once.
+   * `watch` returns is fulfilled. Notices can be lost while Redis is unreachable. When Redis is reachable again, the
+   * iterator therefore yields the ids of all watched locations. If a location changes several times before the caller
+   * reads again, the iterator yields its id only once.
    *
    * @param options.presentFirst whether the iterator first yields the ids of all watched locations, so that a
    *   subscription starts with their current state

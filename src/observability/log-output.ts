@@ -29,7 +29,7 @@ export interface LogOutput extends pino.DestinationStream {
 interface LogOutputOptions {
   /** The file that receives the log lines; by default, the lines go to standard output. */
   file?: string;
-  /** A function that the log output calls when it can write again after it has lost lines. */
+  /** The log output calls this function after lines were lost, as soon as writing is possible again. */
   onLinesLost?: (count: number) => void;
 }
 

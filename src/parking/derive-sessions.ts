@@ -3,10 +3,10 @@ import type { Plate } from '../whitelist/plate.ts';
 import { similarPlateMatcher, plateKey, sameTextMatcher, type RecordedPlate } from './vehicle-identity.ts';
 import { createUnendedSessions } from './unended-sessions.ts';
 
-// The gateway computes parking sessions from observations, which are parking events and occupancy counts. The order in
-// which observations arrive does not matter, because the gateway sorts them by the time at which they occurred.
-// Observations with the same time are sorted by kind (entries, exits, occupancy counts), and then by `eventId`. The
-// functions of this module use neither the database nor a clock.
+// The gateway computes parking sessions from observations, which are parking events and occupancy counts. Observations
+// may arrive in any order, because the gateway sorts them by the time at which they occurred. Observations with the
+// same time are sorted by kind (entries, exits, occupancy counts), and then by `eventId`. The functions of this module
+// use neither the database nor a clock.
 
 /** The columns of a gate event that the computation of sessions uses. */
 export type GateObservation = Pick<
@@ -46,9 +46,7 @@ export function sessionState({
  */
 interface SessionInput {
   locationId: string;
-  /**
-   * The sessions that began before the first changed observation, and had not ended at the time of that observation.
-   */
+  /** The sessions that began before the time of the first changed observation, and had not ended at this time. */
   begun: readonly ParkingSession[];
   /** Maps the id of each session to the text that a camera read for the vehicle. */
   texts: ReadonlyMap<string, string | null>;
@@ -66,8 +64,8 @@ const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
 >;
 
 /**
- * Returns the text by which the gateway sorts observations with the same time and kind: the `eventId` of a parking
- * event, or an empty text for an occupancy count. An occupancy count needs no id, because a location has at most one
+ * Returns the `eventId` of a parking event, or an empty text for an occupancy count. The gateway sorts observations
+ * with equal time and kind by the returned text. An occupancy count needs no id, because a location has at most one
  * occupancy count for each time.
  */
 const eventIdOf = (observation: GateObservation | CountObservation) =>

@@ -21,8 +21,8 @@ const lengthMs: Record<HistoryInterval, number> = {
 
 /**
  * Returns the approximate number of points in an occupancy history. The function does not know the time zone of the
- * location. The gateway uses the approximate number before it reads from the database: it computes the cost of the
- * request, and rejects a request for too many points. The exact number of points can differ by one, for example when
+ * location. Before the gateway reads from the database, it uses this approximate number to compute the cost of the
+ * request, or to reject a request for too many points. The exact number of points can differ by one, for example when
  * daylight saving time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>

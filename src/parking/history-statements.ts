@@ -3,8 +3,8 @@ import { lastCountOf } from './occupancy-columns.ts';
 import { endOf, isUncertain, startOf } from './session-columns.ts';
 
 /**
- * SQL for the time at which a vehicle stops counting as inside: the end of its session or of its maximum stay,
- * whichever is earlier.
+ * SQL for the time from which a vehicle no longer counts as inside: the earlier of the end of its session and the end
+ * of its maximum stay.
  */
 const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
@@ -25,8 +25,7 @@ const firstFrom = (time: string, instants: string) =>
  * - The uncertain sessions (`isUncertain`) that ended after the last occupancy count before the range
  *   (`q."countedAt"`), but before `q.from`. Uncertain sessions reduce the occupancy adjustment.
  * - The certain sessions that were open at the time `q."derivedAt"` and ended before `q.from`. If an occupancy count
- *   does not store the number of sessions that were open at its time, the statement computes this number from these
- *   sessions.
+ *   has no stored number of open sessions, the statement computes this number from these sessions.
  *
  * For each of these three sets of sessions, PostgreSQL reads only the matching rows of an index.
  */
@@ -42,13 +41,14 @@ const sessionsOf = (columns: string) => `
     AND ${startOf('s')} <= q."derivedAt" AND ${isUncertain('s')} IS NOT TRUE`;
 
 /**
- * Computes how many vehicles were inside locations at given instants. The parameters are three arrays, with one item
- * for each instant of each history query: the number of the query (`$n`), its location (`$locationId`) and the instant
- * (`$at`). The statement returns no row for the last instant of a query, which is only the end of the last interval.
- * The occupancy is the number of open sessions plus the occupancy adjustment (`adjustmentOf` in occupancy-columns.ts).
- * The statement reads each parking session only once. For each session, the statement adds 1 at the first instant at or
- * after the start, and subtracts 1 at the first instant at or after the end. The sum of the values 1 and -1 up to an
- * instant is the number of sessions that were open at the instant.
+ * Computes how many vehicles were inside locations at given instants. The parameters are three arrays. For each instant
+ * of each history query, the arrays contain the number of the query (`$n`), the location of the query (`$locationId`)
+ * and the instant (`$at`). The statement returns no row for the last instant of a query, which is only the end of the
+ * last interval. The occupancy is the number of open sessions plus the occupancy adjustment (`adjustmentOf` in
+ * occupancy-columns.ts). The statement reads each parking session only once. For each session, the statement adds 1 at
+ * the first instant that is not before the start of the session, and subtracts 1 at the first instant that is not
+ * before its end. The sum of the values 1 and -1 up to an instant is the number of sessions that were open at the
+ * instant.
  *
  * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
  * time of the count. The status of the location uses the same stored number. The statement does not count the open

@@ -16,8 +16,8 @@ interface GateRecord extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt
   /** The decision that the gateway made before the event; `undefined` when the gate requested no decision. */
   decision?: ParkingEvent['decision'] | undefined;
   /**
-   * The id of the whitelist entry of the vehicle that the gate admitted. If the gate sends no id, or an id that is not
-   * on the whitelist of the location, the gateway uses the whitelist entry that matches the plate.
+   * The id of the whitelist entry of the vehicle that the gate admitted. If the gate sends no id or an unknown id, the
+   * gateway uses the whitelist entry that matches the plate.
    */
   entryId?: string | null | undefined;
 }

@@ -28,9 +28,9 @@ const isUnseenEnd = (session: string, countedAt: string) =>
 
 /**
  * SQL for the current occupancy adjustment of a location. The adjustment is 0 unless the last occupancy count reported
- * only the number of vehicles inside. In this case, the adjustment is first the counted number of vehicles minus the
- * number of sessions that were open at the time of the count. When a vehicle leaves or a session ends after the count,
- * the adjustment can come closer to 0.
+ * only the number of vehicles inside. If the last count reported only this number, the adjustment starts as the counted
+ * number minus the number of open sessions at the time of the count. When a vehicle leaves or a session ends after the
+ * count, the adjustment can come closer to 0.
  *
  * - If the last occupancy count found more vehicles than open sessions, the occupancy adjustment is positive. When a
  *   vehicle without an open session leaves, the positive adjustment falls by 1. The occupancy adjustment becomes 0 when
@@ -85,9 +85,8 @@ export const keepAdjustments = (deleted: string) => `
 
 /**
  * SQL for the two columns from which `occupiedOf` computes the current occupancy of a location. The SQL reads the
- * number of open sessions, which database triggers maintain (docs/decisions/location-tallies.md). A vehicle whose
- * maximum stay is over does not count as inside, so the SQL subtracts the number of open sessions whose maximum stay is
- * over.
+ * number of open sessions, which database triggers maintain (docs/decisions/location-tallies.md). The SQL subtracts the
+ * number of open sessions whose maximum stay is over, because the vehicles of these sessions do not count as inside.
  */
 export const occupancyColumns = (locationId: string) => `
   (${talliedOf(locationId, 'openSessions')} - (

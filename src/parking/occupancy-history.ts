@@ -9,8 +9,8 @@ import { occupancyHistory } from './history-statements.ts';
 export interface OccupancyPoint {
   at: Date;
   /**
-   * The number of vehicles that were inside at the time `at`, according to all events that the gateway has received
-   * until now.
+   * The number of vehicles that were inside at the time `at`. The gateway computes the number from all events that it
+   * has received until now.
    */
   occupied: number;
   /** The number of vehicles that entered between this point and the next point of the history. */

@@ -95,7 +95,7 @@ export async function recordReadings(
     if (quotaCount.isOutdatedFor({ before, after })) break;
     const overQuota = quotaCount.count({ before, after });
     if (overQuota) exceeded.push(overQuota);
-    // If `overQuota` was true, it stays true after a correction that does not change the whitelist entry of the event.
+    // If `overQuota` of an event was true, it stays true after a correction that does not change the whitelist entry.
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });

@@ -123,8 +123,8 @@ export async function refreshSessions(
   if (changes.length + removed.length > 0) {
     const values = writtenColumns.map((column) => [column, changes.map(({ after }) => after[column])]);
     const written = { ...Object.fromEntries(values), removed };
-    // An occupancy count before the first changed observation needs no update, because the same sessions were open at
-    // the time of the count as before the change.
+    // An occupancy count before the first changed observation needs no update, because the change does not affect the
+    // sessions that were open at the time of the count.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);

@@ -44,7 +44,7 @@ export const isOpenAt = (session: string, at: string) =>
   `(${endOf(session)} > ${at} AND ${wasOpenAt(session, at)})`;
 
 /**
- * SQL for the family of a plate: a text that is equal for all plates that cameras may confuse with each other. A family
+ * SQL for the family of a plate. All plates that cameras may confuse with each other have the same family. A family
  * contains the plates that end with the same two characters. If cameras confuse two characters, the SQL treats them as
  * the same character (`similarPlates`). Plates that cameras may confuse are always in the same family, but a family can
  * also contain unrelated plates.

@@ -6,8 +6,8 @@ import type { GateObservation } from './derive-sessions.ts';
 import { endOf, familyOf, startOf } from './session-columns.ts';
 
 // SQL statements that read and write parking sessions. One statement handles the sessions of many plates. A query reads
-// the sessions of all plates of a plate family (`familyOf`), or of a plate group (`groupOf`), which is a part of a
-// family.
+// the sessions of a whole plate family (`familyOf`) or of one plate group (`groupOf`). A plate group is a part of a
+// plate family.
 
 /**
  * SQL for the plate group to which a plate belongs. A plate group is a part of a plate family (`familyOf`). Two plates

@@ -56,8 +56,9 @@ export const setFades = namedStatement(
 /**
  * Finds the families of plates with sessions that were open for at least `$hours` hours. When a location gets a maximum
  * stay of `$hours` hours, only sessions of these families can change. The result has one row for each family
- * (`familyOf`), so that the gateway reads the parking events of a family only once. The statement also finds sessions
- * that will be open for `$hours` hours within a day, because an occupancy count may be up to a day in the future.
+ * (`familyOf`), so that the gateway reads the parking events of a family only once. An occupancy count may be up to a
+ * day in the future. The statement therefore also finds sessions that will have been open for `$hours` hours within a
+ * day.
  */
 export const longFamilies = namedStatement(
   'parking-families-long',

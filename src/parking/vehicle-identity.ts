@@ -48,7 +48,7 @@ const readTextOf = (plate: RecordedPlate) =>
 
 /**
  * Returns all texts that identify a vehicle: the texts that a camera may read from its plate, and the text that a
- * camera has actually read.
+ * camera really read.
  */
 export function vehicleTexts(plate: RecordedPlate): string[] {
   const read = readTextOf(plate);

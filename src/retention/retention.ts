@@ -33,8 +33,8 @@ export interface RetentionDays {
 type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts', number>;
 
 /**
- * The retention job: it removes expired records, cancels the pending deliveries of disabled webhooks, and creates the
- * table partitions for the usage records of the coming days.
+ * The retention job removes expired records, cancels the pending deliveries of disabled webhooks, and creates the table
+ * partitions for the usage records of the next days.
  */
 export interface Retention {
   /**

@@ -113,9 +113,9 @@ export const removals = {
     `SELECT d.id FROM "WebhookDelivery" d
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
-  // Whitelist changes are kept one day longer than a feed cursor is valid, so that no change is removed while a client
-  // reads the feed. The SQL statement reads the oldest whitelist changes of each location first. The whitelist
-  // changes have no index by time, because an index would slow down every write to a whitelist.
+  // The gateway keeps whitelist changes for one day longer than a feed cursor is valid, so that no whitelist change is
+  // removed while a client reads the feed. The SQL statement reads the oldest whitelist changes of each location first.
+  // The whitelist changes have no index by time, because an index would slow down every write to a whitelist.
   whitelistChanges: removal(
     'WhitelistChange',
     changeKey,

@@ -1,7 +1,7 @@
 /**
  * A large JSON value in a response. The gateway reads a large value only after it has written all earlier parts of the
- * response, so that several large values of one response are never in memory at the same time. The gateway copies the
- * JSON text of a large value to the response without parsing the text.
+ * response. Therefore, at most one large value of a response is in memory at a time. The gateway copies the JSON text
+ * of a large value to the response without parsing the text.
  */
 export class DeferredJson {
   /** Reads the large value as JSON text. A call of `read` may have to wait until another read ends. */

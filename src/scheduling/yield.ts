@@ -43,9 +43,9 @@ export function beginRequest(): () => void {
 
 /**
  * How long a closing gateway waits for requests whose handlers are still running, in milliseconds. A handler can still
- * run after its client has disconnected, for example while the handler waits for a locked location. When the HTTP
- * listener has stopped, the process must end within 3.5 s: it waits `lastRequestsMs` for running handlers, and needs
- * 1.5 s to write the last records and to close the database.
+ * run after its client has disconnected, for example while the handler waits for a locked location. After the HTTP
+ * listener has stopped, the process must end within 3.5 s. In this time, the process waits `lastRequestsMs` for running
+ * handlers, and has 1.5 s to write the last records and to close the database.
  */
 const lastRequestsMs = 2_000;
 

@@ -31,7 +31,7 @@ export interface UsageQuestion {
   to: Date;
 }
 
-/** A usage query that continues after the last row that the gateway has read. */
+/** A usage query for the rows after the last row that was already read. */
 interface UnreadHours extends UsageQuestion {
   afterOperation: string;
   afterSurface: string;

@@ -47,7 +47,7 @@ const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
 
 /**
  * The largest duration of an attempt that the column `durationMs` can store, in milliseconds. If a reader acknowledges
- * a message 25 days or more after the start of its lease, the gateway stores `maxDurationMs` instead of the real
+ * a message 25 days or more after the start of the lease, the gateway stores `maxDurationMs` instead of the real
  * duration.
  */
 const maxDurationMs = 2 ** 31 - 1;

@@ -16,7 +16,7 @@ export const maxPulledMessages = 100;
 export const minLeaseSeconds = 10;
 export const maxLeaseSeconds = 3600;
 
-/** A webhook message that a reader has pulled, and that no other reader gets until the lease ends. */
+/** A webhook message that a reader has leased. Until the lease ends, no other reader gets this message. */
 export interface PulledMessage
   extends SignedMessage, Pick<ClaimedDelivery, 'id' | 'createdAt' | 'leaseEndsAt'> {
   /** The name of the event, such as `whitelist.created`. */

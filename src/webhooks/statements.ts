@@ -140,7 +140,7 @@ const maxStoredBytes = 1024 * 1024;
 const leaseEnded = 'No reader acknowledged the message before the lease ended';
 
 /**
- * The SQL condition for webhook messages that a reader can pull now: no reader has a lease on the message, and the
+ * The SQL condition for webhook messages that a reader can pull now. No reader has a lease on such a message, and the
  * message has not expired.
  */
 const isWaiting = (alias: string) =>

@@ -143,9 +143,9 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Changes the given fields of a webhook. When the webhook is disabled, the function cancels its pending deliveries
-     * in batches, after the transaction that disables the webhook. Before a webhook is enabled, the function cancels the
-     * deliveries that are still pending.
+     * Changes the given fields of a webhook. After the transaction that disables a webhook, the function cancels the
+     * pending deliveries of the webhook in batches. Before a webhook is enabled, the function cancels the deliveries
+     * that are still pending.
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. An API key
      *   without the permission to read the events can only disable the webhook
@@ -166,8 +166,8 @@ export function createWebhookWrites(services: {
         if (locationIds) await requireLocations(transaction, key, before.companyId, locationIds);
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
-        // A disabled webhook can have pending deliveries: deliveries that another transaction added while the webhook
-        // was being disabled, and deliveries that a process did not cancel because it ended.
+        // A disabled webhook can have pending deliveries for two reasons: another transaction added a delivery while
+        // the webhook was being disabled, or a process ended before it had cancelled all deliveries.
         if (isEnabling && (await isFullBatch(transaction, cancelBatch, id))) return undefined;
         const after = await transaction.webhook.update({
           where: { id },
@@ -204,7 +204,7 @@ export function createWebhookWrites(services: {
       const removeNext = async (transaction: Transaction): Promise<Webhook | undefined> => {
         const webhook = await lockWebhook(transaction, author.key, id);
         if (await isFullBatch(transaction, removeBatch, id)) return undefined;
-        // After the transaction has deleted the webhook row, every change that adds a delivery waits until the
+        // After the transaction has deleted the webhook row, other transactions that add a delivery wait until this
         // transaction ends. To keep this wait short, the transaction deletes the webhook row last.
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {

@@ -169,7 +169,7 @@ export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $t
 /**
  * The SQL condition that is true when a whitelist entry `e` matches a camera text `t`. The camera text `t` may begin
  * with the plate type, and always ends with the plate number. The condition compares the plate number with every ending
- * of `t` that can be a plate number, so that PostgreSQL can use the index of plate numbers.
+ * of `t` that can be a plate number. PostgreSQL can therefore use the index of plate numbers.
  */
 export const fitsText = `e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
       AND t.text IN (${plateTexts('e').join(', ')})

@@ -49,7 +49,7 @@ export const maxAlternatives = 10;
 const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
 
 /**
- * The characters that are ignored when texts of plates are compared: spaces, dashes, dots, and invisible characters
+ * The gateway ignores these characters when it compares texts of plates: spaces, dashes, dots, and invisible characters
  * that mark the writing direction.
  */
 const separators = /[\s\p{Pd}\p{Cf}\u2212.\u00b7\u2022\u2027\u22c5\u30fb\u06d4]/gu;

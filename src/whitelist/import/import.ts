@@ -165,8 +165,8 @@ export function createWhitelistImport(services: {
      * @param readRow converts a row to the values of a whitelist entry. For an invalid row, `readRow` throws a
      *   `ServiceError` that describes the fault
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
-     *   many imports of the API key or too many changes of the location are waiting, or when the import waits too long
-     *   for them. `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
+     *   many imports of the API key or too many changes of the location are waiting, or when the import has waited for
+     *   them for too long. `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
      */
     async importRows(
       author: WaitingAuthor,
