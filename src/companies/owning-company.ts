@@ -11,8 +11,9 @@ import { isId } from '../ids.ts';
  *   client may omit the id
  * @param what the kind of the new object in the plural, for the error message, such as `locations`
  * @throws {ServiceError} `FORBIDDEN` for a company outside the scope of the API key, and for an API key without
- *   companies. `VALIDATION_ERROR` when `companyId` is omitted although several companies are in the scope of the API
- *   key
+ *   companies
+ * @throws {ServiceError} `VALIDATION_ERROR` when `companyId` is omitted although several companies are in the scope of
+ *   the API key
  */
 export async function owningCompany(
   prisma: PrismaClient,

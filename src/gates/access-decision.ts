@@ -17,8 +17,8 @@ export interface AccessCandidate {
 }
 
 /**
- * The maximum number of candidates (whitelist entries whose plate the camera may have misread) in one decision. More
- * candidates would be too many for a person to choose from.
+ * The maximum number of candidates (whitelist entries whose plate the camera may have misread) in one decision. A
+ * person could not easily choose from more candidates.
  */
 export const maxCandidates = 27;
 

@@ -88,10 +88,13 @@ export function createLocationWrites({
      * location is full.
      *
      * @param expectedVersion the version that the location must still have; if omitted, every version is accepted
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key. `CONFLICT` when the location
-     *   does not have the expected version, or when another location of the company has the same slug.
-     *   `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier changes take too long.
-     *   `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the change waited for earlier changes
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key
+     * @throws {ServiceError} `CONFLICT` when the location does not have the expected version, or when another location
+     *   of the company has the same slug
+     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
+     *   changes take too long
+     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the change waited for
+     *   earlier changes
      */
     async update(
       author: WaitingAuthor,

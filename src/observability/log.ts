@@ -7,8 +7,8 @@ import { createLogOutput } from './log-output.ts';
 const maxLoggedCauses = 4;
 
 /**
- * The only properties of an error that the log contains. Database drivers add further properties, such as the SQL
- * statement, its values and the row.
+ * The properties of an error that the log contains. The log omits all other properties. Database drivers add further
+ * properties, such as the SQL statement, its values and the row.
  */
 const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;
 

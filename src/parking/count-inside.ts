@@ -54,9 +54,11 @@ export function createInsideCounts({
      * already exists for this time, the new list of vehicles replaces the old list. An equal list changes nothing.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting, or when earlier changes take too long. `UNAUTHORIZED` or `FORBIDDEN`
-     *   when the API key lost its access while the change waited for earlier changes
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
+     *   changes take too long
+     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the change waited for
+     *   earlier changes
      */
     setInside: (author: WaitingAuthor, locationId: string, plates: readonly Plate[], at?: Date | null) =>
       change(author, locationId, async (transaction) => {

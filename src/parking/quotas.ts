@@ -101,9 +101,11 @@ export function createQuotas(services: {
      *   removed
      * @returns one result for each item of `values`, in the order of `values`: the new quota, the removed quota, or
      *   null if no quota existed
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting, or when earlier changes take too long. `UNAUTHORIZED` or `FORBIDDEN`
-     *   when the API key lost its access while the change waited for earlier changes
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
+     *   changes take too long
+     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the change waited for
+     *   earlier changes
      */
     async set(
       author: WaitingAuthor,

@@ -19,7 +19,7 @@ export const maxEventsPerCall = 1_000;
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
 
 /**
- * The result of a request with many parking events. The fields `total`, `recorded`, `unchanged` and `corrected` are
+ * The result of a request with many parking events. The fields `total`, `recorded`, `unchanged` and `corrected` contain
  * numbers of events.
  */
 export interface ReadingsResult {
@@ -67,9 +67,9 @@ export function createParkingBatches({
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      *   invalid row
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location or too many batches of the API key are waiting, or when earlier changes or batches
-     *   take too long
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location or too many batches of the API
+     *   key are waiting, or when earlier changes or batches take too long
      */
     async recordEvents(
       author: WaitingAuthor,

@@ -21,9 +21,11 @@ export function createParkingWrites({
      * other.
      *
      * @returns the event
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
-     *   many changes of the location are waiting, or when earlier changes take too long. `UNAUTHORIZED` or `FORBIDDEN`
-     *   when the API key lost its access while the change waited for earlier changes
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
+     *   changes take too long
+     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the change waited for
+     *   earlier changes
      */
     async recordEvent(author: WaitingAuthor, locationId: string, reading: Reading): Promise<ParkingEvent> {
       await locations.find(author.key, locationId);

@@ -63,9 +63,9 @@ const isOfOtherType = (one: Plate, other: Plate) =>
   Boolean(one.plateType && other.plateType) && one.plateType !== other.plateType;
 
 /**
- * Creates a condition that recognizes other plates of the same vehicle by their camera texts. A camera text matches
- * another plate if a camera may read the same text from this plate. With the condition, the gateway recognizes a
- * vehicle even if its whitelist entry is created or deleted between two camera readings.
+ * Creates a condition that recognizes other plates of the same vehicle by their camera texts. A camera text matches a
+ * plate if a camera may read this text from the plate. With the condition, the gateway recognizes a vehicle even if its
+ * whitelist entry is created or deleted between two camera readings.
  */
 export function sameTextMatcher(vehicle: RecordedPlate): PlateMatcher {
   const read = readTextOf(vehicle);

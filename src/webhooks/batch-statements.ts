@@ -12,8 +12,8 @@ export const maxBatchDeliveries = 1000;
 /**
  * SQL that limits a query to one batch. The subquery hides the batch size from the query planner. The planner therefore
  * expects to read only a part of the rows, and reads the rows in the order of an index. The embedded database has no
- * statistics about its tables. If its planner knew the batch size, it would sort all deliveries of the webhook for each
- * batch.
+ * statistics about its tables. If the planner of the embedded database knew the batch size, it would sort all
+ * deliveries of the webhook for each batch.
  */
 const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 

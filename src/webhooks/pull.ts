@@ -70,8 +70,9 @@ export function createWebhookPulls(services: {
      *
      * @param first the maximum number of messages
      * @param leaseSeconds the length of the lease
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook. `VALIDATION_ERROR` for a webhook with push delivery.
-     *   `CONFLICT` when the webhook is disabled
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
+     * @throws {ServiceError} `VALIDATION_ERROR` for a webhook with push delivery
+     * @throws {ServiceError} `CONFLICT` when the webhook is disabled
      */
     async pull(
       key: AuthenticatedKey,
@@ -97,7 +98,8 @@ export function createWebhookPulls(services: {
      * function ignores unknown messages, and messages that are already acknowledged.
      *
      * @returns the number of newly acknowledged messages
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook. `VALIDATION_ERROR` for a webhook with push delivery
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
+     * @throws {ServiceError} `VALIDATION_ERROR` for a webhook with push delivery
      */
     async acknowledge(key: AuthenticatedKey, webhookId: string, ids: readonly string[]): Promise<number> {
       const attempts = await prisma.$transaction(async (transaction) => {
@@ -111,7 +113,8 @@ export function createWebhookPulls(services: {
     /**
      * Finds a webhook with pull delivery.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook. `VALIDATION_ERROR` for a webhook with push delivery
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
+     * @throws {ServiceError} `VALIDATION_ERROR` for a webhook with push delivery
      */
     async findPulled(key: AuthenticatedKey, webhookId: string): Promise<Webhook> {
       const webhook = await findWebhook(prisma, key, webhookId, 'webhookId');

@@ -26,7 +26,8 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
      * Sends a test message.
      *
      * @param event the event whose sample message is sent; if omitted, a message of the type `webhook.test` is sent
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook. `CONFLICT` when the webhook is disabled
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
+     * @throws {ServiceError} `CONFLICT` when the webhook is disabled
      */
     async test(author: Author, id: string, event?: WebhookEvent | null): Promise<Delivery> {
       return prisma.$transaction(async (transaction) => {
@@ -55,8 +56,8 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     /**
      * Sends a message again, even if the receiver has already accepted the message.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a delivery outside the API key's scope. `CONFLICT` when the webhook is
-     *   disabled
+     * @throws {ServiceError} `NOT_FOUND` for a delivery outside the API key's scope
+     * @throws {ServiceError} `CONFLICT` when the webhook is disabled
      */
     async redeliver(author: Author, deliveryId: string): Promise<Delivery> {
       return prisma.$transaction(async (transaction) => {
@@ -95,8 +96,9 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
      *
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook. `CONFLICT` when the webhook is disabled, even if this
-     *   happens after some batches. `VALIDATION_ERROR` when `until` is not after `since`
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
+     * @throws {ServiceError} `CONFLICT` when the webhook is disabled, even if this happens after some batches
+     * @throws {ServiceError} `VALIDATION_ERROR` when `until` is not after `since`
      */
     async recover(
       author: Author,

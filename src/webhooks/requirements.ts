@@ -34,8 +34,8 @@ export function requireReadPermissions(key: AuthenticatedKey, events: readonly s
  * again after the look-up.
  *
  * @param webhook.companyId null for an operator's webhook
- * @throws {ServiceError} `VALIDATION_ERROR` for an invalid URL. `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its
- *   access during the DNS look-up
+ * @throws {ServiceError} `VALIDATION_ERROR` for an invalid URL
+ * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access during the DNS look-up
  */
 export async function requireTarget(
   author: WaitingAuthor,

@@ -89,12 +89,13 @@ export function createWebhookWrites(services: {
      * Creates a webhook. A webhook without a company, which only an operator's API key can create, receives the events
      * of all companies.
      *
-     * @throws {ServiceError}
-     * - `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access during the look-up of the receiver's host
-     * - `FORBIDDEN` for a company outside the API key's scope, and for events that the API key may not read
-     * - `NOT_FOUND` for locations outside the API key's scope
-     * - `VALIDATION_ERROR` if messages cannot be posted to the URL, or if the company already has the maximum number of
-     *   webhooks
+     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access during the look-up of the
+     *   receiver's host
+     * @throws {ServiceError} `FORBIDDEN` for a company outside the API key's scope, and for events that the API key may
+     *   not read
+     * @throws {ServiceError} `NOT_FOUND` for locations outside the API key's scope
+     * @throws {ServiceError} `VALIDATION_ERROR` if messages cannot be posted to the URL, or if the company already has
+     *   the maximum number of webhooks
      */
     async create(
       author: WaitingAuthor,

@@ -37,8 +37,8 @@ export function createWhitelistWrites(services: {
    * Runs an SQL statement that adds, changes or removes a whitelist entry.
    *
    * @returns the whitelist entry that the statement wrote; null when no whitelist entry was written
-   * @throws {ServiceError} `NOT_FOUND` if the location is outside the API key's scope. `CONFLICT` if the whitelist
-   *   entry does not have the expected version
+   * @throws {ServiceError} `NOT_FOUND` if the location is outside the API key's scope
+   * @throws {ServiceError} `CONFLICT` if the whitelist entry does not have the expected version
    */
   async function write(
     statement: NamedStatement,
@@ -62,8 +62,8 @@ export function createWhitelistWrites(services: {
     /**
      * Adds an entry to a whitelist.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `DUPLICATE_VEHICLE` when the
-     *   whitelist already has an entry with the same plate
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+     * @throws {ServiceError} `DUPLICATE_VEHICLE` when the whitelist already has an entry with the same plate
      */
     async create(author: Author, locationId: string, values: WhitelistEntryValues): Promise<WhitelistEntry> {
       const created = await write(insertEntry, author, locationId, { id: newId(), ...valuesOf(values) });
@@ -76,9 +76,9 @@ export function createWhitelistWrites(services: {
      * field stays unchanged.
      *
      * @param expectedVersion the version that the whitelist entry must still have; if omitted, any version is accepted
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, and for an unknown whitelist
-     *   entry. `CONFLICT` when the whitelist entry does not have the expected version. `DUPLICATE_VEHICLE` when another
-     *   whitelist entry of the location has the same plate
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, and for an unknown whitelist entry
+     * @throws {ServiceError} `CONFLICT` when the whitelist entry does not have the expected version
+     * @throws {ServiceError} `DUPLICATE_VEHICLE` when another whitelist entry of the location has the same plate
      */
     async update(
       author: Author,
@@ -103,8 +103,8 @@ export function createWhitelistWrites(services: {
      * at all times.
      *
      * @param expectedVersion the version that the whitelist entry must still have; if omitted, any version is accepted
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry.
-     *   `CONFLICT` when the whitelist entry does not have the expected version
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry
+     * @throws {ServiceError} `CONFLICT` when the whitelist entry does not have the expected version
      */
     async setHours(
       author: Author,
@@ -126,8 +126,8 @@ export function createWhitelistWrites(services: {
      * Removes a whitelist entry, and returns the last state of the whitelist entry.
      *
      * @param expectedVersion the version that the whitelist entry must still have; if omitted, any version is accepted
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry.
-     *   `CONFLICT` when the whitelist entry does not have the expected version
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry
+     * @throws {ServiceError} `CONFLICT` when the whitelist entry does not have the expected version
      */
     async remove(
       author: Author,

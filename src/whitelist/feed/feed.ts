@@ -179,8 +179,8 @@ export function createWhitelistFeed(services: {
      * @param after the cursor of the previous page; if omitted, the page contains the first entries of the whole
      *   whitelist
      * @param size the maximum number of changes
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `VALIDATION_ERROR` for a text that
-     *   is not a cursor of this location
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+     * @throws {ServiceError} `VALIDATION_ERROR` for a text that is not a cursor of this location
      */
     changes(
       key: AuthenticatedKey,

@@ -39,7 +39,7 @@ export interface RejectedRow {
   takenPlate: Plate | null;
 }
 
-/** The result of an import. `total`, `created`, `updated` and `unchanged` are numbers of rows. */
+/** The result of an import. The fields `total`, `created`, `updated` and `unchanged` contain numbers of rows. */
 export interface ImportResult {
   locationId: string;
   total: number;
@@ -164,9 +164,10 @@ export function createWhitelistImport(services: {
      *
      * @param readRow converts a row to the values of a whitelist entry. For an invalid row, `readRow` throws a
      *   `ServiceError` that describes the fault
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too
-     *   many imports of the API key or too many changes of the location are waiting, or when the import has waited for
-     *   them for too long. `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many imports of the API key or too many changes of the
+     *   location are waiting, or when the import has waited for them for too long
+     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
      */
     async importRows(
       author: WaitingAuthor,

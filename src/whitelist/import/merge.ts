@@ -16,8 +16,9 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
    *
    * @param options.mayRefuse false if the gateway must not refuse the batch, because the import has already written an
    *   earlier batch
-   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too many
-   *   changes of the location are waiting, or when earlier changes take too long
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
+   *   changes take too long
    */
   return async function merge(
     author: WaitingAuthor,

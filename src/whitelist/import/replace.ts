@@ -55,8 +55,9 @@ export function createWhitelistReplace(services: {
    * only the old whitelist entries before the commit. On the embedded database, gates can find some of the new
    * whitelist entries before the commit.
    *
-   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope. `RATE_LIMIT_EXCEEDED` when too many
-   *   changes of the location are waiting, or when earlier changes take too long
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
+   *   changes take too long
    */
   return function replace(
     author: WaitingAuthor,
