@@ -57,7 +57,7 @@ const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumn
       k.inside AS "quotaInside", k.enforcement::text AS "quotaEnforcement", CASE WHEN k.inside IS NOT NULL
         THEN ${vehiclesInside({ locationId: 'l.id', referenceId: 'e."referenceId"' }, 'v.id <> e.id')} END AS "quotaUsed"`;
 
-/** SQL that joins the location of each request. In this SQL, `l` is a location and `q` is a request. */
+/** SQL that joins each gate request with its location. In this SQL, `l` is a location and `q` is a request. */
 const locationOfQuestion = `"Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`;
 
 /** SQL that reads the location of each request only once, even if a request contains many plates or texts. */

@@ -55,8 +55,8 @@ export function createLocationWrites({
     /**
      * Creates a location.
      *
-     * @throws {ServiceError} `CONFLICT` when the company already has a location with the same slug. `owningCompany`
-     *   checks the company, and can throw further errors
+     * @throws {ServiceError} `CONFLICT` when the company already has a location with the same slug. The function
+     *   `owningCompany`, which checks the company of the new location, can throw further errors
      */
     async create(author: Author, values: LocationValues): Promise<Location> {
       const companyId = await owningCompany(prisma, author.key, values.companyId, 'locations');

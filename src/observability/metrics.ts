@@ -58,8 +58,8 @@ export interface Metrics {
 
 /**
  * The upper limits of the histogram buckets for requests, in seconds. The smallest histogram bucket is for refused
- * requests, because a refusal needs no database query. The largest bucket is for requests that return the longest
- * lists.
+ * requests, because a refusal needs no database query. The largest histogram bucket is for requests that return the
+ * longest lists.
  */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

@@ -51,7 +51,8 @@ export function createInsideCounts({
     /**
      * Records which vehicles were inside a location at a given time. At the time of the occupancy count, every vehicle
      * in `plates` has an open session, and the sessions of all other vehicles end. If an occupancy count with plates
-     * already exists for this time, the new list of vehicles replaces the old list. An equal list changes nothing.
+     * already exists for this time, the new list of vehicles replaces the old list. If both lists are equal, nothing
+     * changes.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -115,8 +116,8 @@ export function createInsideCounts({
     /**
      * Records how many vehicles were inside a location at a given time. No session changes. The difference between the
      * counted number and the number of open sessions becomes an adjustment of the occupancy (`adjustmentOf`). A second
-     * call for the same time replaces the counted number. If the new number equals the old number, the call changes
-     * nothing.
+     * call of `adjustOccupancy` for the same time replaces the counted number. If the new number equals the old number,
+     * the call changes nothing.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} the same errors as `setInside`

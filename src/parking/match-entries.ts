@@ -106,9 +106,9 @@ export const matchOf = (
 });
 
 /**
- * Whether a recorded event has the plate that a gate sends now. If the gate sends the text that a camera read, the
- * function compares the camera texts instead of the plates. Two events with the same camera text can have different
- * plates, because a change of the whitelist can change which entry matches the text.
+ * Whether a recorded event has the plate that a gate sends in a new event. If the gate sends the text that a camera
+ * read, the function compares the camera texts instead of the plates. Two events with the same camera text can have
+ * different plates, because a change of the whitelist can change which entry matches the text.
  */
 export function hasPlate(event: ParkingEvent, { plate, reading, entryId }: Reading): boolean {
   if (reading) {

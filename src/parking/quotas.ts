@@ -35,7 +35,7 @@ export interface QuotaValues {
 }
 
 /**
- * Finds the current quotas for the references of whitelist entries at a location. Whitelist entries without a quota are
+ * Finds the current quotas that apply to whitelist entries of a location. Whitelist entries without a quota are
  * omitted.
  *
  * @param isBatch whether the caller records several events

@@ -2,8 +2,8 @@ import { plateTexts, samePlate } from '../whitelist/columns.ts';
 import { confusableForm } from '../whitelist/similar-plates.ts';
 import { isInside } from './session-columns.ts';
 
-// SQL that finds the vehicles of a reference, such as a parking unit, that are inside now. A vehicle belongs to the
-// reference of its current whitelist entry, even if another whitelist entry applied when the vehicle entered.
+// SQL that finds the vehicles that are inside now and belong to a reference (such as an apartment). A vehicle belongs
+// to the reference of its current whitelist entry, even if another whitelist entry applied when the vehicle entered.
 
 /** SQL that joins the whitelist entries of a reference (`v`) with the open sessions of their vehicles (`s`). */
 const entriesAndSessions = (ofReference: string, condition: string) => `
@@ -30,14 +30,14 @@ const confusablePlate = (table: string) =>
   confusableForm(`${table}."plateType" || ${table}."plateCode" || ${table}."plateNumber"`);
 
 /**
- * SQL for the vehicles of a reference that are inside, as rows with `entryId` and `sessionId`. If several sessions
- * belong to one whitelist entry, the SQL returns one row for each of these sessions. A parking session belongs to a
- * whitelist entry if at least one of these conditions is true:
+ * SQL for the vehicles inside that belong to a reference (such as an apartment), as rows with `entryId` and
+ * `sessionId`. If several sessions belong to one whitelist entry, the SQL returns one row for each of these sessions. A
+ * parking session belongs to a whitelist entry if at least one of these conditions is true:
  *
  * - The session has the plate of the whitelist entry.
  * - The session has a camera text that matches this whitelist entry and no other whitelist entry.
  * - The gate sent the id of the whitelist entry, and cameras may confuse the plate of this entry with the plate of the
- *   session. No other whitelist entry has the plate of the session.
+ *   session. In this case, no other whitelist entry may have the plate of the session.
  *
  * @param ofReference the SQL condition that selects the whitelist entries `v` of one reference, such as an apartment
  */
@@ -57,8 +57,8 @@ export const vehiclesOf = (ofReference: string) =>
     .join('\n  UNION ALL');
 
 /**
- * SQL for the number of vehicles of a reference that are inside. A whitelist entry counts as at most one vehicle, even
- * if it has several open sessions.
+ * SQL for the number of vehicles inside that belong to a reference (such as an apartment). A whitelist entry counts as
+ * at most one vehicle, even if it has several open sessions.
  */
 export const vehiclesInside = (
   { locationId, referenceId }: { locationId: string; referenceId: string },

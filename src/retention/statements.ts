@@ -48,10 +48,11 @@ const removal = (table: string, key: string, expired: string, deletedSessions?: 
   );
 
 /**
- * The SQL condition that is true when the retention job must keep the parking session with the id `id`. The job must
- * keep a session that is open, and a session that ended or reached its maximum stay within the last `$days` days. The
- * event or count that ended a kept session is newer than `$days` days, and therefore has not expired. If the job
- * removed this event or count, the session would become open again as soon as the gateway computes the session again.
+ * The SQL condition that is true when the retention job must keep the parking session with the id `id`. The retention
+ * job must keep a session that is open, and a session that ended or reached its maximum stay within the last `$days`
+ * days. The event or count that ended a kept session is newer than `$days` days, and therefore has not expired. If the
+ * job removed this event or count, the session would become open again as soon as the gateway computes the session
+ * again.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id}

@@ -4,7 +4,7 @@ import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/
 const busyMs = 3;
 
 /**
- * The maximum number of checks, during one pause of a long task, whether the event loop is still busy. After
+ * The maximum number of times that a long task checks, during one pause, whether the event loop is still busy. After
  * `maxChecks` checks, the long task continues even in a busy process.
  */
 const maxChecks = 20;

@@ -36,7 +36,10 @@ export interface Lookups {
   addressesOf(hostname: string, company: string, signal: AbortSignal): Promise<LookupAddress[]>;
 }
 
-/** Creates the DNS look-ups of one process, with a limit for each company and a cache of failures. */
+/**
+ * Creates the DNS client of one process, with a limit on the concurrent look-ups of each company, and with a cache of
+ * failed look-ups.
+ */
 export function createLookups(resolve: Resolve): Lookups {
   const slots = createSlots(slotLimits.nameLookups);
   const failures = new LRUCache<string, Error>({ max: maxRememberedFailures, ttl: failureLifetimeMs });

@@ -23,8 +23,8 @@ export interface PlateReading {
 
 /**
  * How likely a possible text of a plate is. `TEXT` (the text that the camera read) is more likely than `ALTERNATIVE`
- * (an alternative that the camera sent). `CONFUSABLE` (a text that differs from the camera's text in one character) is
- * the least likely. If several possible texts match a whitelist entry, the gateway uses the most likely text.
+ * (an alternative that the camera sent). The least likely text is `CONFUSABLE` (a text that differs from the camera's
+ * text in one character). If several possible texts match a whitelist entry, the gateway uses the most likely text.
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
