@@ -337,7 +337,7 @@ export const WebhookEvent = {
   PARKING_INSIDE_COUNTED: 'PARKING_INSIDE_COUNTED',
   /** `parking.occupancy_adjusted`: The number of vehicles inside a location was set. Needs READ_ACTIVITY. */
   PARKING_OCCUPANCY_ADJUSTED: 'PARKING_OCCUPANCY_ADJUSTED',
-  /** `quota.exceeded`: A vehicle entered, and more vehicles of its reference are inside than the quota allows. Needs READ_ACTIVITY. */
+  /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs READ_ACTIVITY. */
   QUOTA_EXCEEDED: 'QUOTA_EXCEEDED',
   /** `webhook.disabled`: The service disabled another webhook of the company, because its receiver answered 410 Gone or failed for days. Needs MANAGE_WEBHOOKS. */
   WEBHOOK_DISABLED: 'WEBHOOK_DISABLED',

@@ -207,7 +207,7 @@ export type WebhookEvent =
   | 'parking.inside_counted'
   /** `parking.occupancy_adjusted`: The number of vehicles inside a location was set. Needs READ_ACTIVITY. */
   | 'parking.occupancy_adjusted'
-  /** `quota.exceeded`: A vehicle entered, and more vehicles of its reference are inside than the quota allows. Needs READ_ACTIVITY. */
+  /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs READ_ACTIVITY. */
   | 'quota.exceeded'
   /** `webhook.disabled`: The service disabled another webhook of the company, because its receiver answered 410 Gone or failed for days. Needs MANAGE_WEBHOOKS. */
   | 'webhook.disabled'
