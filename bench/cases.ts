@@ -90,7 +90,7 @@ export const comparedCases: readonly ComparedCase[] = [
   },
   {
     name: 'gate-reading',
-    title: 'Gate decision by the text of a camera (peer: REST, by parts)',
+    title: 'Gate decision by camera text (peer: REST, by plate)',
     peer: 'hand-written',
     statuses: [200],
     // The gateway must decide by plate type, code and number at least 1.5 times as fast as the hand-written service. A
@@ -101,16 +101,16 @@ export const comparedCases: readonly ComparedCase[] = [
   { name: 'list-1000', title: 'Whole list of 1,000', peer: 'hand-written', statuses: [200], goal: 1.3 },
   {
     name: 'mixed',
-    title: 'Mixed: 70% gate, 25% lists, 5% creates',
+    title: 'Mixed: 70% gate decisions, 25% lists, 5% creates',
     peer: 'hand-written',
     statuses: [200, 201],
     goal: 1.5,
     data: { gateway: (body: { data: { plateAccess?: unknown } }) => body.data.plateAccess ?? body },
   },
-  { name: 'bad-key', title: '401 for a bad key', peer: 'node-http-401', statuses: [401], goal: 0.5 },
+  { name: 'bad-key', title: '401 for an invalid API key', peer: 'node-http-401', statuses: [401], goal: 0.5 },
   {
     name: 'over-limit',
-    title: '429 over the limit',
+    title: '429 above the rate limit',
     peer: 'node-http-429',
     statuses: [429],
     tolerance: shareWithinLimit,

@@ -27,14 +27,14 @@ export async function compare(bench: Bench, compared: ComparedCase): Promise<Cas
       if (!bench.peers) return [];
       const figures: Figure[] = [
         {
-          text: `requests/s to ${peerNames[peer]}`,
+          text: `requests/s, gateway ÷ ${peerNames[peer]}`,
           ...ratioOfPairs(gateway!.rates, other!.rates),
           ...(goal !== undefined && { least: goal }),
         },
       ];
       if (lowerP99) {
         const ratio = ratioOfPairs(gateway!.p99s, other!.p99s);
-        figures.push({ text: `p99 to ${peerNames[peer]}`, ...ratio, most: 1 });
+        figures.push({ text: `p99, gateway ÷ ${peerNames[peer]}`, ...ratio, most: 1 });
       }
       return figures;
     };

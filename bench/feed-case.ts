@@ -114,7 +114,7 @@ export async function feedCost(bench: Bench): Promise<CaseResult> {
       const valuesOf = (figure: keyof Round) =>
         sides.map((side) => rounds[side].map((round) => round[figure])) as [number[], number[]];
       const cost = (): Figure => ({
-        text: `processor time of ${kind.title}, to that without the feed`,
+        text: `processor time of ${kind.title}, with feed ÷ without feed`,
         ...ratioOfPairs(...valuesOf('processorMicroseconds')),
         most: mostCost,
       });
@@ -138,7 +138,7 @@ export async function feedCost(bench: Bench): Promise<CaseResult> {
     }
     return {
       name: 'feed',
-      title: 'What the feed of a whitelist costs its writers',
+      title: 'Writes with the whitelist feed',
       sides: [],
       figures,
       notes,

@@ -188,7 +188,7 @@ async function measureImport(bench: Bench, measured: Import): Promise<CaseResult
             : importByRequest(gateway, bulkSecret, measured),
       },
       {
-        label: 'the statement alone',
+        label: 'plain SQL',
         prepare: prepareBare,
         run: () => writeBare(sql, measured.mode, measured.imported),
       },
@@ -197,7 +197,7 @@ async function measureImport(bench: Bench, measured: Import): Promise<CaseResult
       const peer = await bench.start('hand-written');
       servers.push(peer);
       ways.push({
-        label: 'the hand-written route',
+        label: 'hand-written',
         pid: peer.pid,
         prepare: prepareBare,
         run: () =>
@@ -220,7 +220,7 @@ async function measureImport(bench: Bench, measured: Import): Promise<CaseResult
     const goals = bench.peers && measured.mode === 'CREATE' && !measured.isFile ? [0.7, 0.8] : [];
     const figures = (): Figure[] =>
       ways.slice(1).map(({ label }, index) => ({
-        text: `rows/s to ${label}`,
+        text: `rows/s, gateway ÷ ${label}`,
         ...ratioOfPairs(times[index + 1]!, times[0]!),
         ...(goals[index] !== undefined && { least: goals[index] }),
       }));

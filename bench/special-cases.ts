@@ -40,7 +40,11 @@ const flat = (name: string, title: string, small: string, large: string): Specia
         { side: 'gateway', label: 'at 1,000,000', server, traffic: large },
       ] as const;
       const result = await alternate(bench, sides, expectStatuses([200]), ([atSmall, atLarge]) => [
-        { text: 'cost at 1,000,000 to 1,000', ...ratioOfPairs(atSmall!.rates, atLarge!.rates), most: 1.3 },
+        {
+          text: 'cost, 1,000,000 entries ÷ 1,000 entries',
+          ...ratioOfPairs(atSmall!.rates, atLarge!.rates),
+          most: 1.3,
+        },
       ]);
       return { name, title, ...result };
     } finally {
@@ -70,7 +74,7 @@ async function refusals(bench: Bench): Promise<CaseResult> {
       (measured, { status, tolerance }) => expectStatuses([status], tolerance)(measured),
       ([gate, ...refused]) =>
         refused.map(({ processorTimes }, index) => ({
-          text: `processor time of a ${refusedSides[index]!.status} to processor time of a gate decision`,
+          text: `processor time, status ${refusedSides[index]!.status} ÷ gate decision`,
           ...ratioOfPairs(processorTimes, gate!.processorTimes),
           most: 1 / 3,
         })),
@@ -113,7 +117,7 @@ async function twoProcesses(bench: Bench): Promise<CaseResult> {
       twos.push(two.reduce((sum, { answers, seconds }) => sum + answers / seconds, 0));
     }
     const gain = (): Figure => ({
-      text: 'decisions/s of two to one',
+      text: 'decisions/s, two processes ÷ one process',
       ...ratioOfPairs(twos, ones),
       least: 1,
     });
@@ -132,12 +136,12 @@ async function twoProcesses(bench: Bench): Promise<CaseResult> {
     const allowed = answers.filter((status) => status === 200).length;
     return {
       name: 'two-processes',
-      title: 'Two gateway processes against one, gate decisions',
+      title: 'Gate decisions by two gateway processes',
       sides: [],
       figures: [
         gain(),
         {
-          text: `allowed of ${exactQuestions} at both, limit ${exactLimit}`,
+          text: `requests allowed out of ${exactQuestions}, with a limit of ${exactLimit}`,
           value: allowed,
           least: exactLimit,
           most: exactLimit,
@@ -162,6 +166,6 @@ export const specialCases: readonly SpecialCase[] = [
   { name: 'feed', needsPeers: true, needsScale: false, run: feedCost },
   { name: 'two-processes', needsPeers: true, needsScale: false, run: twoProcesses },
   { name: 'usage-hour', needsPeers: true, needsScale: true, run: usageHour },
-  flat('flat-gate', 'Flat: gate decision', 'gate-at-1000', 'gate-at-1000000'),
-  flat('flat-list', 'Flat: list of one reference id', 'list-at-1000', 'list-at-1000000'),
+  flat('flat-gate', 'Gate decision with a large whitelist', 'gate-at-1000', 'gate-at-1000000'),
+  flat('flat-list', 'List of one reference id with a large whitelist', 'list-at-1000', 'list-at-1000000'),
 ];

@@ -132,7 +132,9 @@ export async function usageHour(bench: Bench): Promise<CaseResult> {
       name: 'usage-hour',
       title: `An hour of ${requestsPerSecond} requests a second in the tables of usage`,
       sides: [],
-      figures: [{ text: 'gate p99 after to before', ...ratioOfPairs(after, before), most: 1.3 }],
+      figures: [
+        { text: 'gate p99, after ÷ before the usage records', ...ratioOfPairs(after, before), most: 1.3 },
+      ],
       notes: [
         `gates at ${requestsPerSecond}/s: p99 before ${median(before).toFixed(2)} ms, after ${median(after).toFixed(2)} ms, ` +
           `while the day was dropped ${whileDropped.toFixed(2)} ms`,

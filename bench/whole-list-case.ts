@@ -156,8 +156,8 @@ async function gatesBesideReaders(bench: Bench, lists: Lists) {
     const [memory, p99] = [valuesOf('peakMemory'), valuesOf('p99')];
     const growths = memory.busy.map((peak, pair) => peak - memory.quiet[pair]!);
     return [
-      { text: 'memory growth with ten slow readers, MiB', ...spreadOf(growths), most: 64 },
-      { text: 'gate p99 meanwhile to quiet p99', ...ratioOfPairs(p99.busy, p99.quiet), most: 3 },
+      { text: 'memory growth with ten slow readers, in MiB', ...spreadOf(growths), most: 64 },
+      { text: 'gate p99, with slow readers ÷ without', ...ratioOfPairs(p99.busy, p99.quiet), most: 3 },
     ];
   };
   async function measurePair(): Promise<void> {
@@ -205,8 +205,10 @@ export async function wholeList(bench: Bench): Promise<CaseResult> {
       title: 'Whole list of 100,000',
       sides: [],
       figures: [
-        { text: 'first byte to first byte of a list of 10', value: firstByte / firstByteOfTen, most: 3 },
-        ...(peerTotal ? [{ text: 'time to time of the peer', value: total / peerTotal, most: 1.2 }] : []),
+        { text: 'time to first byte, this list ÷ list of 10', value: firstByte / firstByteOfTen, most: 3 },
+        ...(peerTotal
+          ? [{ text: 'total time, gateway ÷ hand-written', value: total / peerTotal, most: 1.2 }]
+          : []),
         ...gates.figures,
       ],
       notes: [

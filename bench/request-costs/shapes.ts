@@ -110,13 +110,13 @@ export const shapes: readonly Shape[] = [
   rest('locations', () => ({ method: 'GET', path: '/api/locations' })),
   rest('status of a location', () => ({ method: 'GET', path: `${path}/status` })),
   rest('statuses of 100 locations', () => ({ method: 'GET', path: '/api/locations/status' })),
-  rest('page of 100 entries', () => ({ method: 'GET', path: `${path}/whitelist?limit=100` })),
-  rest('whole list of 10,000', () => ({ method: 'GET', path: `${path}/whitelist` })),
-  rest('whole list, filtered, without matches', () => ({
+  rest('page of 100 whitelist entries', () => ({ method: 'GET', path: `${path}/whitelist?limit=100` })),
+  rest('whole list of 10,000 entries', () => ({ method: 'GET', path: `${path}/whitelist` })),
+  rest('whole list with a filter, without matches', () => ({
     method: 'GET',
     path: `${path}/whitelist?plateType=AUH&referenceId=none`,
   })),
-  rest('create of an entry', (run) => ({
+  rest('creation of a whitelist entry', (run) => ({
     method: 'POST',
     path: `${path}/whitelist`,
     body: { referenceId: 'created', plateType: 'RAK', plateCode: 'A', plateNumber: String(run + 1) },
@@ -128,19 +128,22 @@ export const shapes: readonly Shape[] = [
     (run) =>
       `{ ${aliases(30, (index) => `plateAccess(locationId: "${large}", tolerance: 1, reading: { text: "SOBZ ${run}${index}8", alternatives: [${times(10, (other) => `"B0OZ ${run}${index}5${other}"`).join(' ')}] }) { reason candidates { entry { id } } }`)} }`,
   ),
-  graph('page of 100 entries', () => `{ ${of('whitelist', ', first: 100)')} { nodes { ${entryFields} } } }`),
+  graph(
+    'page of 100 whitelist entries',
+    () => `{ ${of('whitelist', ', first: 100)')} { nodes { ${entryFields} } } }`,
+  ),
   graph(
     '30 lists without matches',
     (run) =>
       `{ ${aliases(30, (index) => `${of('whitelist', `, plateType: "AUH", plateCode: "Z", plateNumber: "${run}${index}")`)} { nodes { id } }`)} }`,
   ),
   graph(
-    '30 lists without matches of two filters',
+    '30 lists with two filters, without matches',
     (run) =>
       `{ ${aliases(30, (index) => `${of('whitelist', `, plateType: "DXB", referenceId: "unit-${index}", validAt: "2001-01-01T00:${10 + index}:${10 + (run % 50)}Z")`)} { nodes { id } }`)} }`,
   ),
   graph(
-    '30 lists of which no entry was valid then',
+    '30 lists with validAt, without matches',
     (run) =>
       `{ ${aliases(30, (index) => `${of('whitelist', `, first: 1, validAt: "2001-01-01T00:${10 + index}:${10 + (run % 50)}Z")`)} { nodes { id } }`)} }`,
   ),
@@ -150,7 +153,7 @@ export const shapes: readonly Shape[] = [
       `{ ${aliases(30, (index) => `${of('whitelist', `, validAt: "${at(run * 100 + index)}")`)} { totalCount }`)} }`,
   ),
   graph(
-    '30 counts of entries',
+    '30 counts of whitelist entries',
     (run) =>
       `{ ${aliases(30, (index) => `${of('whitelist', `, plateType: "DXB", first: ${1 + ((run + index) % 90)})`)} { totalCount }`)} }`,
   ),
@@ -178,11 +181,11 @@ export const shapes: readonly Shape[] = [
   graph('statuses of 100 locations', () => '{ locationStatuses { occupied whitelistedVehicles } }'),
   atPriceOfContract(
     graph(
-      'feed page of 5,000 entries',
+      'page of the feed with 5,000 entries',
       () => `{ ${of('whitelistChanges', ', first: 5000)')} { cursor upserts { ${entryFields} } } }`,
     ),
   ),
-  graph('a cursor of the feed', () => `{ ${of('whitelistCursor', ')')} }`),
+  graph('cursor of the whitelist feed', () => `{ ${of('whitelistCursor', ')')} }`),
   recordEvents('one event', (run) => eventBatch(20_000 + run, 1)),
   recordEvents('batch of 100 events', (run) => eventBatch(21_000 + run * 100, 100)),
   recordEvents('batch of 100 corrections', (run) =>
@@ -198,7 +201,7 @@ export const shapes: readonly Shape[] = [
     'adjustOccupancy',
     (run) => `mutation { adjustOccupancy(locationId: "${large}", occupied: ${run + 10}) { occupied } }`,
   ),
-  rest('status while the number differs', () => ({ method: 'GET', path: `${path}/status` })),
+  rest('status after adjustOccupancy', () => ({ method: 'GET', path: `${path}/status` })),
   graph(
     'updateLocation(longestStayHours)',
     (run) =>
@@ -206,7 +209,7 @@ export const shapes: readonly Shape[] = [
   ),
   importRows('import of 1,000 new rows', 'CREATE', (run) => rows(100_000 + run * 1_000, 1_000, 'new')),
   importRows('import of 1,000 changed rows', 'UPSERT', (run) => rows(100_000, 1_000, `note ${run}`)),
-  importRows('import of 1,000 equal rows', 'UPSERT', () => rows(100_000, 1_000, 'equal')),
+  importRows('import of 1,000 unchanged rows', 'UPSERT', () => rows(100_000, 1_000, 'equal')),
 ];
 
 function gate(values: string, rest: string): string {

@@ -95,16 +95,16 @@ const events = (world: WorstWorld): AttackRequest[] =>
 const requests: [string, Attack['build']][] = [
   ['16 MiB of empty objects', bodyOf(() => `[${'{},'.repeat(largestBody / 3)}{}]`)],
   ['16 MiB of brackets', bodyOf(() => '['.repeat(largestBody))],
-  ['as many empty objects as allowed', bodyOf(() => `[${'{},'.repeat(mostValues / 1.01)}{}]`)],
+  ['maximum number of empty objects', bodyOf(() => `[${'{},'.repeat(mostValues / 1.01)}{}]`)],
   [
-    'as many nested values as allowed',
+    'maximum number of nested values',
     bodyOf(() => {
       const nested = '['.repeat(deepestNesting) + ']'.repeat(deepestNesting);
       return `[${times(Math.floor(mostValues / (deepestNesting + 1)), () => nested).join(',')}]`;
     }),
   ],
   [
-    'as many fields as allowed',
+    'maximum number of fields',
     bodyOf(() => `{${times(mostValues / 2, (index) => `"f${index}":[]`).join(',')}}`),
   ],
   ['16 MiB in the name of a field', bodyOf(() => `{"${'x'.repeat(largestBody)}":1}`)],
@@ -115,9 +115,9 @@ const requests: [string, Attack['build']][] = [
   ['16 MiB in one string', bodyOf(() => `"${'x'.repeat(largestBody)}"`)],
   ['16 MiB of escaped quotes', bodyOf(() => `"${'\\"'.repeat(largestBody / 2)}"`)],
   ['16 MiB that are not UTF-8', notUtf8],
-  ['16 MiB of a document', (world) => [ask(world, `{${'a '.repeat(largestBody / 2)}}`)]],
+  ['GraphQL document of 16 MiB', (world) => [ask(world, `{${'a '.repeat(largestBody / 2)}}`)]],
   [
-    'import of 10,000 bad rows',
+    'import of 10,000 invalid rows',
     importOf({ mode: 'CREATE' }, () => ({ referenceId: 1, plateType: {}, note: [] })),
   ],
   ['import of 10,000 new rows', importOf({ mode: 'CREATE' })],
@@ -129,7 +129,7 @@ const requests: [string, Attack['build']][] = [
     })),
   ],
   [
-    'import of 10,000 rows that are there',
+    'import of 10,000 existing rows',
     (world) =>
       times(2, () =>
         ask(world, importMutation.replace('index error', `index entry { ${entryFields} } error`), {
@@ -141,7 +141,7 @@ const requests: [string, Attack['build']][] = [
   ],
   ['import that replaces 10,000 rows', importOf({ mode: 'REPLACE' })],
   ['import of 10,000 rows as a dry run', importOf({ mode: 'REPLACE', dryRun: true })],
-  ['batches of 1,000 events', events],
+  ['batches of 1,000 parking events', events],
 ];
 
 export const bodyAttacks: readonly Attack[] = requests.map(([name, build]) => ({

@@ -44,7 +44,7 @@ const subscription = (world: WorstWorld) => ({
 
 const reading: [string, Attack['build']][] = [
   [
-    '190 counts',
+    '190 counts of locations',
     (world) => [
       ask(world, `{ ${aliases(2, () => 'companies(first: 95) { nodes { locations { totalCount } } }')} }`),
     ],
@@ -59,7 +59,7 @@ const reading: [string, Attack['build']][] = [
     ],
   ],
   ['usage of 30 months', (world) => [ask(world, usage(world))]],
-  ['usage of as many rows as allowed', (world) => [ask(world, largestUsage(world))]],
+  ['usage with the maximum number of rows', (world) => [ask(world, largestUsage(world))]],
   [
     'changes of imports in the audit log',
     (world) => [ask(world, '{ auditLog(first: 100) { nodes { changes } } }')],
@@ -68,7 +68,7 @@ const reading: [string, Attack['build']][] = [
     'introspection',
     (world) => [ask(world, getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true }))],
   ],
-  ['documents never seen before', freshDocuments],
+  ['GraphQL documents that are not in the cache', freshDocuments],
   ['feed pages of 5,000 entries', (world) => [ask(world, `{ ${feedPage(entryFields)} }`)]],
   ['feed pages under 5 aliases', (world) => [ask(world, `{ ${aliases(5, () => feedPage(entryFields))} }`)]],
   ['feed pages with nested lists', (world) => [ask(world, `{ ${feedPage('location { name }')} }`)]],
@@ -95,7 +95,7 @@ const reading: [string, Attack['build']][] = [
   ['REST: whole list of long texts', (world) => [get(world, `/api/locations/${longTexts}/whitelist`)]],
   ['REST: companies with old settings', (world) => [get(world, '/api/companies')]],
   [
-    'graph: companies with old settings',
+    'GraphQL: companies with old settings',
     (world) =>
       times(60, (number) => ask(world, `{ company(id: "${companyId(1000 + number)}") { settings } }`)),
   ],

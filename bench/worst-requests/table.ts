@@ -63,7 +63,7 @@ export const worstTable = (figures: Record<string, RecordedWorst>): string =>
     [
       'request',
       `delay, ms (≤ ${mostDelayMs})`,
-      `p99 of the minute to quiet (≤ ${mostRatio})`,
+      `p99 ÷ quiet p99 (≤ ${mostRatio})`,
       `memory, MiB (≤ ${mostGrowthMiB})`,
       'failed decisions (0)',
     ],
