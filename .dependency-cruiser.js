@@ -1,5 +1,5 @@
 // This file defines which folder may import which other folder. `npm run import-rules` fails on an import that this
-// file does not allow. In the following chain, a folder may import only itself and folders to its right:
+// file does not allow. In the following chain, a folder may import only its own files and the folders to its right:
 // app, gateway → graphql, http, rest → schema → domain folders → audit, usage → rate-limit → database, redis, errors
 
 /**
@@ -20,8 +20,8 @@ const foundation = ['database', 'errors', 'redis'];
 const inFolders = (...folders) => `^src/(${folders.join('|')})/`;
 
 /**
- * The domain folders that each domain folder may import. A domain folder may import only domain folders that come
- * before it in `domainImports`. All domain folders may import `location-access`, which contains the steps that all
+ * The domain folders that each domain folder may import. A domain folder may import only domain folders that precede
+ * this folder in `domainImports`. All domain folders may import `location-access`, which contains the steps that all
  * changes of a location share.
  */
 const domainImports = {
@@ -58,7 +58,7 @@ export default {
     },
     {
       name: 'no-orphans',
-      comment: 'A file that nothing imports is no longer needed.',
+      comment: 'A file that no other file imports is not needed.',
       severity: 'error',
       from: {
         orphan: true,
@@ -80,7 +80,7 @@ export default {
     },
     folderRule(
       'scheduling',
-      'The scheduler does not depend on the work that it runs.',
+      'The scheduler does not import the tasks that it runs.',
       inFolders('scheduling'),
       inFolders('errors'),
     ),
@@ -89,13 +89,13 @@ export default {
     folderRule('database', 'The database folder does not depend on other folders.', inFolders('database')),
     folderRule(
       'rate-limit',
-      'The limiter only counts points, and does not know keys or requests.',
+      'The rate limiter only counts points. The rate limiter does not import the code for API keys or requests.',
       inFolders('rate-limit'),
       inFolders(...foundation),
     ),
     folderRule(
       'audit-usage',
-      'Domain folders write audit and usage records. The folders of these records do not depend on domain folders.',
+      'Domain folders write audit and usage records. The folders audit and usage do not import domain folders.',
       inFolders('audit', 'usage'),
       inFolders('rate-limit', ...foundation),
     ),
@@ -132,7 +132,7 @@ export default {
     ),
     folderRule(
       'rest',
-      'REST is a view of the graph: it executes documents and never reads the database.',
+      'REST executes GraphQL documents and never reads the database itself.',
       '^rest/',
       '^src/context\\.ts$',
       inFolders('graphql', 'http', 'errors'),
@@ -141,7 +141,7 @@ export default {
     ),
     {
       name: 'rest-clients',
-      comment: 'REST is a view of the graph: it executes documents and never reads the database.',
+      comment: 'REST executes GraphQL documents and never reads the database itself.',
       severity: 'error',
       from: { path: '^rest/' },
       to: { path: '(^|/)prisma/|^node_modules/(@prisma|pg|ioredis)/' },
@@ -149,7 +149,7 @@ export default {
     {
       name: 'cli',
       comment:
-        'The command line is a client of the gateway. It imports no code of the gateway, except the rule for instants.',
+        'The command line is a client of the gateway. From the code of the gateway, the command line imports only the validation of times (schema/instant.ts).',
       severity: 'error',
       from: { path: '^cli/' },
       to: {
@@ -159,7 +159,7 @@ export default {
     },
     folderRule(
       'pages',
-      'The pages show the contract of GraphQL and REST, and do not read data or API keys.',
+      'The web pages document GraphQL and REST. The code of these pages does not read the database or API keys.',
       '^pages/(?!browser/|console/)',
       '^rest/(openapi|openapi-text|openapi-webhooks|json-schema|routes)\\.ts$',
       '^src/graphql/operation-plan\\.ts$',
@@ -175,7 +175,8 @@ export default {
     },
     {
       name: 'surfaces',
-      comment: 'Only the composition files may import both the graph and REST.',
+      comment:
+        'In src, only the files that start or assemble the gateway may import the GraphQL schema, REST or the pages.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(server|gateway|app|first-run)\\.ts$' },
       to: { path: '^(schema|rest|pages)/' },

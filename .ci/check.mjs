@@ -1,5 +1,5 @@
-// `npm run check` runs the checks in parallel, as many at the same time as the machine has processor cores. The program
-// prints the name of each check that failed.
+// `npm run check` runs the checks in parallel, with at most one check for each processor core. The program prints the
+// name of each check that failed.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { installPackages } from '../tools/install.mjs';

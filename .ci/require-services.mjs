@@ -10,7 +10,7 @@ const { rows } = await client.query('SHOW server_version');
 await client.end();
 
 const redis = new Redis(REDIS_URL, { lazyConnect: true, retryStrategy: null, connectTimeout: 5000 });
-redis.on('error', () => {}); // This listener ignores errors, because `redis.connect()` rejects with the same error
+redis.on('error', () => {}); // This listener ignores errors, because `redis.connect()` throws them
 await redis.connect();
 const info = await redis.info('server');
 redis.disconnect();

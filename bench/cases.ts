@@ -17,8 +17,7 @@ export interface ComparedCase {
   /** The allowed share of responses with a status outside `statuses`; the default is 0. */
   tolerance?: number;
   /**
-   * The goal of the case: the minimum ratio of the gateway's requests per second to those of the other server (the
-   * peer).
+   * The goal of the case: the minimum of the gateway's requests per second divided by the peer's requests per second.
    */
   goal?: number;
   /**
@@ -93,8 +92,9 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'Gate decision by camera text (peer: REST, by plate)',
     peer: 'hand-written',
     statuses: [200],
-    // The gateway must decide by plate type, code and number at least 1.5 times as fast as the hand-written service. A
-    // gate decision by camera text may cost 1.2 times as much as a gate decision by plate, so its goal is 1.5 / 1.2.
+    // For gate decisions by plate, the gateway must be at least 1.5 times as fast as the hand-written service. A gate
+    // decision by camera text may cost 1.2 times as much as a gate decision by plate. The goal for camera text is
+    // therefore 1.5 / 1.2.
     goal: 1.5 / 1.2,
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },

@@ -16,8 +16,7 @@ const colorWithoutGoal = '#6b7280';
 /** Draws a chart with a bar for each ratio of two speeds (in requests per second), and a line at the ratio 1. */
 export function drawChart(cases: Record<string, Measured & RecordedCase>): string {
   const ratios = Object.values(cases).flatMap(({ title, figures }) =>
-    // The chart shows only speeds. A figure with a maximum (`most`) as its goal is a cost, so the chart omits this
-    // figure.
+    // The chart shows only speeds, and omits costs. A figure with a maximum (`most`) as its goal is a cost.
     figures.filter(({ most }) => most === undefined).map((figure) => ({ title, figure })),
   );
   const scale = (width - left - right) / largestRatio;

@@ -49,7 +49,7 @@ export async function compare(bench: Bench, compared: ComparedCase): Promise<Cas
 
 /**
  * Whether a measured server is a plain Node server, which shows the maximum speed of this machine. If the peer of a
- * case is a plain Node server, the benchmark starts no second plain Node server.
+ * case is already a plain Node server, the benchmark does not start a second plain Node server.
  */
 const isCeiling = (side: Side) => side.startsWith('node-http');
 
@@ -70,7 +70,10 @@ async function limitsOf(
   return limits;
 }
 
-/** The benchmark sends the requests with these numbers to the gateway and to the peer, and compares the responses. */
+/**
+ * The numbers of the requests that the benchmark sends to the gateway and to the peer, in order to compare the
+ * responses.
+ */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 
 async function expectEqualAnswers(
@@ -106,8 +109,8 @@ async function expectEqualAnswers(
 /** Whether a server with which the gateway is compared (a peer) must send the same headers as the gateway. */
 const sendsOurHeaders = (side: Side) => side !== 'postgraphile' && side !== 'sofa';
 /**
- * The response headers that the comparison ignores, because the headers depend on the encoding, on the connection or on
- * the API.
+ * The response headers that the comparison ignores. These headers depend on the encoding, on the connection or on the
+ * API.
  */
 const transport = new Set([
   'connection',

@@ -30,8 +30,8 @@ const mostRemovals = 50_000;
 const mostCost = 1.05;
 
 /**
- * The duration of the warm-up before each measurement, in seconds. During the warm-up, every connection plans its SQL
- * statements again, because the benchmark has just switched the triggers on or off.
+ * The duration of the warm-up before each measurement, in seconds. Before the warm-up, the benchmark switches the
+ * triggers on or off. Therefore, PostgreSQL plans the SQL statements of every connection again during the warm-up.
  */
 const warmUpSeconds = 1;
 
@@ -65,8 +65,8 @@ interface Round {
 }
 
 /**
- * Compares the costs of writes to a whitelist with and without the whitelist feed. The benchmark measures the writes in
- * pairs: one short measurement with the feed and one short measurement without the feed, in random order.
+ * Compares the costs of writes to a whitelist with and without the whitelist feed. Each pair of measurements consists
+ * of one short measurement with the feed and one short measurement without the feed, in random order.
  */
 export async function feedCost(bench: Bench): Promise<CaseResult> {
   const { database } = bench;

@@ -43,8 +43,9 @@ interface Import {
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
- * A whitelist entry with a plate that no measured import contains. Before a measured CREATE import, a REPLACE import
- * makes this entry the only entry, because a REPLACE import needs at least one row.
+ * A whitelist entry with a plate that no measured import contains. Before each measured CREATE import, a REPLACE import
+ * removes all other entries from the whitelist. A REPLACE import needs at least one row, so this entry remains in the
+ * whitelist.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 
@@ -99,8 +100,8 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(server.origin + path, {
     method: 'POST',
-    // Each import request uses a new connection to the gateway. The gateway could close an idle connection while an SQL
-    // statement on an embedded database blocks this process.
+    // Each import request uses a new connection to the gateway. While an SQL statement on an embedded database blocks
+    // this process, the gateway could close an idle connection, and the next request on this connection would fail.
     headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', Connection: 'close' },
     body: JSON.stringify(body),
   });

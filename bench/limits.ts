@@ -15,8 +15,8 @@ import type { Server } from './processes.ts';
 // program pgbench with the SQL statements of the case.
 
 /**
- * An upper limit for a benchmark case: the maximum number of requests per second without the gateway. The field
- * `reached` is the speed of the gateway as a fraction of this maximum.
+ * The maximum speed for a benchmark case: the requests per second that another program reaches without the gateway. The
+ * field `reached` is the speed of the gateway divided by this maximum speed.
  */
 export interface Limit {
   label: string;
@@ -80,8 +80,8 @@ export async function statementsAlone(
       await response.arrayBuffer();
     };
     const first = freshNumbers();
-    // The benchmark does not record the SQL statements of the first requests, because some of these statements only
-    // look up the API key.
+    // The benchmark does not record the SQL statements of the first requests. Some of these statements only look up the
+    // API key, which later requests read from a cache.
     for (let n = 0; n < sampledRequests; n++) await ask(first + n);
     for (let n = first + sampledRequests; n < first + 2 * sampledRequests; n++) {
       const statements = await statementsOf(() => ask(n));
@@ -173,8 +173,8 @@ function scriptOf(statements: readonly Executed[], n: number): string {
 }
 
 /**
- * Returns a text as an SQL string in which each colon is escaped, because pgbench replaces variables such as `:name`
- * even inside a string.
+ * Returns a text as an SQL string with escaped colons. Without the escapes, pgbench would replace variables such as
+ * `:name` even inside a string.
  */
 const literal = (text: string) =>
   `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3A')}'`;

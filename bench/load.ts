@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, type Side, trafficOf } from './traffic.ts';
 import type { World } from './world.ts';
 
-// This file runs in a separate process, which sends the requests of a short measurement of one server. In a separate
-// process, the sending does not slow down the measured servers.
+// This file runs in a separate process, which sends the requests of a short measurement of one server. The process is
+// separate, so that the work of sending requests does not slow down the measured servers.
 
 /**
  * The settings of one measurement: the kind of requests, the server that gets the requests, the duration, and the number
@@ -21,8 +21,8 @@ export interface LoadJob {
   seconds: number;
   connections: number;
   /**
-   * The number of the first request that this measurement sends. If the requests create objects, each measurement needs
-   * its own request numbers.
+   * The number of the first request that this measurement sends. Requests with equal numbers are equal. If the requests
+   * create objects, each measurement therefore needs unused request numbers.
    */
   from: number;
   /**

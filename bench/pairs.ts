@@ -22,9 +22,9 @@ export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
  * The maximum number of pairs of measurements in a case. Four times as many pairs halve the width of the confidence
- * interval, so the interval of 40 pairs is about half as wide as the interval of nine pairs. If 40 pairs do not decide
- * whether a figure meets its goal, the figure is very close to the goal. A decision would then need hundreds of pairs,
- * and hundreds of pairs of one case take an hour.
+ * interval. With 40 pairs, the interval is therefore about half as wide as with nine pairs. If 40 pairs do not decide
+ * whether a figure meets its goal, the figure is very close to the goal. To decide whether the goal is met, the
+ * benchmark would then need hundreds of pairs, which take an hour for one case.
  */
 export const maxPairs = 40;
 
@@ -40,8 +40,8 @@ export function median(values: readonly number[]): number {
 /**
  * Returns the median of the given values, with its confidence interval. The confidence interval comes from the sign
  * test (https://en.wikipedia.org/wiki/Sign_test). The sign test works for any distribution of the measurement noise.
- * With fewer than six values, no interval reaches the confidence level, so the interval is the range from the smallest
- * to the largest value.
+ * With fewer than six values, no interval reaches the confidence level. In this case, the function returns the range
+ * from the smallest to the largest value.
  */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
@@ -51,9 +51,10 @@ export function spreadOf(values: readonly number[]): Spread {
 
 /** Returns how many values lie below the confidence interval. The same number of values lies above the interval. */
 function leftOutAtEachEnd(count: number): number {
-  // `chance` is the probability that the true median lies outside the range of all values except the `k` smallest and
-  // the `k` largest. The true median lies outside this range if at most `k` of the `count` values are below the true
-  // median, or if at most `k` values are above the true median.
+  // If the `k` smallest and the `k` largest of the `count` values are removed, the other values form a range. `chance`
+  // is the probability that the true median lies outside this range. The true median lies below the range if at most
+  // `k` values are below the true median. The true median lies above the range if at most `k` values are above the true
+  // median.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -84,9 +85,9 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 
 /**
  * Makes at least `least` and at most `most` pairs of measurements. The measurement stops when every figure clearly
- * meets or clearly misses its goal (no figure is undecided). The function compares the figures with their goals only
- * after `least` pairs and each time the number of pairs has doubled. With more comparisons, more measurements would
- * stop because of a random result.
+ * meets or clearly misses its goal (no figure is undecided). The function compares the figures with their goals first
+ * after `least` pairs, and then only when the number of pairs has doubled. If the function compared the figures more
+ * often, a random result would stop more measurements too early.
  *
  * @param measurePair a function that makes one pair of measurements
  * @param figures a function that computes the figures of the benchmark from all pairs measured so far

@@ -124,8 +124,8 @@ export async function residentMemory(pid: number): Promise<number | undefined> {
 
 /**
  * Returns the processor time of a process in milliseconds. Returns `undefined` on an operating system without /proc.
- * The function adds up the processor times of all threads. The processor times of threads are exact, but the operating
- * system shows the processor time of a whole process only in steps of 10 ms.
+ * The function adds up the processor times of all threads. The operating system shows exact processor times for
+ * threads, but shows the processor time of a whole process only in steps of 10 ms.
  */
 export async function processorTime(pid: number): Promise<number | undefined> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -146,7 +146,7 @@ export function watchMemory(pid: number): { stop(): number } {
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  // If a measurement fails before it calls `stop`, the benchmark process can still end because of `unref`.
+  // `unref` lets the benchmark process end even if a measurement fails before it calls `stop`.
   const timer = setInterval(() => void sample(), 20).unref();
   return {
     stop() {

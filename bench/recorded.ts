@@ -27,15 +27,15 @@ export interface RecordedCase {
 }
 
 /**
- * How one kind of expensive request affects gate decisions while an API key uses up its rate limit with requests of
- * this kind.
+ * The effect of one kind of expensive request on gate decisions. During the measurement, one API key uses up its rate
+ * limit with requests of this kind.
  */
 export interface RecordedWorst {
   delayMs: number;
   growthMiB: number;
   /**
    * The ratio of two 99th percentiles (p99) of the gate decision times: during the minute of expensive requests, and
-   * without load. `p99Ratio` is recorded only if it is above the allowed maximum.
+   * without load. The figures of earlier benchmark runs do not contain `p99Ratio`.
    */
   p99Ratio?: number;
   failures?: number;

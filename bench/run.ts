@@ -106,8 +106,8 @@ try {
   console.log(`Seeding${million ? ', with one location of 1,000,000' : ''} …`);
   const world = await seedWorld(database, { pepper: target.pepper, million });
   const measured = await describeRun(target, database);
-  // Only one process at a time can open the embedded database. This process therefore closes the embedded database
-  // before the gateway opens the database.
+  // Only one process at a time can open the embedded database. This process must therefore close the embedded database
+  // before the gateway opens the embedded database.
   if (embedded) await database.close();
 
   const env: NodeJS.ProcessEnv = {

@@ -37,7 +37,7 @@ export async function createTarget({ embedded = false }: { embedded?: boolean } 
     console.error('Set DATABASE_URL and REDIS_URL, or use --embedded to measure the embedded database');
     process.exit(1);
   }
-  // While the variable `DATABASE_URL` is set, `createScratchDatabase` does not create an embedded database.
+  // `createScratchDatabase` creates an embedded database only if the variable `DATABASE_URL` is not set.
   if (embedded) delete process.env.DATABASE_URL;
   const { createEmbeddedDatabase, createScratchDatabase } =
     await import('../test/support/scratch-database.ts');

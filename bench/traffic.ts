@@ -34,8 +34,8 @@ export interface RequestSpec {
 }
 
 /**
- * A function that builds the `n`-th request of a measurement. For the same `n`, the gateway and its peers (the servers
- * with which the benchmark compares the gateway) get equivalent requests.
+ * A function that builds the `n`-th request of a measurement. The `n`-th request for the gateway is equivalent to the
+ * `n`-th request for each peer (a server with which the benchmark compares the gateway).
  */
 type Build = (world: World, n: number) => RequestSpec;
 
@@ -45,9 +45,7 @@ type Build = (world: World, n: number) => RequestSpec;
  */
 interface Traffic {
   sides: Partial<Record<Side, Build>>;
-  /**
-   * Whether the benchmark can send each request only once, for example because the request creates a whitelist entry.
-   */
+  /** True if the benchmark must not send a request twice, for example because the request creates a whitelist entry. */
   fresh?: boolean;
 }
 
@@ -171,8 +169,8 @@ const mixed =
   };
 
 /**
- * The number of client addresses that send invalid API keys. With so many client addresses, no address exceeds its rate
- * limit.
+ * The number of client addresses that send invalid API keys. The number is so high that no client address exceeds its
+ * rate limit.
  */
 const strangers = 1000;
 const badKey: Build = (world, n) => {

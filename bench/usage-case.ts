@@ -22,7 +22,8 @@ const recordsPerStatement = 500;
 /**
  * The number of measurements of gate decisions before the benchmark writes the usage records. After the benchmark has
  * written the usage records, the same number of measurements follows. Six measurements are enough for a confidence
- * interval. The benchmark cannot add measurements without usage records later, so the number is fixed in advance.
+ * interval. After the benchmark has written the usage records, the benchmark can no longer measure gate decisions
+ * without these records. Therefore, the number of measurements is fixed in advance.
  */
 const gateRounds = 6;
 

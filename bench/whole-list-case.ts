@@ -7,8 +7,8 @@ import { residentMemory, type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { bulkLocations, locationId, referenceId } from './world.ts';
 
-// This file measures a response with a list of 100,000 whitelist entries: the duration of the response, the memory that
-// the response needs, and the effect on gate decisions.
+// This file measures responses with a list of 100,000 whitelist entries: their duration, their memory use, and their
+// effect on gate decisions.
 
 interface Fetched {
   firstByteMs: number;
@@ -57,7 +57,7 @@ async function repeat<Result>(times: number, work: () => Promise<Result>): Promi
 const listPath = (position: number, reference?: string) =>
   `/api/locations/${locationId(position)}/whitelist${reference ? `?referenceId=${reference}` : ''}`;
 
-/** How many gate decisions per second another client requests while the clients of the benchmark read whole lists. */
+/** The number of gate decisions per second that another client requests, while slow clients read whole lists. */
 const gateRate = 200;
 const gateConnections = 10;
 const longLists = 5;
@@ -86,8 +86,8 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
       rate,
     });
   const short = () => fetchList(server, bulkSecret, shortPath);
-  // Before the measurement, gate decisions and short lists let the heap of the server grow to its usual size, which
-  // includes garbage that V8 has not collected yet.
+  // Before the measurement, the benchmark requests gate decisions and short lists, so that the heap of the server grows
+  // to its usual size. The usual size includes garbage that V8 has not collected yet.
   await ask('gate', bench.warmUpSeconds);
   await ask('list-1000', bench.warmUpSeconds * 2);
   await repeat(30, short);
@@ -180,8 +180,8 @@ async function totalOfPeer(bench: Bench): Promise<number> {
 }
 
 /**
- * The maximum size of the V8 heap in MB. V8 collects garbage only when the heap is full, so a larger heap would contain
- * more garbage.
+ * The maximum size of the V8 heap in MB. V8 collects garbage only when the heap is full. A larger heap would therefore
+ * contain more garbage, which the benchmark would measure as memory growth.
  */
 const smallHeap = 160;
 

@@ -22,14 +22,14 @@ export interface World {
 export const mainLocations = 100;
 export const entriesPerLocation = 1000;
 export const companies = 10;
-/** How many whitelist entries of the benchmark data share one reference. */
+/** The number of whitelist entries with the same reference id in the benchmark data. */
 export const entriesPerReference = 10;
 /** The number of requests that the API key with the secret `exactSecret` may send in each rate limit window. */
 export const exactLimit = 200;
 
 /**
- * The positions of the large locations. The benchmark computes the id of each location from its position. The large
- * locations come after the main locations and belong to another company.
+ * The positions of the large locations in the list of all locations. The benchmark computes the id of each location
+ * from its position. The large locations come after the main locations and belong to another company.
  */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 

@@ -49,15 +49,15 @@ const graph = (name: string, query: (run: number) => string, variables?: (run: n
 
 const atPriceOfContract = (shape: Shape): Shape => ({ ...shape, priceOfContract: true });
 
-/** Returns the start of a GraphQL field that lists rows of the large location, such as its parking sessions. */
+/** Returns the beginning of a GraphQL field of the large location, such as `parkingSessions(locationId: "…"`. */
 const of = (list: string, rest: string) => `${list}(locationId: "${large}"${rest}`;
 const entryFields =
   'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';
 const path = `/api/locations/${large}`;
 
 /**
- * Returns the parking events that one request records. For the same event number, the function always returns the same
- * event, so that a later request can send an event again.
+ * Returns the parking events that one request records. The event number determines the event, so that a later request
+ * can send the same event again.
  */
 const eventBatch = (first: number, count: number, values: (index: number) => object = () => ({})) =>
   times(count, (index) => ({

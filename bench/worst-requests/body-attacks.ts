@@ -5,8 +5,8 @@ import type { WorstWorld } from './seed.ts';
 // This file builds requests whose bodies are expensive to read, to check or to execute.
 
 /**
- * The size of the large value in a request body, in bytes. A large value is slightly below the size limit of a request
- * body, because the body also contains the GraphQL query.
+ * The size of the large value in a request body, in bytes. The large value is slightly smaller than the size limit of a
+ * request body, because the body also contains the GraphQL query.
  */
 const largestBody = 16 * 1024 * 1024 - 1000;
 /**

@@ -5,7 +5,7 @@ import { type RequestSpec, trafficOf } from '../traffic.ts';
 import type { World } from '../world.ts';
 
 // The benchmark process in this file requests gate decisions for companies that do not send the expensive requests. The
-// process sends its requests at a constant rate, even while it waits for earlier responses.
+// process sends its requests at a constant rate, and does not wait for the responses to earlier requests.
 
 /** The message that tells this process to start its requests for gate decisions. */
 export interface GatesJob {

@@ -10,7 +10,7 @@ export interface AttackRequest {
   body?: string | Buffer;
 }
 
-/** A kind of expensive request, which takes as much time in the gateway as the request limits allow. */
+/** A kind of expensive request. Each request takes as much time in the gateway as the request limits allow. */
 export interface Attack {
   name: string;
   /**

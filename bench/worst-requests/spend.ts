@@ -55,8 +55,9 @@ async function spend({
   async function send({ path, body, ...options }: AttackRequest): Promise<number> {
     const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
     request.on('error', () => undefined);
-    // If the gateway rejects a request body that the client is still sending, the gateway closes the connection. The
-    // client therefore ignores connection errors, even after the client has read the response.
+    // If the gateway rejects a request body that the client is still sending, the gateway closes the connection. This
+    // causes a connection error, even after the client has read the response. The client therefore ignores connection
+    // errors.
     request.once('socket', (socket) => socket.on('error', () => undefined));
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];

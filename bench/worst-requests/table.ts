@@ -31,8 +31,8 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 
 /**
  * Returns the figures of each kind of expensive request, with the name of the kind as the key. The benchmark measures
- * delays without load before each kind of expensive request. The figures compare each kind of expensive request with
- * the delays without load from all these measurements together.
+ * delays without load before each kind of expensive request. The function computes one p99 without load from all delays
+ * that were measured without load.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);
