@@ -43,9 +43,9 @@ async function stampOfSources() {
 }
 
 /**
- * Makes every import of the package graphql load the same copy of the package. Without this plugin, the bundle would
- * contain two copies of graphql, because some packages import its ES modules and others load its CommonJS files. One
- * copy of graphql rejects a schema that another copy of graphql has created.
+ * Makes every import of the package graphql load the same copy of the package. Some packages import the ES modules of
+ * graphql, and others load its CommonJS files. Without this plugin, the bundle would therefore contain two copies of
+ * graphql. A copy of graphql rejects a schema that another copy of graphql has created.
  */
 const oneGraphql = {
   name: 'one-graphql',
@@ -77,8 +77,8 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/bootstrap-key.ts', 'cli/pms.ts'],
     entryNames: '[name]',
     outdir: 'dist',
-    // The bundle contains the npm packages. With unbundled packages, Node would have to find and read 1,500 package
-    // files, and would need twice as long to start.
+    // The bundle contains the npm packages. If the packages were not in the bundle, Node would have to find and read
+    // 1,500 package files. A start would then take twice as long.
     bundle: true,
     external: externalPackages,
     plugins: [oneGraphql],
@@ -91,7 +91,7 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     banner: {
       js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
     },
-    // Without source maps, stack traces would show wrong line numbers. The source maps do not contain the source texts,
+    // Without source maps, stack traces would show wrong line numbers. The source maps do not contain the source code,
     // so that every process needs less memory.
     sourcemap: true,
     sourcesContent: false,

@@ -14,8 +14,8 @@ const documentsOf = (folder: string, options: object = {}) => ({
 });
 
 /**
- * The generated enums keep the value names of the GraphQL schema. The command line lists these names as the allowed
- * values of its options.
+ * The values of the generated enums have the same names as in the GraphQL schema. The command line lists these names as
+ * the allowed values of its options.
  */
 const enumValues = {
   enumType: 'const',
@@ -23,8 +23,8 @@ const enumValues = {
   namingConvention: { enumValues: 'keep' },
 };
 
-// The file schema/schema.graphql is generated only for reviewers. REST, the command line and the console use the
-// generated typed documents to run their GraphQL operations.
+// The file schema/schema.graphql is generated only so that reviewers can read the schema. REST, the command line and
+// the console use the generated typed documents to run their GraphQL operations.
 const config: CodegenConfig = {
   schema: './schema/index.ts',
   generates: {

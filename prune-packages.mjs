@@ -1,4 +1,4 @@
-// This script makes a container image smaller, and runs after `npm run build`. If the bundle does not load a package,
+// This script runs after `npm run build`, and makes the container image smaller. If the bundle does not load a package,
 // the script removes the package from node_modules and from package.json.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -8,8 +8,9 @@ import { defineConfig } from 'vitest/config';
 const workerBytes = 4 * 1024 ** 3;
 
 export default defineConfig({
-  // All imports of the package graphql use its CommonJS build, because Node loads the CommonJS build for the packages
-  // in node_modules. Without the alias in `resolve`, Vite would load a second copy of the package graphql.
+  // With the alias in `resolve`, all imports of the package graphql load its CommonJS build. Node also loads the
+  // CommonJS build for the packages in node_modules. Without the alias, Vite would load a second copy of the package
+  // graphql.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
@@ -18,11 +19,10 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000, interval: 50 } },
-    // Four test processes keep only two processor cores busy, because many tests wait for a timer or for another
-    // process.
+    // Many tests wait for a timer or for another process, so four test processes keep only two processor cores busy.
     maxWorkers: Math.max(1, Math.min(4, Math.floor(totalmem() / workerBytes))),
-    // Each test process runs many test files. Loading the gateway again for each file would take a third of the total
-    // time.
+    // Each test process runs many test files. If each test file loaded the gateway again, a third of the total time
+    // would be needed for loading.
     isolate: false,
     globalSetup: 'test/support/global-setup.ts',
     // `npm run coverage` writes a report for people to read. The project requires no minimum test coverage.

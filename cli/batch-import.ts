@@ -27,7 +27,7 @@ export interface RejectedRows<Row> {
   close(): Promise<void>;
 }
 
-/** An import: the batches of rows from a file, and the functions that send them to the gateway. */
+/** An import: the batches of rows from a file, and the functions that send the batches to the gateway. */
 interface BatchImport<Row> {
   source: Source;
   batches: AsyncGenerator<Row[]>;
@@ -36,12 +36,12 @@ interface BatchImport<Row> {
   /** The verb in messages about accepted rows, such as `recorded`. */
   done: string;
   /**
-   * Writes the rejected rows of an import to a file. `rejects` is omitted if the gateway refuses a whole batch because
-   * of one invalid row.
+   * Writes the rejected rows of an import to a file. `rejects` is omitted for imports in which the gateway refuses a
+   * whole batch because of one invalid row.
    */
   rejects?: RejectedRows<Row>;
   /**
-   * Sends those rows of a batch that the command itself has not rejected.
+   * Sends the rows of a batch to the gateway, except the rows that the command itself has rejected.
    *
    * @param batch all rows of the batch, including the rows that the command itself has rejected
    * @param stopping a signal that ends the pause before a retry
@@ -53,7 +53,7 @@ interface BatchImport<Row> {
     stopping: AbortSignal,
   ): Promise<ReadonlyMap<number, Rejection>>;
   /**
-   * Returns the additional arguments of the command that continues a failed import. `continuation` is omitted if the
+   * Returns the additional arguments of the command that continues a failed import. If `continuation` is omitted, the
    * user can continue the import by running the same command again.
    */
   continuation?(after: { line: number; rejected: number }): string[];
@@ -84,7 +84,7 @@ export async function* batchesOf<Row>(
 const linesOf = (batch: readonly FileRow[]) =>
   batch.length === 1 ? `line ${batch[0]?.line}` : `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`;
 
-/** The value that the import loop gets instead of a batch after the user has interrupted the import. */
+/** A marker: after the user has interrupted the import, the import loop gets this value instead of a batch. */
 const isStopped = Symbol('stopped');
 
 /**
@@ -132,22 +132,22 @@ export async function importInBatches<Row extends FileRow>(
       if (!sending) return;
       progress.stop();
       output.say(
-        `Waiting for the answer to ${linesOf(sending)}. A second Ctrl-C ends at once and leaves it unknown whether they are ${done}.\n${stateInWords()}`,
+        `Waiting for the answer to ${linesOf(sending)}. A second Ctrl-C stops the command immediately. The command then cannot tell whether the ${noun} in this request are ${done}.\n${stateInWords()}`,
       );
     });
   });
   const interruption = () => new Failure(`Interrupted. ${stateInWords()}`, exitCode.interrupted);
 
   /**
-   * Returns the next batch of rows. After Ctrl-C, the command still reads whether a file has another batch. If the file
-   * has no other batch, the import is complete and not interrupted.
+   * Returns the next batch of rows. If the input is a file, the function reads the next batch even after Ctrl-C. If the
+   * file then has no further batch, the import is complete and not interrupted.
    */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
 
   /**
-   * Returns the failure for an error that occurred while the command read the next batch. After the first batch, the
-   * error message also says how many rows are imported.
+   * Returns the error to show to the user when the command could not read the next batch. If an earlier batch was sent,
+   * the error message also says how many rows are imported.
    */
   function readingFailure(error: Error): Error {
     if (lastLine === undefined) return error;
@@ -193,7 +193,7 @@ export async function importInBatches<Row extends FileRow>(
   } finally {
     forget();
     progress.stop();
-    source.stream.destroy(); // an open standard input would keep the process running after a failure
+    source.stream.destroy(); // without this call, an open standard input would keep the process running after a failure
     await rejects?.close();
   }
 }

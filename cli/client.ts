@@ -16,8 +16,8 @@ export interface Client {
    * and sends the operation again.
    *
    * @param options.repeatable whether the operation may be executed twice without harm. The client retries a repeatable
-   *   operation a few times when the gateway fails or becomes unreachable. Before the gateway has answered a first
-   *   request, the client does not retry
+   *   operation a few times when the gateway fails or becomes unreachable. If the gateway has not yet answered any
+   *   request, the client does not retry the operation
    * @param options.stopping a signal that ends the pause before a retry. After the signal, the client throws an
    *   AbortError
    * @throws {Failure} with the error message of the gateway, when the gateway returns an error
@@ -65,7 +65,7 @@ function isGraphAnswer<Data>(body: unknown): body is GraphAnswer<Data> {
  *
  * @param operation the query and the variables
  * @throws {Failure} when the gateway fails, or when the response is not a GraphQL response. If a retry may succeed, the
- *   failure is marked as temporary
+ *   property `temporary` of the failure is true
  */
 export async function sendOperation<Data>(
   connection: Connection,

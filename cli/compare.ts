@@ -1,4 +1,4 @@
-/** A field that has different values in the REST response and in the GraphQL response. */
+/** A field whose value in the REST response differs from its value in the GraphQL response. */
 export interface Difference {
   /** The path of the field in the response, such as `data[3].note`. */
   field: string;

@@ -7,7 +7,7 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 /** A command, with the words that can follow the command on the command line. */
 interface CompletedCommand {
   /**
-   * The words after `pms` that select the command, such as `keys list`. For `pms` without a command, the text is empty.
+   * The words after `pms` that select the command, such as `keys list`. `path` is empty for the program `pms` itself.
    */
   path: string;
   words: Word[];
@@ -20,7 +20,7 @@ interface Word {
   explanation: string;
 }
 
-/** The text that stands for the name of a file in the help of a command. */
+/** The placeholder for a file name in the help texts of commands. */
 const fileName = '<file>';
 
 /** Returns a command and all its subcommands. */
@@ -45,8 +45,8 @@ function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
 }
 
 /**
- * Returns the allowed values of the options of all commands. If two commands have an option with the same name, the
- * allowed values are the same.
+ * Returns the allowed values of the options of all commands. Options with the same name have the same allowed values in
+ * all commands.
  */
 function choicesOf(command: Command): Map<string, readonly string[]> {
   const own = command.options.flatMap(({ long, argChoices }): [string, readonly string[]][] =>

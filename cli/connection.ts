@@ -21,14 +21,15 @@ interface GatewayAnswer {
 /** Sends requests to one gateway with one API key. */
 export interface Connection {
   /**
-   * Sends a request, and retries it only after the gateway refused it because of a limit: with status 429, or with the
+   * Sends a request. If the gateway refuses the request because of a limit, the client sends the request again. After
+   * other failures, the client does not send the request again. A refusal because of a limit has status 429, or the
    * GraphQL error `RATE_LIMIT_EXCEEDED` for every field. A refused request has changed nothing. Before a retry, the
    * client waits for the time in the response header `Retry-After`, or for one second without this header.
    *
    * @param path the path and query of the URL
    * @param stopping a signal that interrupts the pause after a rate limit error; `send` then throws an AbortError
-   * @throws {Failure} when no gateway answered, or when the gateway refused a hundred retries in sequence. If a retry may
-   *   succeed, `temporary` of the failure is true
+   * @throws {Failure} when no gateway answered, or when the gateway refused a hundred retries in sequence. If a retry
+   *   may succeed, the property `temporary` of the failure is true
    */
   send(
     path: string,
@@ -37,10 +38,11 @@ export interface Connection {
   ): Promise<GatewayAnswer>;
   /**
    * Sends a request that may be executed twice without harm. When the gateway fails or becomes unreachable, the
-   * connection repeats the request a few times. Before the gateway has answered a first request, the connection does
-   * not repeat requests.
+   * connection repeats the request a few times. If the gateway has not yet answered any request, the connection does
+   * not repeat the request.
    *
-   * @param request a function that sends the request once. If a retry may succeed, it throws a temporary `Failure`
+   * @param request a function that sends the request once. If a retry may succeed, the function throws a temporary
+   *   `Failure`
    * @param stopping a signal that ends the pause before a retry; `repeat` then throws an AbortError
    */
   repeat<Result>(request: () => Promise<Result>, stopping?: AbortSignal): Promise<Result>;
@@ -61,8 +63,8 @@ const maxRetries = 5;
 
 /**
  * The maximum number of retries of one request that the gateway refuses because of a limit. After the pause in
- * `Retry-After`, the gateway refuses the request again only if other clients use the same API key. A hundred refusals in
- * sequence have another cause, such as a proxy with its own limit.
+ * `Retry-After`, the gateway refuses the request again only if other clients use the same API key. A hundred refusals
+ * in sequence probably have another cause, such as a proxy with its own limit.
  */
 const maxLimitRetries = 100;
 
@@ -70,19 +72,21 @@ const maxLimitRetries = 100;
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
 /**
- * The error codes of Node.js for a server that sends no HTTP response. The field `difference` describes the behaviour
- * of the server for the error message.
+ * The error codes of Node.js for a server that sends no HTTP response. The field `difference` is the part of the error
+ * message that describes the behaviour of the server.
  */
 const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
   { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },
   { codes: /^(ERR_SSL_|EPROTO)/, difference: 'its answer is not TLS (a port without TLS needs http://)' },
-  // A closed connection is a temporary failure, because a gateway that stops also closes its connections.
+  // A closed connection counts as a temporary failure. For example, a gateway closes its connections when the gateway
+  // stops.
   { codes: /^(UND_ERR_SOCKET|ECONNRESET)$/, difference: 'it closed the connection', temporary: true },
 ];
 
 /**
- * Returns why the gateway refused the whole request because of a limit, or `undefined` when the gateway did not. A
- * change that waited too long for its location is refused with status 200 (docs/rate-limits.md).
+ * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`. A
+ * refusal can have the status 200, for example when a change has waited too long for earlier changes of its location
+ * (docs/rate-limits.md).
  */
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
   if (response.status === 429) return 'The rate limit of the key is reached';
@@ -134,8 +138,8 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
         try {
           return await request();
         } catch (error) {
-          // If the gateway has never answered a request, the address that the user gave is probably wrong. Retries
-          // would only hide a wrong address from the user.
+          // If the gateway has never answered a request, the address of the gateway is probably wrong. With a wrong
+          // address, retries would only delay the error message.
           const mayHelp = error instanceof Failure && error.temporary && answered;
           if (!mayHelp || failures > maxRetries) throw error;
           const seconds = pauseOf(error, failures);

@@ -78,8 +78,8 @@ const options = {
 };
 
 /**
- * Returns the REST requests from a text with curl commands. The curl commands can be written by people, or copied
- * from a browser. The function skips all shell commands except curl.
+ * Returns the REST requests from a text with curl commands. The curl commands can be written by people, or copied from
+ * a browser. The function ignores all shell commands except curl.
  *
  * @throws {Failure} when curl itself would reject a command, or when pms does not support an option of a curl command
  */
@@ -93,8 +93,8 @@ function callOf(args: string[]): RestCall {
   const { values, addresses } = parse(args);
   const [address, ...more] = addresses;
   if (address === undefined || more.length > 0) {
-    // The message does not contain the addresses. If a header has no quotes, its value is parsed as an address, and the
-    // value may be an API key.
+    // The message does not contain the addresses, because an address may be an API key: the value of a header without
+    // quotes is parsed as an address.
     throw new Failure(
       `A curl line must have exactly one address, not ${addresses.length}. Quote each header and each address that contains spaces.`,
       exitCode.usage,
@@ -122,8 +122,8 @@ function callOf(args: string[]): RestCall {
 }
 
 /**
- * Returns the part of an error message that names an address. The part never contains a password or a query. If
- * `address` is not a web address, the part does not contain its text, because the text may be an API key.
+ * Returns a text for an error message about a web address. The text never contains a password or a query. If `address`
+ * is not a web address, the text does not contain `address`, because `address` may be an API key.
  */
 function shownAddress(address: string): string {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) return '; an address contains /api/';

@@ -60,7 +60,7 @@ const eventRules: Record<keyof ParkingEventInput, Rule> = {
   entryId: must((value) => isAbsent(value) || isText(value), 'Must be a text'),
 };
 
-/** Returns why the first invalid field of an object is invalid, or `undefined` when all fields are valid. */
+/** Returns the first invalid field of an object with an error message, or `undefined` when all fields are valid. */
 function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rejection | undefined {
   const code = 'VALIDATION_ERROR';
   for (const field of Object.keys(value)) {
@@ -89,8 +89,8 @@ function formFault(event: unknown): Rejection | undefined {
 }
 
 /**
- * Reads events from a file with one JSON object in each line. A file of rejected events can also be read: each of its
- * JSON objects contains the event in the field `event`.
+ * Reads events from a file with one JSON object in each line. The function can also read a file of rejected events, in
+ * which each JSON object has the event in its field `event`.
  *
  * @param name the name of the file for error messages
  * @throws {Failure} when the file cannot be read

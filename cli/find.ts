@@ -19,9 +19,7 @@ interface Named<Item> {
   /** The word for one object, such as `location`. */
   kind: string;
   plural: string;
-  /**
-   * A text for error messages that names the fields by which a user can find an object, such as `id, slug or name`.
-   */
+  /** The fields by which a user can find an object, as text for error messages, such as `id, slug or name`. */
   by: string;
   /** The permission that an API key needs to list objects of this kind. */
   permission: string;
@@ -31,8 +29,8 @@ interface Named<Item> {
 
 /**
  * Returns the complete id of an object. `text` is what the user typed: the id, the short id or the name of the object.
- * If `text` is a complete id, the function returns it unchanged. If `text` is the name of one object and the short id
- * of another object, the function chooses the object with the name.
+ * If `text` is a complete id, the function returns `text` unchanged. If `text` is the name of one object and the short
+ * id of another object, the function chooses the object with the name.
  *
  * @throws {Failure} when no object matches the text, or when several objects match; the error message lists these
  *   objects

@@ -14,8 +14,8 @@ export interface GraphError {
 const answerTimeoutMs = 120_000;
 
 /**
- * Whether `fetch` refused to send a request because its address or a header is invalid. The error message may contain
- * the address or a header value, which may be a secret. So a command must not print the error message.
+ * Whether `fetch` refused to send a request because the address or a header of the request is invalid. A command must
+ * not print the error message of `fetch`, because the message may contain a secret from the address or from a header.
  */
 const isInvalidRequest = (error: unknown) =>
   error instanceof TypeError &&
@@ -63,7 +63,7 @@ export const pauseOf = (error: unknown, failures: number): number =>
 
 /**
  * The longest pause before a retry, in seconds. The longest window of a rate limit is an hour. A maximum is needed,
- * because a timer of Node.js ends at once if its time is longer than 24 days.
+ * because a Node.js timer of more than 24 days ends immediately.
  */
 const maxRetryAfterSeconds = 3600;
 
@@ -84,7 +84,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Creates the failure for a response that did not come from a parking gateway. The error message contains `difference`,
+ * Creates the error for a response that did not come from a parking gateway. The error message contains `difference`,
  * which says why the response cannot come from a gateway.
  */
 export const notGateway = (address: string, difference: string, answer: { temporary?: boolean } = {}) =>
@@ -101,8 +101,8 @@ export const isGatewayFailure = ({ status }: Response) => status >= 500;
 export const unexplainedFailure: readonly GraphError[] = [{ message: 'The gateway failed; try again later' }];
 
 /**
- * Creates the failure for an error response of the gateway. The message of the failure contains the code, the message,
- * the field and the value of each error.
+ * Creates the `Failure` for an error response of the gateway. The message of the `Failure` contains the code, the
+ * message, the field and the value of each error.
  */
 export function failureOf(errors: readonly GraphError[], response?: Response): Failure {
   const lines = errors.map(({ message, extensions: { code, details } = {} }) =>

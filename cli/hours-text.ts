@@ -3,8 +3,8 @@ import { type WeeklyHoursInput, Weekday } from './generated/operations.ts';
 // On the command line and in files, weekly hours are written as a text, such as `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
 
 /**
- * The position of each day in the week. The command line sorts days by this position, because the values of the
- * GraphQL enum `Weekday` have no order.
+ * The position of each weekday in the week. The command line sorts weekdays by this position, because the GraphQL enum
+ * `Weekday` does not define an order.
  */
 const placeInWeek: Record<Weekday, number> = {
   [Weekday.MONDAY]: 0,
@@ -79,8 +79,8 @@ function daysText(days: readonly Weekday[]): string {
 }
 
 /**
- * Formats weekly hours in the form that `parseHours` accepts. If the list of weekly hours is empty, the text is empty,
- * too.
+ * Formats weekly hours in the form that `parseHours` accepts. For an empty list of weekly hours, the function returns
+ * an empty text.
  */
 export const hoursText = (hours: readonly WeeklyHoursInput[]) =>
   hours.map(({ days, from, to }) => `${daysText(days)} ${from}-${to}`).join('; ');

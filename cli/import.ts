@@ -61,8 +61,8 @@ function createRejects(path: string, options: CsvOptions): RejectedRows<Row> {
 }
 
 /**
- * Returns why a row with a malformed field is rejected, or undefined when all its fields are well-formed. If the
- * command sent a malformed row, the whole GraphQL request would fail, including all other rows.
+ * Returns why a row with a malformed field is rejected, or undefined when all its fields are well-formed. The command
+ * must not send a malformed row, because the gateway would then reject the whole GraphQL request with all other rows.
  */
 function unreadable({ entry, fault }: Row): Rejection | undefined {
   if (fault) return { code: 'VALIDATION_ERROR', ...fault };
@@ -113,8 +113,8 @@ async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator
 }
 
 /**
- * Returns the name of the file for rejected rows, when an import continues an earlier import. The file name differs
- * from the file name of the earlier import, so that the earlier file is not overwritten.
+ * Returns the name of the file for rejected rows when an import continues an earlier import. The name differs from the
+ * name that the earlier import used, so that no file is overwritten.
  */
 const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
 
@@ -142,8 +142,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // The command does not repeat a CREATE import. If the gateway had imported the rows, and only its response was
-      // lost, a second CREATE import would reject all rows as duplicates.
+      // The command does not repeat a CREATE import. If only the response was lost, the gateway has already imported
+      // the rows, and would reject all rows of a second CREATE import as duplicates.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;
@@ -163,8 +163,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
       rejects: createRejects(rejectsPath, options),
       send,
       continuation: (after) => [
-        // The command that continues a CREATE import must start after the last imported line. If a CREATE import sent
-        // earlier lines again, the gateway would reject the rows of these lines as duplicates.
+        // The command that continues a CREATE import must start after the last imported line. If the command sent
+        // earlier lines again, the gateway would reject these rows as duplicates.
         ...(mode === 'create' ? ['--after-line', String(after.line)] : []),
         ...(mode === 'create' && after.rejected > 0
           ? ['--rejects', rejectsAfter(rejectsPath, after.line)]

@@ -18,17 +18,18 @@ import type { Session } from './session.ts';
 import { onFirstSignal } from './signals.ts';
 
 /**
- * How long a webhook receiver may take to respond, in milliseconds. The gateway waits equally long in push delivery.
+ * The time limit for the response of a webhook receiver, in milliseconds. In push delivery, the gateway has the same
+ * time limit.
  */
 const receiverTimeoutMs = 15_000;
 /**
- * For how many seconds `pms listen` leases the messages that it pulls. If `pms listen` has not acknowledged a message
- * when the lease ends, the gateway offers the message again.
+ * The duration of the lease of each message that `pms listen` pulls, in seconds. If `pms listen` has not acknowledged a
+ * message when the lease ends, the gateway offers the message again.
  */
 const leaseSeconds = 60;
 /**
- * The time in which `pms listen` forwards the webhook messages that it pulled with one request, in milliseconds. The
- * rest of the lease remains for the receiver's response to the last message.
+ * After one pull request, `pms listen` forwards the pulled webhook messages for at most this number of milliseconds. In
+ * the rest of the lease, the receiver can still respond to the last message.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
 /** The maximum number of messages that `pms listen` pulls with one request. */
@@ -202,7 +203,8 @@ export function addListenCommand(program: Command, open: () => Session): void {
           output.say(`Secret, for the receiver to verify messages: ${secret}`);
           await forwardWhileListening(session, forwardTo, webhook.id, stopping.signal);
         } finally {
-          // close the subscription stream after a failure, because an open stream would keep the process running
+          // this call closes the subscription stream after a failure, because an open stream would keep the process
+          // running
           stopping.abort();
           await deleteWebhook(session, webhook.id);
         }

@@ -8,7 +8,7 @@ import { sayWait, type Session } from './session.ts';
 
 /**
  * The time between two polls while no subscription stream is open, in milliseconds. Polls every 15 seconds cause 240
- * requests an hour, and an API key allows 1,000 requests an hour by default.
+ * requests an hour. By default, an API key may send 1,000 requests an hour.
  */
 const pollIntervalMs = 15_000;
 /**
@@ -16,10 +16,16 @@ const pollIntervalMs = 15_000;
  * is open, because a notice in the stream can be lost.
  */
 const refreshIntervalMs = 60_000;
-/** How long the command collects notices of changes, in milliseconds, before it sends one request for all of them. */
+/**
+ * The time in which a command collects notices of changes, in milliseconds. After this time, the command sends one
+ * request for all collected notices.
+ */
 const gatheringMs = 200;
 
-/** Waits for a number of milliseconds, or until the signal is aborted. An aborted signal causes no error. */
+/**
+ * Waits for a number of milliseconds, or until the signal is aborted. The function throws no error when the signal is
+ * aborted.
+ */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
@@ -53,7 +59,7 @@ export async function untilItSucceeds<Result>(
  * the function `next` returns at regular intervals, so that the caller polls for changes.
  *
  * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
- * @param signal a signal that ends the stream and all pauses. When the caller fails, the caller aborts the signal,
+ * @param signal a signal that ends the stream and all pauses. When the caller fails, the caller must abort the signal,
  *   because an open stream keeps the process running
  */
 export function followNotices(
@@ -81,7 +87,7 @@ export function followNotices(
           isConnected = true;
           isOutageSaid = false;
           failures = 0;
-          notice(); // the caller then also reads the changes that happened before the stream was open
+          notice(); // this notice makes the caller read the changes that happened before the stream was open
         });
         for await (const _ of stream) notice();
       } catch (error) {
@@ -92,7 +98,8 @@ export function followNotices(
           );
         }
         isConnected = false;
-        // The caller polls at once, because a gateway that refuses the stream may also refuse the API key.
+        // The notice makes the caller poll at once. If the gateway refused the stream because of the API key, this poll
+        // fails with the reason.
         if (!isOutageSaid && error instanceof Failure && !error.temporary) notice();
         isOutageSaid = true;
         await pause(pauseOf(error, failures) * 1000, signal);

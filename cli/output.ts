@@ -15,8 +15,8 @@ export interface Output {
   /** Shows one object, with its complete identifiers. A table has one line for each property of the object. */
   one<Value extends object>(value: Value, columns: Columns<Value>): void;
   /**
-   * Shows a list of objects. In a table, each object is a row, and the column of the property `id` shows short
-   * identifiers.
+   * Shows a list of objects. A table has one row for each object, and shows a short identifier in the column of the
+   * property `id`.
    *
    * @param options.fullIds true to show complete identifiers, for objects whose commands do not accept short
    *   identifiers
@@ -31,7 +31,7 @@ export interface Output {
    * one line of JSON. With text output, prints the texts in `lines`.
    */
   next(value: object, ...lines: readonly string[]): void;
-  /** Prints a message for the user. The result of the command does not include this message. */
+  /** Prints a message for the user. The message is not part of the command's result. */
   say(line: string): void;
   /**
    * Sets the function that prints messages for the user. For example, a progress bar sets a function that prints

@@ -14,21 +14,21 @@ export interface Comparison {
 }
 
 /**
- * The maximum number of attempts to compare a REST response with a GraphQL response. If the length of a list, or the
- * HTTP status, changes while `pms parity` compares a read, the command makes another attempt.
+ * The maximum number of attempts to compare a REST response with a GraphQL response. `pms parity` makes another attempt
+ * if the length of a list or the HTTP status changes during a comparison.
  */
 const maxAttempts = 3;
-/** The HTTP status with which the gateway responds while the operator has switched off a deprecated route. */
+/** The HTTP status of the responses of a deprecated route that the operator has switched off. */
 const switchedOff = 410;
 
 /** Returns the result for responses that could not be compared. */
 export const notCompared = (obstacle: string): Comparison => ({ items: 0, differences: [], obstacle });
 
 /**
- * Returns the result for a read during which the gateway failed. One failed read must not discard the results of the
- * other reads.
+ * Returns the result of a comparison during which the gateway failed. A failed comparison must not discard the results
+ * of the other comparisons.
  *
- * @throws the given error when it is permanent, because the other reads would fail, too
+ * @throws the given error when it is permanent, because the other comparisons would fail, too
  */
 export function notComparedAfter(error: unknown): Comparison {
   if (!(error instanceof Failure) || !error.temporary) throw error;
@@ -39,7 +39,7 @@ export function notComparedAfter(error: unknown): Comparison {
 interface Shown {
   body: unknown;
   items: number;
-  /** Whether the command has read only the first part of the list. */
+  /** True if the response is a list that the command has read only in part. */
   isCut: boolean;
 }
 

@@ -21,8 +21,8 @@ import type { Session } from './session.ts';
 const usedDays = 30;
 const dayMs = 86_400_000;
 /**
- * The default number of locations whose data `pms parity` reads. The command reads several locations, because usage
- * records do not say which locations the API key has read.
+ * The default number of locations whose data `pms parity` reads. Usage records do not say which locations the API key
+ * has read. Therefore, the command reads several locations.
  */
 const defaultLocations = 10;
 /** The default number of pages to compare in each list. One request reads a page of 100 items. */

@@ -8,7 +8,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   if (!stopCommand()) process.exit();
 });
-// No program reads the messages any more, but the command must still do its work and clean up.
+// If the standard error output is closed, the command must still complete its work and clean up.
 process.stderr.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

@@ -4,7 +4,7 @@ import { onFirstSignal } from './signals.ts';
 
 /**
  * Whether a path exists but is not a regular file. For example, if the path is a pipe, a command must write to the pipe
- * and not replace it by a new file.
+ * and must not replace the pipe by a new file.
  */
 async function isSpecial(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
@@ -38,7 +38,7 @@ export async function replaceFile(
   if (await isSpecial(path)) return write(createPrivateFile(path));
   const temporary = `${path}.${process.pid}.tmp`;
   const forget = onFirstSignal((signal) => {
-    forget(); // without this listener, the signal below ends the process
+    forget(); // removes this listener, so that `process.kill` below ends the process
     rmSync(temporary, { force: true });
     process.kill(process.pid, signal);
   });

@@ -26,19 +26,20 @@ export interface Twin {
  */
 export interface RestClient {
   /**
-   * Sends a GET request for a comparison of REST with GraphQL. Returns the REST response, even if it is an error
-   * response, unless the gateway failed.
+   * Sends a GET request for a comparison of REST with GraphQL. Returns the REST response, even if the response is an
+   * error. If the gateway failed, the function throws an error.
    */
   get(path: string): Promise<{ status: number; body: unknown }>;
   /**
-   * Returns the GraphQL request that is equivalent to a REST request (the twin). Executes neither of the two requests.
+   * Returns the GraphQL request that is equivalent to a REST request (the twin). The gateway executes neither the REST
+   * request nor the GraphQL request.
    *
    * @throws {Failure} when the gateway returns an error, for example because the path is unknown
    */
   twinOf(call: RestCall): Promise<Twin>;
   /**
    * Executes a GraphQL request that is equivalent to a GET request. Returns the GraphQL response, with or without
-   * errors, unless the gateway failed.
+   * GraphQL errors. If the gateway failed, the function throws an error.
    */
   read(twin: Twin): Promise<GraphAnswer<Record<string, unknown>>>;
 }
@@ -50,8 +51,8 @@ const twinMediaType = 'application/graphql-request+json';
  */
 const comparison = { 'X-Request-Purpose': 'parity' };
 /**
- * The path of a request that changes no data. A gateway that is too old to return equivalent GraphQL requests executes
- * this request instead.
+ * The path of a REST request that changes no data. A gateway before version 1.6.0 would execute this request instead of
+ * returning the equivalent GraphQL request.
  */
 const harmlessPath = '/api/health';
 
@@ -73,8 +74,8 @@ export function createRestClient(connection: Connection): RestClient {
     });
 
   /**
-   * Checks, with a harmless request, whether the gateway can return equivalent GraphQL requests. A gateway before
-   * version 1.6.0 cannot return the equivalent GraphQL request, and would execute the REST request instead.
+   * Sends a harmless request, in order to check whether the gateway can return equivalent GraphQL requests. A gateway
+   * before version 1.6.0 cannot return equivalent GraphQL requests, and would execute each REST request instead.
    */
   async function requireTwins(): Promise<void> {
     if (knowsTwins) return;
@@ -124,7 +125,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 /** Whether a response body is the health status of a parking gateway. */
 const isHealth = (body: unknown) => isObject(body) && 'status' in body;
 
-/** Creates the failure for a REST response that contains an error. */
+/** Creates the `Failure` for a REST response that contains an error. */
 function refusalOf(body: unknown, response: Response): Failure {
   const { error } = (isObject(body) ? body : {}) as {
     error?: { message?: string; code?: string; details?: object };

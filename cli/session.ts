@@ -61,7 +61,7 @@ function readKey(keyFile: string | undefined, env: Record<string, string | undef
   );
 }
 
-/** Tells the user why a command waits, and for how long. */
+/** Tells the user why a command waits before a retry, and for how many seconds. */
 export const sayWait = (output: Output) => (reason: string, seconds: number) =>
   output.say(`${reason}; retrying in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
 

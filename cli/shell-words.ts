@@ -13,8 +13,8 @@ const escapedLetters: Record<string, string> = {
 };
 
 /**
- * Replaces the escapes in a shell text between `$'` and `'`. In curl commands that a browser has copied, special
- * characters are written as escapes between `$'` and `'`.
+ * Replaces the escape sequences in a shell text between `$'` and `'`. When a browser copies a request as a curl
+ * command, the browser writes special characters in this form.
  */
 const unescape = (text: string) =>
   text.replace(
@@ -33,8 +33,8 @@ const unescape = (text: string) =>
  */
 const piece = /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/y;
 /**
- * Matches the blanks between two words of a shell command, including line breaks after a backslash. All white space
- * counts as blank, even the non-breaking spaces in a command that a user has copied from a web page.
+ * Matches the white space between two words of a shell command, including line breaks after a backslash. The pattern
+ * matches all kinds of white space, even the non-breaking spaces in a command that a user has copied from a web page.
  */
 const blanks = /(?:[^\S\n]|\\\r?\n)+/y;
 const comment = /#[^\n]*/y;
@@ -42,7 +42,7 @@ const comment = /#[^\n]*/y;
 const operator = /\d?[|<>]|&(?:&|\s|$)|;/y;
 const restOfLine = /[^\n]*/y;
 
-/** Describes the character with which an incomplete word of a shell command begins. */
+/** Maps the first character of an incomplete word in a shell command to the reason why the word is incomplete. */
 const incompleteWords: Record<string, string> = {
   "'": 'a single quote is not closed',
   '"': 'a double quote is not closed',
@@ -50,7 +50,7 @@ const incompleteWords: Record<string, string> = {
 };
 
 /**
- * Creates the failure for an incomplete word of a shell command. The message does not contain the text, because the
+ * Creates the error for an incomplete word of a shell command. The error message does not contain the word, because the
  * word may be a header with an API key.
  */
 function incompleteWord(text: string, at: number): Failure {

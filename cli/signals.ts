@@ -31,8 +31,8 @@ export function onFirstSignal(stop: Stop): () => void {
 }
 
 /**
- * Stops the running command in the same way as its first SIGTERM. The next SIGINT or SIGTERM does not end the process,
- * because one Ctrl-C can first close the output and then send SIGINT.
+ * Stops the running command in the same way as a first SIGTERM. The next SIGINT or SIGTERM does not end the process:
+ * one Ctrl-C can first close the output, which calls `stopCommand`, and then send SIGINT.
  *
  * @returns true if the command stops by itself; false if the caller must end the process
  */

@@ -47,8 +47,8 @@ const lineOf = ({ updatedAt, slug, state, occupied, capacity }: StatusFieldsFrag
   `${updatedAt}  ${slug}  ${state}  ${occupied} of ${capacity ?? '?'} inside`;
 
 /**
- * Shows the status of a location now and after each change. If the subscription stream breaks, the command reconnects.
- * The function returns when the signal is aborted, and throws only permanent failures.
+ * Shows the current status of a location, and shows the status again after each change. If the subscription stream
+ * breaks, the command reconnects. The function returns when the signal is aborted, and throws only permanent failures.
  */
 async function watch(
   { subscriber, output }: Session,
@@ -57,8 +57,8 @@ async function watch(
 ): Promise<void> {
   for (let failures = 1; !signal.aborted; failures += 1) {
     try {
-      // A new subscription begins with the current status of the location, so the output is current again after an
-      // interruption.
+      // Each new subscription begins with the current status of the location. Therefore, the output is up to date again
+      // after an interruption.
       const stream = subscriber.results(StatusChangedDocument, { locationId }, { signal });
       for await (const { locationStatusChanged: status } of stream) {
         failures = 0;
@@ -98,7 +98,7 @@ export function addStatusCommand(program: Command, open: () => Session): void {
       try {
         await Promise.all(statuses.map(({ locationId }) => watch(session, locationId, signal)));
       } finally {
-        // close the other streams after a failure, because an open stream would keep the process running
+        // this call closes the other streams after a failure, because an open stream would keep the process running
         stopping.abort();
       }
     });

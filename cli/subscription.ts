@@ -85,7 +85,7 @@ export function createSubscriber({ url, key }: { url: string; key: string }): Su
         retryAttempts: 0,
         fetchFn: async (_: string, init: RequestInit) => {
           try {
-            // the response to a subscription stays open, so a subscription has no time limit for its response
+            // the response to a subscription stays open, so this request has no time limit
             const { signal = null } = init;
             const response = await fetchFromGateway(address, { ...init, signal });
             if (!response.body || !response.ok) return response;

@@ -23,7 +23,7 @@ interface Round {
 
 /**
  * Returns a new copy of the whitelist, which consists of the old copy and all later changes. The function does not
- * modify the old copy, so a failed update of the copy has no effect.
+ * modify the old copy. If the function fails, the old copy is therefore still correct.
  */
 async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round> {
   const { locationId } = from;

@@ -63,8 +63,9 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
         const variables = { id, status, first, after };
         return (await client.run(DeliveriesDocument, variables, { repeatable: true })).webhook.deliveries;
       });
-      // The table shows complete identifiers, because the command `redeliver` does not accept short identifiers.
-      // `redeliver` cannot search for a short identifier, because the gateway lists only the deliveries of one webhook.
+      // The table shows complete identifiers, because the command `redeliver` accepts only complete identifiers.
+      // `redeliver` cannot search all deliveries for a short identifier, because the gateway lists only the deliveries
+      // of one webhook.
       output.many(
         items,
         {
@@ -74,7 +75,8 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
         },
         { fullIds: true },
       );
-      if (hasMore) output.say(`Only the first ${options.limit} are shown: raise --limit to see more.`);
+      if (hasMore)
+        output.say(`Only the first ${options.limit} deliveries are shown: raise --limit to see more.`);
     });
   webhooks
     .command('redeliver')

@@ -12,8 +12,8 @@ import type { FeedEntry } from './whitelist-feed.ts';
 export interface WhitelistCopy {
   locationId: string;
   /**
-   * The IANA name of the time zone in which the weekly hours are given. Before the first read of the whitelist,
-   * `timezone` is an empty text.
+   * The IANA name of the time zone of the weekly hours. Before the first read of the whitelist, `timezone` is an empty
+   * text.
    */
   timezone: string;
   /**
@@ -40,7 +40,7 @@ function isWrittenCopy(value: unknown): value is WrittenCopy {
 
 /**
  * Reads the copy of a whitelist from a file. If the file does not exist, returns an empty copy with the cursor null.
- * For the cursor null, the whitelist feed returns the whole whitelist.
+ * With the cursor null, a read of the whitelist feed returns the whole whitelist.
  *
  * @throws {Failure} when the file is not a copy of this whitelist, so that the command must not overwrite the file
  */
@@ -71,8 +71,8 @@ export async function readCopy(path: string, locationId: string): Promise<Whitel
 }
 
 /**
- * Yields the text of a whitelist copy in parts, so that memory never holds 100,000 whitelist entries both as objects
- * and as text.
+ * Yields the text of a whitelist copy in parts. If the text were one string, memory would contain up to 100,000
+ * whitelist entries twice: as objects and as text.
  */
 function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"entries":[`;

@@ -13,12 +13,12 @@ const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
  */
 const kept = ['hours', 'maxEntries'] as const;
 
-/** The columns of a CSV file with a whitelist, in the order that an export uses. */
+/** The columns of a CSV file with a whitelist, in the order in which an export writes the columns. */
 export const entryColumns = [...required, ...optional, ...kept] as const;
 
 /**
- * The columns that only a file of rejected rows has. An import ignores the columns `rejectionColumns`, so users can
- * correct the rejected rows and import the file again.
+ * The columns that only a file of rejected rows has. An import ignores the columns in `rejectionColumns`, so that users
+ * can correct the rejected rows and import the file again.
  */
 export const rejectionColumns = ['line', 'field', 'code', 'message', 'value'] as const;
 
@@ -165,8 +165,9 @@ export interface CsvOptions {
 }
 
 /**
- * Creates a writer of CSV rows. The writer writes null as an empty field, and an empty text as empty quotes. The option
- * `safeCsv` may change values. Without this option, `readRows` reads back exactly the written values.
+ * Creates a writer of CSV rows. The writer writes null as an empty field, and an empty text as empty quotes. With the
+ * option `safeCsv`, the writer changes values that look like formulas. Without `safeCsv`, `readRows` reads back exactly
+ * the written values.
  */
 export function createCsvWriter(columns: readonly string[], { safeCsv = false }: CsvOptions): Stringifier {
   return stringify({

@@ -29,8 +29,8 @@ const columns = {
   note: 'note',
 } as const;
 /**
- * The columns of a table that lists whitelist entries. A table of one whitelist entry has more columns than this table
- * of many entries.
+ * The columns of a table that lists whitelist entries. A table that shows a single whitelist entry has more columns
+ * than the list.
  */
 const { id, plate: plateColumn, reference, from, until } = columns;
 const listColumns = { id, plate: plateColumn, reference, from, until };
@@ -76,7 +76,9 @@ async function list({ client, output }: Session, options: ListOptions): Promise<
   });
   output.many(items, listColumns);
   if (hasMore)
-    output.say(`Only the first ${limit} are shown: raise --limit to see more, or use \`pms export\`.`);
+    output.say(
+      `Only the first ${limit} entries are shown: raise --limit to see more, or use \`pms export\`.`,
+    );
 }
 
 async function add({ client, output }: Session, read: PlateInput, options: AddOptions): Promise<void> {

@@ -119,7 +119,7 @@ describe('the command pms whitelist', () => {
     const limited = await pms(key, 'whitelist', 'list', ...at, '--limit', '1');
     expect(limited.out).toContain('DXB A 7001');
     expect(limited.out).not.toContain('AUH');
-    expect(limited.err).toContain('Only the first 1 are shown');
+    expect(limited.err).toContain('Only the first 1 entries are shown');
 
     expect(await json(key, 'whitelist', 'remove', 'DXB/A/7001', ...at)).toEqual(added);
     expect(await json(key, 'whitelist', 'list', ...at)).toHaveLength(1);
