@@ -10,8 +10,8 @@ const shared =
   '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|paging|json/[^/]+|scheduling/[^/]+|observability/spans)\\.ts$)';
 
 /**
- * Matches the files with the request context, the configuration and the observability code. All folders with code
- * that answers requests may import the files that match.
+ * Matches the files with the request context, the configuration and the observability code. All folders with code that
+ * answers requests may import these files.
  */
 const requestContext = '^src/(context|config|observability/[^/]+)\\.ts$';
 

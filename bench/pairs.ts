@@ -49,7 +49,9 @@ export function spreadOf(values: readonly number[]): Spread {
   return { value: median(sorted), low: sorted[leftOut]!, high: sorted.at(-1 - leftOut)! };
 }
 
-/** Returns how many values lie below the confidence interval. The same number of values lies above the interval. */
+/**
+ * Returns the number of values below the confidence interval, which is also the number of values above the interval.
+ */
 function leftOutAtEachEnd(count: number): number {
   // If the `k` smallest and the `k` largest of the `count` values are removed, the other values form a range. `chance`
   // is the probability that the true median lies outside this range. The true median lies below the range if at most

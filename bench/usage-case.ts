@@ -20,10 +20,10 @@ const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * The number of measurements of gate decisions before the benchmark writes the usage records. After the benchmark has
- * written the usage records, the same number of measurements follows. Six measurements are enough for a confidence
- * interval. After the benchmark has written the usage records, the benchmark can no longer measure gate decisions
- * without these records. Therefore, the number of measurements is fixed in advance.
+ * The number of measurements of gate decisions before the benchmark writes the usage records, and also the number of
+ * measurements afterwards. Six measurements are enough for a confidence interval. After the benchmark has written the
+ * usage records, the benchmark can no longer measure gate decisions without these records. Therefore, the number of
+ * measurements is fixed in advance.
  */
 const gateRounds = 6;
 
@@ -72,7 +72,8 @@ async function writeHour(
 
 /**
  * Measures how much space the usage records of one hour need in the database. `usageHour` also measures the p99 of gate
- * decisions before and after it writes the usage records, and while it removes them.
+ * decisions at three times: before the usage records are written, after they are written, and while PostgreSQL removes
+ * them.
  */
 export async function usageHour(bench: Bench): Promise<CaseResult> {
   const { database, world } = bench;

@@ -1,4 +1,4 @@
-/** A page of a list in the graph (a Relay connection). */
+/** A page of a list in a GraphQL response (a Relay connection). */
 export interface Page<Node> {
   nodes: readonly Node[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };

@@ -1,6 +1,8 @@
 import { exitCode, Failure } from './failure.ts';
 
-/** Maps the letter of a shell escape sequence, such as `n` of `\n` in `$'…\n…'`, to the character that it means. */
+/**
+ * Maps the letter of a shell escape sequence to the escaped character. For example, `n` in `$'…\n…'` means a line feed.
+ */
 const escapedLetters: Record<string, string> = {
   n: '\n',
   t: '\t',

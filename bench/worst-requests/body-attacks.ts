@@ -114,7 +114,7 @@ const requests: [string, Attack['build']][] = [
   ],
   ['16 MiB in one string', bodyOf(() => `"${'x'.repeat(largestBody)}"`)],
   ['16 MiB of escaped quotes', bodyOf(() => `"${'\\"'.repeat(largestBody / 2)}"`)],
-  ['16 MiB that are not UTF-8', notUtf8],
+  ['16 MiB of invalid UTF-8', notUtf8],
   ['GraphQL document of 16 MiB', (world) => [ask(world, `{${'a '.repeat(largestBody / 2)}}`)]],
   [
     'import of 10,000 invalid rows',
