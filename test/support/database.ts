@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open.ts';
 import type { Database } from '../../src/database/types.ts';
 import { projectFolder } from './documentation.ts';
+import { shortProcessOptions } from './gateway-process.ts';
 import { createScratchDatabase, type ScratchDatabase } from './scratch-database.ts';
 
 /** Opens a new database for one test, and removes the database after the test. */
@@ -21,7 +22,9 @@ export async function openScratchDatabase(options?: {
 }
 
 /** Runs the migrations in a new process, like `npm run migrate`. */
-export async function runMigrate(scratch: ScratchDatabase): Promise<{ code: number; output: string }> {
+export async function runMigrate(
+  scratch: Pick<ScratchDatabase, 'databaseUrl' | 'dataDir'>,
+): Promise<{ code: number; output: string }> {
   const env = {
     PATH: process.env.PATH,
     DATABASE_URL: scratch.databaseUrl,
@@ -29,7 +32,10 @@ export async function runMigrate(scratch: ScratchDatabase): Promise<{ code: numb
     APP_ENV: 'development',
     LOG_LEVEL: 'info',
   };
-  const run = promisify(execFile)(process.execPath, ['dist/migrate.js'], { cwd: projectFolder, env });
+  const run = promisify(execFile)(process.execPath, [...shortProcessOptions, 'dist/migrate.js'], {
+    cwd: projectFolder,
+    env,
+  });
   return run.then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
     (error: { code: number; stdout: string; stderr: string }) => ({

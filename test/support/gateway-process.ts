@@ -7,6 +7,13 @@ import { eventually } from './system-servers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/**
+ * The options of Node for a process that a test starts and soon ends. The option `--liftoff-only` switches off the
+ * optimizing compiler for WebAssembly. This compiler would need half of the process's CPU time for code of the embedded
+ * database that then runs only for seconds.
+ */
+export const shortProcessOptions = ['--liftoff-only'];
+
 /** The maximum time from the start of a gateway until it accepts connections, on a busy machine. */
 const startTimeoutMs = 180_000;
 
@@ -37,7 +44,7 @@ export const databaseVariables = ({ dataDir, databaseUrl }: ScratchDatabase): Re
  */
 export function startGatewayProcess(env: Record<string, string>): GatewayProcess {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['dist/server.js'], {
+  const child = spawn(process.execPath, [...shortProcessOptions, 'dist/server.js'], {
     cwd: root,
     env: { ...inherited, PORT: '0', ...env },
   });
