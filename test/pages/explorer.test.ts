@@ -1,9 +1,9 @@
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillVariables } from '../../pages/browser/example-variables.ts';
 import { createExamples, exampleEvent } from '../../pages/browser/examples.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
+import { expectAccessible } from '../support/console.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 import { newUser } from '../support/user.ts';
 
@@ -41,15 +41,6 @@ test('the explorer keeps the identifier and the time of a parking event that the
     expect(fill(changed)).toEqual(changed);
   }
 });
-
-/** Returns the accessibility violations that axe-core finds on a page, as texts of the form `rule: element`. */
-async function violations(page: Page) {
-  await page.evaluate(axe.source);
-  const results = await page.evaluate(() => (globalThis as never as { axe: typeof axe }).axe.run());
-  return results.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any[0]?.message ?? ''}`),
-  );
-}
 
 /** These tests use the explorer in a real browser. */
 describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
@@ -366,15 +357,15 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     async (screen) => {
       const { key } = await newTenant();
       const { page } = await open('/graphql', screen);
-      expect(await violations(page)).toEqual([]);
+      await expectAccessible(page);
       await openTab(page, 'MayEnter');
       await typeKey(page, key);
       await run(page);
       await expect.poll(() => textOf(page, 'result')).toContain('"allowed": true');
-      expect(await violations(page)).toEqual([]);
+      await expectAccessible(page);
       await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
       await page.getByRole('link', { name: 'Query', exact: true }).waitFor();
-      expect(await violations(page)).toEqual([]);
+      await expectAccessible(page);
     },
   );
 
@@ -417,7 +408,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
       await page.getByLabel('API key').fill(key);
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await answer.getByText(locationId).waitFor();
-      expect(await violations(page)).toEqual([]);
+      await expectAccessible(page);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
 
       const typed = '{ viewer { name } }';
@@ -546,7 +537,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
       .toBe('#mutation-recordParkingEvent');
     expect(await page.locator('pre:not([tabindex="0"])').count()).toBe(0);
     await page.getByLabel('Search the reference').fill('recordParkingEvent ');
-    expect(await violations(page)).toEqual([]);
+    await expectAccessible(page);
   });
 
   test('keyboard users can skip to the content of the API reference, and can focus the code examples', async () => {
@@ -575,7 +566,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     const height = () => page.evaluate(() => document.documentElement.scrollHeight);
     await expect.poll(height).toBeLessThan(5000);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-    expect(await violations(page)).toEqual([]);
+    await expectAccessible(page);
     await page.locator('.contents a[href="#createLocation"]').click();
     await page.locator('article#createLocation').waitFor();
     await page.keyboard.press('Control+Home');

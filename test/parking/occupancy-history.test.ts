@@ -217,16 +217,29 @@ test('each point of the occupancy history agrees with the stored parking session
       ),
       fc.record({ longestStayHours: fc.constantFrom(null, 2, 6), before: fc.nat(13) }),
       async (items, earlier, [interval, from, to], { longestStayHours, before }) => {
-        const { see, setInside, adjust, change, status, ask } = openActivity(gateway, key);
+        const { seeTogether, setInside, adjust, change, status, ask } = openActivity(gateway, key);
         const locationId = await gateway.newLocation(companyId);
         await change(locationId, { longestStayHours: earlier });
-        for (const [index, item] of items.entries()) {
-          if (index === Math.min(before, items.length - 1)) await change(locationId, { longestStayHours });
-          const at = hour(item.hours);
-          if ('inside' in item) await setInside(locationId, item.inside, at);
-          else if ('occupied' in item) await adjust(locationId, item.occupied, at);
-          else await see(locationId, { ...item, at } satisfies Seen);
-        }
+        const send = async (part: typeof items) => {
+          const events: Seen[] = [];
+          const sendEvents = async () => {
+            if (events.length > 0) await seeTogether(locationId, events.splice(0));
+          };
+          for (const item of part) {
+            const at = hour(item.hours);
+            if ('kind' in item) events.push({ ...item, at });
+            else {
+              await sendEvents();
+              if ('inside' in item) await setInside(locationId, item.inside, at);
+              else await adjust(locationId, item.occupied, at);
+            }
+          }
+          await sendEvents();
+        };
+        const changed = Math.min(before, items.length - 1);
+        await send(items.slice(0, changed));
+        await change(locationId, { longestStayHours });
+        await send(items.slice(changed));
         const sessions = await prisma.parkingSession.findMany({ where: { locationId } });
         const counts = await prisma.occupancyCount.findMany({ where: { locationId } });
         const variables = { id: locationId, from: hour(from), to: hour(to), interval };

@@ -23,6 +23,12 @@ export function plateOf(text: string) {
   return { plateType, plateCode, plateNumber };
 }
 
+/** Returns the GraphQL input of a parking event. */
+function inputOf({ eventId = newId(), kind, plate, plateType, at, entryId }: Seen) {
+  const read = plate.includes('/') ? { plate: plateOf(plate) } : { reading: { text: plate, plateType } };
+  return { eventId, kind, ...read, occurredAt: new Date(at).toISOString(), entryId };
+}
+
 /**
  * Creates functions that use the given API key to record parking events, and to read parking sessions and the occupancy
  * of a location.
@@ -37,18 +43,23 @@ export function openActivity(gateway: TestGateway, key: string) {
   return {
     ask,
     async see(locationId: string, ...events: Seen[]) {
-      for (const { eventId = newId(), kind, plate, plateType, at, entryId } of events) {
-        const read = plate.includes('/')
-          ? { plate: plateOf(plate) }
-          : { reading: { text: plate, plateType } };
-        const input = { eventId, kind, ...read, occurredAt: new Date(at).toISOString(), entryId };
-        const event = await ask(
+      for (const event of events) {
+        const recorded = await ask(
           `mutation ($locationId: ID!, $input: ParkingEventInput!) {
             recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
-          { locationId, input },
+          { locationId, input: inputOf(event) },
         );
-        expect(event).toMatchObject({ id: expect.any(String) });
+        expect(recorded).toMatchObject({ id: expect.any(String) });
       }
+    },
+    /** Records parking events with one request, which needs a fraction of the time of one request for each event. */
+    async seeTogether(locationId: string, events: readonly Seen[]) {
+      const recorded = await ask(
+        `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {
+          recordParkingEvents(locationId: $locationId, events: $events) { total rows { error { message } } } }`,
+        { locationId, events: events.map(inputOf) },
+      );
+      expect(recorded).toEqual({ total: events.length, rows: [] });
     },
     /** Puts a vehicle such as `DXB/A/7` on the whitelist, and returns the id of its whitelist entry. */
     async list(locationId: string, plate: string): Promise<string> {
