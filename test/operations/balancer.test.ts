@@ -16,7 +16,7 @@ async function startBalancer() {
   return balancer;
 }
 
-test('the command in docs/scaling.md joins the configuration files of HAProxy in the order in which HAProxy must read them', () => {
+test('the command in docs/scaling.md joins the configuration files of HAProxy in the correct order', () => {
   const { text } = readPages().find(({ path }) => path === 'docs/scaling.md')!;
   const paths = haproxyFiles.map((name) => `docs/scaling/${name}`).join(' ');
   expect(text).toContain(`cat ${paths} > /etc/haproxy/haproxy.cfg`);
@@ -27,7 +27,7 @@ test.runIf(hasHaproxy)('HAProxy accepts the documented configuration without a w
 });
 
 test.runIf(hasHaproxy && userInfo().uid === 0)(
-  'when root starts HAProxy with the documented configuration, HAProxy runs as the user haproxy, with the root folder /var/lib/haproxy',
+  'with the documented configuration, an HAProxy that root starts changes to the user haproxy and to the root folder /var/lib/haproxy',
   async () => {
     const balancer = await startBalancer();
     const [, pid] = /^Pid: (\d+)$/m.exec(await balancer.command('show info'))!;

@@ -15,7 +15,7 @@ import {
 import { record, recordedCase, worseThanRecorded } from '../../bench/recorded.ts';
 import type { CaseResult } from '../../bench/report.ts';
 
-describe('spread of a benchmark figure', () => {
+describe('the spread (confidence interval) of benchmark results', () => {
   // The expected positions are the bounds of the 95% confidence interval of the sign test:
   // https://en.wikipedia.org/wiki/Sign_test
   test.each([
@@ -26,14 +26,14 @@ describe('spread of a benchmark figure', () => {
     [12, 3, 10],
     [20, 6, 15],
   ])(
-    'for %i sorted benchmark results, the spread extends from the value at position %i to the value at position %i',
+    'the spread of %i sorted benchmark results goes from the result at position %i to the result at position %i',
     (count, low, high) => {
       const values = Array.from({ length: count }, (_, place) => place + 1);
       expect(spreadOf(inRandomOrder(values))).toMatchObject({ low, high });
     },
   );
 
-  test('the ratio of a benchmark stays the same when both runs of each pair become slower by the same factor', () => {
+  test('the ratio between the two runs of a pair stays the same when both runs are slower by the same factor', () => {
     expect(ratioOfPairs([100, 50, 10], [50, 25, 5])).toEqual({ value: 2, low: 2, high: 2 });
   });
 });
@@ -129,13 +129,13 @@ describe('benchmarks that became slower', () => {
     [1.05, 0.8, ['gate: requests/s to peer 0.95 to 1.15, recorded 1.2 to 1.4']],
     [1.3, 1.1, ['gate: p99 to peer 1 to 1.2, recorded 0.7 to 0.9']],
   ])(
-    'a benchmark figure is worse only if its spread is outside the recorded spread: ratio %d, p99 %d',
+    'a benchmark result is worse than the recorded result only if their spreads do not overlap: ratio %d, p99 %d',
     (ratio, p99, lines) => {
       expect(worseThanRecorded(resultOf(ratio, p99), recordedCase(resultOf(1.3, 0.8)))).toEqual(lines);
     },
   );
 
-  test('a benchmark without a recorded spread is not reported as slower', () => {
+  test('a benchmark without an earlier recorded result is not reported as slower', () => {
     expect(worseThanRecorded(resultOf(0.1, 9), undefined)).toEqual([]);
   });
 });
@@ -155,7 +155,7 @@ describe('recorded benchmark figures', () => {
     expect(recordedCase({ ...resultOf(1, 1), figures: [] })).toBeUndefined();
   });
 
-  test('when a benchmark records its figures, the figures of other benchmarks stay, but those of unknown benchmarks are removed', async () => {
+  test('the record of one benchmark keeps the figures of other benchmarks, but drops the figures of benchmarks that no longer exist', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bench-figures-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = pathToFileURL(join(folder, 'recorded.json'));

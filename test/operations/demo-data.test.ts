@@ -67,7 +67,7 @@ describe('demo data', () => {
     }
   });
 
-  test('the demo data contains a quota that is used up, a half-used pass (a whitelist entry with a limited number of entries) and an expired whitelist entry', async () => {
+  test('the demo data contains a full quota, a whitelist entry that was used 2 of 4 times, and an expired whitelist entry', async () => {
     expect(locationOf('marina-gate').quotas.nodes).toEqual([
       { referenceId: 'unit-0510', inside: 2, used: 2 },
     ]);
@@ -84,7 +84,7 @@ describe('demo data', () => {
     ).toBe(3);
   });
 
-  test('in the demo data, the stored number of uses of each whitelist entry equals the number of its entry events', async () => {
+  test('the number of uses of each whitelist entry in the demo data equals the number of its entry events', async () => {
     const entries = await prisma.parkingEvent.groupBy({
       by: ['whitelistEntryId'],
       where: { kind: 'ENTRY', whitelistEntryId: { not: null } },
@@ -110,7 +110,7 @@ describe('demo data', () => {
     expect(deliveries.nodes[0].attempts.length).toBeGreaterThan(1);
   });
 
-  test('two API keys of the demo data have usage, and one of them calls a deprecated route', async () => {
+  test('two API keys of the demo data have usage records, and one of these keys calls a deprecated route', async () => {
     const { viewer } = await ask('{ viewer { name deprecations { operation } } }');
     expect(viewer.deprecations).toEqual([]);
     const keys = await prisma.apiKey.findMany({ where: { lastUsedAt: { not: null } } });

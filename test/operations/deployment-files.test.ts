@@ -6,17 +6,14 @@ import { projectFolder } from '../support/documentation.ts';
 
 const read = (path: string) => readFileSync(join(projectFolder, path), 'utf8');
 
-/**
- * Finds a regular expression in a file of the project, and returns the whole number that the group of the expression
- * matches.
- */
+/** Searches a file of the project with a regular expression, and returns the whole number in the capture group. */
 function numberIn(path: string, pattern: RegExp): number {
   const [, digits] = pattern.exec(read(path)) ?? [];
   expect(digits, `${pattern.source} in ${path}`).toBeDefined();
   return Number(digits!.replaceAll('_', ''));
 }
 
-describe('the time that a gateway has to stop', () => {
+describe('time limits for a gateway that stops', () => {
   const stopSeconds = () => numberIn('src/server.ts', /^const stopTimeoutMs = ([\d_]+);$/m) / 1000;
 
   test('Docker Compose kills a gateway only after the gateway has had time to stop', () => {
@@ -32,7 +29,7 @@ describe('the time that a gateway has to stop', () => {
     expect(graceSeconds).toBeGreaterThan(stopSeconds());
   });
 
-  test('docs/production.md names a grace period for containers in which a gateway has time to stop', () => {
+  test('the grace period for containers in docs/production.md is long enough for a gateway to stop', () => {
     const graceSeconds = numberIn('docs/production.md', /`docker run --stop-timeout (\d+)`/);
     expect(graceSeconds).toBeGreaterThan(stopSeconds());
   });

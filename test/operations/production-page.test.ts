@@ -16,7 +16,7 @@ function commandsOfThePage(): string {
 }
 
 test.runIf(testServerUrl && process.env.REDIS_URL)(
-  'the commands of docs/production.md lead from an empty database to a first gate decision',
+  'with the commands of docs/production.md, an operator sets up an empty database and gets a first gate decision',
   { timeout: 300_000 },
   async () => {
     const scratch = await createScratchDatabase({ migrated: false });

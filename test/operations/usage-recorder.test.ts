@@ -46,7 +46,7 @@ test('when the database is unreachable, the usage recorder keeps its records, an
   expect(next).toEqual([first![0], Number(first![1]) + 1]);
 });
 
-test('the usage recorder drops a usage record that the database refuses, and writes each other record once', async () => {
+test('the usage recorder drops a usage record that the database refuses, and writes every other record exactly once', async () => {
   query.mockImplementation(async (_, values) => {
     if (values[3]!.includes('bad'))
       throw Object.assign(new Error('invalid byte sequence'), { code: '22021' });

@@ -207,7 +207,7 @@ describe('a database of the previous release, after the migration to this releas
     expect(await setInside(corrected.id, ['DXB/A/3'], at(13))).toEqual({ occupied: 1, adjustment: 0 });
   });
 
-  test('a maximum stay that is set after the database migration ends the parking sessions from before the migration', async () => {
+  test('a maximum stay that is set after the database migration also ends parking sessions that began before the migration', async () => {
     await change(withLongestStay.id, { longestStayHours: 1 });
     expect(await sessions(withLongestStay.id)).toEqual([
       'DXB/A/1 COMPLETED 03-01T08:00 03-01T09:00',
@@ -231,8 +231,8 @@ test('a second run of the database migration does not count entry events again',
   const { scratch, database } = await openDatabaseBefore('20261122022500_entries_recorded_before', {
     ...rows,
     // For whitelist entry 1, the stored number of uses equals the number of entry events. For whitelist entry 2, the
-    // stored number is larger than the number of entry events, as after the removal of expired events. For whitelist
-    // entry 3, the stored number is smaller than the number of entry events.
+    // stored number of uses is larger than the number of entry events, as after the removal of expired events. For
+    // whitelist entry 3, the stored number of uses is smaller than the number of entry events.
     WhitelistEntryUse: [counted('1', 1), counted('2', 7), counted('3', 1)],
   });
   onTestFinished(async () => {

@@ -91,8 +91,8 @@ describe('an exit event whose plate the camera may have misread', () => {
   });
 });
 
-describe('a vehicle that is added to the whitelist, or removed from it, while the vehicle is inside', () => {
-  /** A test step that replaces the whitelist: afterwards, the whitelist contains only the given plates. */
+describe('changes of the whitelist for a vehicle that is inside', () => {
+  /** A test step that replaces all plates on the whitelist by the given plates. */
   type Listing = { listed: string[] };
 
   test.each<[string, (Seen | Listing)[], string[]]>([
@@ -285,7 +285,7 @@ describe('the maximum stay of a location', () => {
     }
   });
 
-  test('when the maximum stay of a location is removed, the parking sessions are the same as without a maximum stay', async () => {
+  test('after the removal of the maximum stay of a location, the parking sessions are as if the maximum stay had never existed', async () => {
     const { locationId, see, sessions, status, change } = await newActivity();
     await see(locationId, entry('DXB/B/7', 1), exit('DXB/8/7', 20));
     const without = await sessions(locationId);
@@ -349,7 +349,7 @@ describe('the maximum stay of a location', () => {
     });
   });
 
-  test('a parking session ends after the maximum stay without a parking event, and the audit log has one record of the end', async () => {
+  test('a parking session ends when the maximum stay is over, even without an exit event, and the audit log records the end once', async () => {
     const { companyId, key } = await newActivity();
     const locationId = await gateway.newLocation(companyId, { capacity: 1 });
     const { see, sessions, status, change } = openActivity(gateway, key);
@@ -370,7 +370,7 @@ describe('the maximum stay of a location', () => {
       ]);
   });
 
-  test('when several gateway processes detect that the maximum stay of a parking session is over, only one writes an audit record', async () => {
+  test('when several gateway processes detect that the maximum stay of a parking session is over, only one process writes an audit record', async () => {
     const { locationId, see, change } = await newActivity();
     await change(locationId, { longestStayHours: 1 });
     const soon = new Date(hoursAgo(1).getTime() + 3_000);

@@ -5,18 +5,21 @@ import { PoolerAdapters } from '../../src/database/pooler-adapters.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 describe.runIf(testServerUrl)('transactions through a pooler', async () => {
-  if (testServerUrl === undefined) return; // Vitest runs this callback even if it skips the tests
+  if (testServerUrl === undefined) return; // Vitest runs this callback even for skipped tests
   const pool = new pg.Pool({
     connectionString: testServerUrl,
     max: 1,
     connectionTimeoutMillis: 10_000,
     query_timeout: 500,
   });
-  pool.on('error', () => undefined); // the second test ends its connection
+  pool.on('error', () => undefined); // the second test closes the connection of the pool
   const adapter = await new PoolerAdapters(pool).connect();
   afterAll(() => pool.end());
 
-  /** Lets the time limits of the next transaction fail, after `before` has run on the connection. */
+  /**
+   * Makes the SQL statement fail that sets the time limits of the next transaction. Before this statement, `before`
+   * runs on the connection.
+   */
   async function failNextLimits(before: (client: pg.PoolClient) => Promise<unknown>) {
     const client = await pool.connect();
     const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
@@ -49,7 +52,7 @@ describe.runIf(testServerUrl)('transactions through a pooler', async () => {
       await failNextLimits(before);
       await expect(adapter.startTransaction()).rejects.toThrow();
 
-      await sleep(lateMs); // meanwhile, the late answer of the server arrives
+      await sleep(lateMs); // during this pause, the late response of the server arrives
       const { rows: outside } = await pool.query('SELECT now() = statement_timestamp() AS "isAlone"');
       expect(outside).toEqual([{ isAlone: true }]);
 

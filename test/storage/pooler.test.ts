@@ -16,7 +16,7 @@ const serverConnections = 3;
 describe.runIf(testServerUrl && hasPgBouncer)(
   'the gateway behind PgBouncer in transaction mode',
   async () => {
-    if (testServerUrl === undefined || !hasPgBouncer) return; // Vitest runs this callback even if it skips the tests
+    if (testServerUrl === undefined || !hasPgBouncer) return; // Vitest runs this callback even for skipped tests
     const pooler = await startPgBouncer(testServerUrl, serverConnections);
     afterAll(() => pooler.remove());
     const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' }, { poolerUrl: pooler.url });

@@ -12,7 +12,7 @@ test('DATABASE_READ_URL is accepted only together with the URL of the primary da
   );
 });
 
-describe.runIf(testServerUrl)('reads from the standby in DATABASE_READ_URL', () => {
+describe.runIf(testServerUrl)('queries that the gateway sends to the standby in DATABASE_READ_URL', () => {
   // The test uses an empty second database instead of a real standby. If a response contains rows, the gateway has read
   // the primary database.
   async function openOverTwo() {
@@ -54,7 +54,7 @@ describe.runIf(testServerUrl)('reads from the standby in DATABASE_READ_URL', () 
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBeGreaterThan(0);
     await expect.poll(async () => (await usageOf()).length).toBeGreaterThan(0);
 
-    proxy.mend(); // When the standby is reachable again, the gateway uses it again after some seconds
+    proxy.mend(); // When the standby is reachable again, the gateway reads from the standby again after some seconds
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBe(0);
     expect((await read()).errors).toBeUndefined();
   });

@@ -120,7 +120,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     return { redis, startLimiter, warnings };
   }
 
-  test('a starting gateway waits for every node of the Redis cluster, so that even its first request uses the shared rate limits', async () => {
+  test('a starting gateway waits for every node of the Redis cluster, so that even the first request uses the shared rate limits', async () => {
     const { redis, startLimiter, warnings } = newClient();
     await connected(redis);
     expect(startLimiter().backend).toBe('redis');

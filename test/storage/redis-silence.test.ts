@@ -85,7 +85,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)(
-  'while Redis does not answer, the readiness probe reports a delay of the change notices between gateway processes',
+  'while Redis does not answer, the readiness probe reports that change notices between gateway processes are delayed',
   async () => {
     const proxy = await startProxy(redisUrl!);
     onTestFinished(proxy.close);

@@ -26,8 +26,8 @@ const open = (over = sql) =>
   });
 
 /**
- * Inserts all usage records with one SQL statement. Inserts with Prisma would take seconds on a busy machine, and their
- * transaction would time out.
+ * Inserts all usage records with one SQL statement. Separate inserts with Prisma would take seconds on a busy machine,
+ * and the transaction of the inserts would time out.
  */
 async function addUsage(count: number, createdAt: Date) {
   const operation = newId();
@@ -231,7 +231,7 @@ describe('removal of expired database records', () => {
     },
   );
 
-  test('the occupancy history still equals the status when the sessions of the last occupancy count have expired', async () => {
+  test('the occupancy history and the location status are equal after the sessions of the last counted vehicles have expired', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, see, status, ask } = openActivity(gateway, key);
     const plates = ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
@@ -280,7 +280,7 @@ describe('removal of expired database records', () => {
       },
     ],
   ])(
-    'the number of vehicles inside stays 0 when the sessions of the last occupancy count have expired, and %s',
+    'the number of vehicles inside stays 0 after the sessions of the last counted vehicles have expired, even when %s',
     async (_, happen) => {
       const { key, locationId } = await gateway.newTenant();
       const activity = openActivity(gateway, key);

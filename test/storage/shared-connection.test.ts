@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { shareConnection } from '../../src/database/shared-connection.ts';
 
 /**
- * Creates a fake database that lists its queries. Like the embedded database, the fake database responds in the same
- * iteration of the event loop.
+ * Creates a fake database that lists its queries. Like the embedded database, the fake database responds in the
+ * iteration of the event loop in which the query arrives.
  */
 function newDatabase() {
   const asked: string[] = [];

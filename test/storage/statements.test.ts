@@ -289,7 +289,7 @@ describe('look-ups of database rows by id', () => {
   }
   const byIds = namedStatement('rows-of-this-test', 'SELECT id FROM rows WHERE id = ANY($ids::text[])');
 
-  test('row look-ups in the same turn of the event loop share one SQL statement, and each look-up gets its own rows', async () => {
+  test('row look-ups in the same iteration of the event loop share one SQL statement, and each look-up gets its own rows', async () => {
     const { sql, asked } = notingSql();
     const rows = createRowsById<{ id: string }>(sql, byIds);
     const found = await Promise.all([rows(['4', '3', '2']), rows([]), rows(['2', '8'])]);
@@ -324,7 +324,7 @@ describe('nested GraphQL queries', () => {
       whitelist(first: 2) { totalCount nodes { plateNumber location { name company { name } } } } } } } } }`;
     const count = async (ids: string[]) => {
       const key = await gateway.newKey({ companyIds: ids });
-      // This request also looks up the API key, so the test does not count its SQL statements.
+      // The first request also looks up the API key, so the test does not count the SQL statements of this request.
       await gateway.rest('GET', '/health', { key });
       let body: { errors?: unknown; data?: { companies: { totalCount: number } } } = {};
       const statements = await statementsOfRequest(
@@ -341,7 +341,7 @@ describe('nested GraphQL queries', () => {
 
   test('the gateway needs one SQL statement to list, create, update or delete whitelist entries, or to decide whether a vehicle may enter', async () => {
     const { locationId, key } = await gateway.newTenant();
-    // This request also looks up the API key, so the test does not count its SQL statements.
+    // The first request also looks up the API key, so the test does not count the SQL statements of this request.
     await gateway.rest('GET', '/health', { key });
     const entry = newEntry();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "7" }';
@@ -374,7 +374,7 @@ test('the gateway gives names to the first 500 different SQL statements of Prism
   expect(texts.map((sql) => nameOf({ sql }))).toEqual(names);
 });
 
-test('the entry count of a long whitelist is correct with and without filters, and the embedded database counts in chunks', async () => {
+test('the number of entries on a long whitelist is correct with and without filters, and the embedded database counts the entries in chunks', async () => {
   const { locationId } = await gateway.newTenant();
   const add = `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "validUntil")
       SELECT gen_random_uuid()::text, $1, 'r' || i % 2, 'DXB', 'A', i::text, CASE WHEN i % 3 = 0 THEN now() END
