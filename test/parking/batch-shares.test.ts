@@ -61,80 +61,77 @@ test('a gate gets its decision while the gateway records a large batch of events
   }
 });
 
-describe.runIf(testServerUrl)(
-  'a batch of parking events for a location whose row another transaction has locked',
-  () => {
-    async function connect() {
-      const client = new pg.Client({ connectionString: gateway.config.databaseUrl });
-      onTestFinished(() => client.end());
-      await client.connect();
-      return client;
-    }
+describe.runIf(testServerUrl)('a batch of parking events for a location with a locked row', () => {
+  async function connect() {
+    const client = new pg.Client({ connectionString: gateway.config.databaseUrl });
+    onTestFinished(() => client.end());
+    await client.connect();
+    return client;
+  }
 
-    /** Locks the rows of locations, as a batch of parking events does, and returns a function that releases the locks. */
-    async function lock(...locationIds: string[]) {
-      const client = await connect();
-      await client.query('BEGIN');
-      await client.query('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]);
-      return () => client.query('COMMIT');
-    }
+  /** Locks the rows of locations, as a batch of parking events does, and returns a function that releases the locks. */
+  async function lock(...locationIds: string[]) {
+    const client = await connect();
+    await client.query('BEGIN');
+    await client.query('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]);
+    return () => client.query('COMMIT');
+  }
 
-    /** Returns the number of database connections that wait for a lock. */
-    async function waitingConnections(client: pg.Client) {
-      const { rows } = await client.query(
-        `SELECT count(*)::int AS count FROM pg_stat_activity
+  /** Returns the number of database connections that wait for a lock. */
+  async function waitingConnections(client: pg.Client) {
+    const { rows } = await client.query(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
        WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rows[0].count as number;
-    }
+    );
+    return rows[0].count as number;
+  }
 
-    test('a batch of parking events that waits for a locked location delays no request for another location or with another API key', async () => {
-      const { companyId, ...tenant } = await gateway.newTenant();
-      const other = await gateway.newTenant();
-      const locationIds = [
-        tenant.locationId,
-        ...(await Promise.all([1, 2, 3].map(() => gateway.newLocation(companyId)))),
-      ];
-      const free = { key: tenant.key, locationId: await gateway.newLocation(companyId) };
-      const unlock = await lock(...locationIds);
-      const batches = Promise.all(
-        [...locationIds, ...locationIds].map((locationId) => recordMany({ ...tenant, locationId }, 300)),
-      );
-      const observer = await connect();
-      await expect.poll(() => waitingConnections(observer)).toBe(1);
-      for (const place of [other, free]) await letIn(place);
-      expect(await recordMany(other, 300)).toBe(300);
-      expect(await waitingConnections(observer)).toBe(1);
-      await unlock();
-      expect(await batches).toEqual(Array.from({ length: 8 }, () => 300));
-    });
+  test('a batch of parking events that waits for a locked location delays no request for another location or with another API key', async () => {
+    const { companyId, ...tenant } = await gateway.newTenant();
+    const other = await gateway.newTenant();
+    const locationIds = [
+      tenant.locationId,
+      ...(await Promise.all([1, 2, 3].map(() => gateway.newLocation(companyId)))),
+    ];
+    const free = { key: tenant.key, locationId: await gateway.newLocation(companyId) };
+    const unlock = await lock(...locationIds);
+    const batches = Promise.all(
+      [...locationIds, ...locationIds].map((locationId) => recordMany({ ...tenant, locationId }, 300)),
+    );
+    const observer = await connect();
+    await expect.poll(() => waitingConnections(observer)).toBe(1);
+    for (const place of [other, free]) await letIn(place);
+    expect(await recordMany(other, 300)).toBe(300);
+    expect(await waitingConnections(observer)).toBe(1);
+    await unlock();
+    expect(await batches).toEqual(Array.from({ length: 8 }, () => 300));
+  });
 
-    test('a single parking event does not wait for a batch for the same location that waits behind another batch', async () => {
-      const { companyId, ...tenant } = await gateway.newTenant();
-      const free = { key: tenant.key, locationId: await gateway.newLocation(companyId) };
-      const unlock = await lock(tenant.locationId);
-      const stuck = recordMany(tenant, 300);
-      const observer = await connect();
-      await expect.poll(() => waitingConnections(observer)).toBe(1);
-      const queued = recordMany(free, 300);
-      await letIn(free);
-      expect(await waitingConnections(observer)).toBe(1);
-      await unlock();
-      expect(await Promise.all([stuck, queued])).toEqual([300, 300]);
-    });
+  test('a single parking event does not wait for a batch for the same location that waits behind another batch', async () => {
+    const { companyId, ...tenant } = await gateway.newTenant();
+    const free = { key: tenant.key, locationId: await gateway.newLocation(companyId) };
+    const unlock = await lock(tenant.locationId);
+    const stuck = recordMany(tenant, 300);
+    const observer = await connect();
+    await expect.poll(() => waitingConnections(observer)).toBe(1);
+    const queued = recordMany(free, 300);
+    await letIn(free);
+    expect(await waitingConnections(observer)).toBe(1);
+    await unlock();
+    expect(await Promise.all([stuck, queued])).toEqual([300, 300]);
+  });
 
-    test('two batches that wait for a locked location with different API keys do not delay a batch of another company', async () => {
-      const { companyId, ...tenant } = await gateway.newTenant();
-      const colleague = { ...tenant, key: await gateway.newKey({ companyIds: [companyId] }) };
-      const other = await gateway.newTenant();
-      const unlock = await lock(tenant.locationId);
-      const batches = Promise.all([recordMany(tenant, 300), recordMany(colleague, 300)]);
-      const observer = await connect();
-      await expect.poll(() => waitingConnections(observer)).toBe(1);
-      expect(await recordMany(other, 300)).toBe(300);
-      expect(await waitingConnections(observer)).toBe(1);
-      await unlock();
-      expect(await batches).toEqual([300, 300]);
-    });
-  },
-);
+  test('two batches that wait for a locked location with different API keys do not delay a batch of another company', async () => {
+    const { companyId, ...tenant } = await gateway.newTenant();
+    const colleague = { ...tenant, key: await gateway.newKey({ companyIds: [companyId] }) };
+    const other = await gateway.newTenant();
+    const unlock = await lock(tenant.locationId);
+    const batches = Promise.all([recordMany(tenant, 300), recordMany(colleague, 300)]);
+    const observer = await connect();
+    await expect.poll(() => waitingConnections(observer)).toBe(1);
+    expect(await recordMany(other, 300)).toBe(300);
+    expect(await waitingConnections(observer)).toBe(1);
+    await unlock();
+    expect(await batches).toEqual([300, 300]);
+  });
+});

@@ -174,32 +174,29 @@ describe('transactions that PGlite cannot start or roll back', () => {
   });
 });
 
-describe.each(databases)(
-  'changes that %s refuses when the transaction commits',
-  async (databaseName, create) => {
-    const gateway = await openTestGateway({}, { database: await create() });
-    await refuseCommits(gateway.database);
+describe.each(databases)('changes that %s refuses at the commit', async (databaseName, create) => {
+  const gateway = await openTestGateway({}, { database: await create() });
+  await refuseCommits(gateway.database);
 
-    test.each(surfaceNames)(
-      `over %s, the client gets INTERNAL_ERROR when ${databaseName} refuses the commit of its change`,
-      async (surface) => {
-        const key = await gateway.newKey();
-        const input = { name: refusedName, slug: newSlug(), address: 'Dubai' };
-        const answer = await surfaces[surface](
-          gateway,
-          {
-            name: 'registerCompany',
-            rest: { method: 'POST', path: '/register/company', body: input },
-            graph: {
-              query: 'mutation ($input: RegisterCompanyInput!) { registerCompany(input: $input) { id } }',
-              variables: { input },
-            },
+  test.each(surfaceNames)(
+    `over %s, the client gets INTERNAL_ERROR when ${databaseName} refuses the commit of its change`,
+    async (surface) => {
+      const key = await gateway.newKey();
+      const input = { name: refusedName, slug: newSlug(), address: 'Dubai' };
+      const answer = await surfaces[surface](
+        gateway,
+        {
+          name: 'registerCompany',
+          rest: { method: 'POST', path: '/register/company', body: input },
+          graph: {
+            query: 'mutation ($input: RegisterCompanyInput!) { registerCompany(input: $input) { id } }',
+            variables: { input },
           },
-          key,
-        );
-        expect(answer).toMatchObject({ status: surface === 'rest' ? 500 : 200, code: 'INTERNAL_ERROR' });
-        expect(await gateway.database.prisma.company.count({ where: { name: refusedName } })).toBe(0);
-      },
-    );
-  },
-);
+        },
+        key,
+      );
+      expect(answer).toMatchObject({ status: surface === 'rest' ? 500 : 200, code: 'INTERNAL_ERROR' });
+      expect(await gateway.database.prisma.company.count({ where: { name: refusedName } })).toBe(0);
+    },
+  );
+});

@@ -36,7 +36,10 @@ export function openCommandLine(url: string) {
   afterAll(() => rmSync(folder, { recursive: true }));
   let files = 0;
 
-  /** Runs a command with the given standard input. With `columns`, the command runs on a terminal of this width. */
+  /**
+   * Runs a command with the given standard input. If `columns` is given, the command runs on a terminal with this
+   * number of columns.
+   */
   async function run(
     { input, columns }: { input: string | AsyncIterable<string>; columns?: number },
     key: string | undefined,

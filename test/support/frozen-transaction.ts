@@ -1,4 +1,4 @@
-// A test starts this program as a process. This process locks the row of a location in a transaction, prints `holding`,
+// A test starts this program as a process. The process locks the row of a location in a transaction, prints `holding`,
 // and never ends the transaction.
 import { pino } from 'pino';
 import { openDatabase } from '../../src/database/open.ts';

@@ -33,7 +33,7 @@ export function haproxyComplaints(): string {
   return status === 0 ? complaints.join('\n') : stderr;
 }
 
-/** The lines of global.cfg that HAProxy can apply only when root starts it. */
+/** The lines of global.cfg that HAProxy can apply only when root starts HAProxy. */
 const linesForRoot = ['  user haproxy\n', '  group haproxy\n', '  chroot /var/lib/haproxy\n'];
 
 /** The maximum time from the start of HAProxy until it forwards a request to a gateway. */

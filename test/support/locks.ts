@@ -37,8 +37,8 @@ export function locksOf({ config }: TestGateway) {
     },
 
     /**
-     * Returns how many database connections wait for a lock. With a text, the function counts only connections whose
-     * SQL statement contains the text.
+     * Returns how many database connections wait for a lock. If a text is given, the function counts only connections
+     * whose SQL statement contains this text.
      */
     async waitingConnections(textOfStatement = ''): Promise<number> {
       const client = await connectToDatabase();

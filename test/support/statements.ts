@@ -4,12 +4,15 @@ import pg from 'pg';
 import { vi } from 'vitest';
 
 /**
- * The statements of the current call of {@link statementsOf}. Background jobs run outside of that call, for example the
- * delivery of webhooks of an earlier test that used the same gateway, so their statements are not recorded.
+ * The SQL statements that the current call of {@link statementsOf} has recorded so far. The call does not record the
+ * statements of background jobs, such as the delivery of webhooks of an earlier test on the same gateway.
  */
 const recordedStatements = new AsyncLocalStorage<string[]>();
 
-/** Records the SQL statements that one method of a database driver receives. Returns a function that ends this. */
+/**
+ * Records the SQL statements that one method of a database driver receives. Returns a function that stops the
+ * recording.
+ */
 function recordStatements(driver: typeof pg.Client.prototype | PGlite) {
   const send = driver.query as (...parameters: unknown[]) => unknown;
   const spy = vi.spyOn(driver as { query: typeof send }, 'query');

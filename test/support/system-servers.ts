@@ -183,8 +183,8 @@ export async function startStandby(primary: SystemServer, name: string): Promise
   const folder = await newServerFolder('postgres', user);
   const source = ['-d', primary.url, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
   await run(postgresProgram('pg_basebackup'), ['-D', join(folder, 'data'), ...source], { cwd: '/', ...user });
-  // After the promotion, PostgreSQL spreads the writes of the first checkpoint over a part of `checkpoint_timeout`. With
-  // this value, the checkpoint lasts to the end of a test, as the checkpoint of a large database would.
+  // After the promotion, PostgreSQL spreads the writes of the first checkpoint over a part of `checkpoint_timeout`.
+  // With the value `1d`, the checkpoint lasts until the test ends, like the checkpoint of a large database.
   const server = await postgresOver(folder, user, { cluster_name: name, checkpoint_timeout: '1d' });
   await server.start();
   return {
@@ -333,8 +333,8 @@ export async function createRedis(
 const pgBouncer = '/usr/sbin/pgbouncer';
 
 /**
- * Whether the tests that need PgBouncer run. These tests run if PgBouncer is installed, and always in CI, where a
- * missing PgBouncer must fail the test run.
+ * Whether the tests that need PgBouncer run. The tests run if PgBouncer is installed. In CI, the tests always run, so
+ * that a missing PgBouncer makes the test run fail.
  */
 export const hasPgBouncer = existsSync(pgBouncer) || Boolean(process.env.CI);
 
@@ -349,8 +349,8 @@ export interface Pooler {
 }
 
 /**
- * Starts PgBouncer in transaction mode, in which a client occupies a server connection only during a transaction. This
- * PgBouncer refuses unknown startup parameters, as with its default settings.
+ * Starts PgBouncer in transaction mode, in which a client occupies a server connection only during a transaction. Like
+ * a PgBouncer with default settings, this PgBouncer refuses unknown startup parameters.
  * @param serverUrl the URL of the PostgreSQL behind the pooler
  * @param serverConnections the number of connections to the PostgreSQL server, which all clients of the pooler share
  */

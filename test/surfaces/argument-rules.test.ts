@@ -17,8 +17,8 @@ import { plateRule, whitelistEntryRule } from '../../schema/whitelist.ts';
 import { argumentRule } from '../../src/graphql/operation-plan.ts';
 
 /**
- * The validation rules that a resolver applies in its own code. Such a rule checks each row of a list separately, or
- * checks two arguments together.
+ * The validation rules that a resolver applies in its own code. A resolver applies a rule itself when the rule checks
+ * each row of a list separately, or checks two arguments together.
  */
 const rulesOfResolvers: Record<string, z.ZodType> = {
   'Mutation.importWhitelistEntries(entries)': z.array(whitelistEntryRule),
@@ -132,7 +132,7 @@ describe('text patterns in the OpenAPI document', () => {
   );
   const texts = ['', ' ', ...Array.from({ length: 0xa0 }, (_, code) => `a${String.fromCharCode(code)}a`)];
 
-  /** Returns each text that the OpenAPI pattern accepts and the validation rule refuses, or the other way round. */
+  /** Returns each text that only the OpenAPI pattern accepts, and each text that only the validation rule accepts. */
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;

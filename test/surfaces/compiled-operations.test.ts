@@ -10,7 +10,7 @@ import { newEntry, sharedTestGateway } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
 
-/** A number of runs after which the gateway has compiled an operation, if graphql-jit may compile it. */
+/** After this number of runs, the gateway has compiled every operation that graphql-jit may compile. */
 const runs = 4;
 
 /** Sends an operation `runs` times and returns the `data` of each response. */
@@ -25,7 +25,7 @@ async function answersOf(key: string, query: string, variables: Record<string, u
 const same = <Answer>(answer: Answer) => Array.from({ length: runs }, () => answer);
 
 describe('a GraphQL operation that a client sends several times', () => {
-  test('keeps the fields of a location whose variables the client does not send', async () => {
+  test('a repeated mutation keeps the fields of a location when the client omits their variables', async () => {
     const { locationId: id, key } = await gateway.newTenant();
     await gateway.rest('PUT', `/locations/${id}`, { key, body: { capacity: 42, address: 'Marina' } });
     const update = `mutation ($id: ID!, $name: String, $capacity: Int, $address: String) {
@@ -35,7 +35,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     );
   });
 
-  test('keeps the hours of a whitelist entry whose variable the client does not send, so that the gate stays closed', async () => {
+  test('a repeated mutation keeps the permit hours of a whitelist entry when the client omits the variable for the hours', async () => {
     const { locationId, key } = await gateway.newTenant();
     const body = newEntry();
     const { id } = (await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body })).body
@@ -53,7 +53,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     );
   });
 
-  test('keeps the expiry of an API key whose variable the client does not send', async () => {
+  test('a repeated mutation keeps the expiry of an API key when the client omits the variable for the expiry', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { data } = (
       await gateway.graph(
@@ -73,13 +73,13 @@ describe('a GraphQL operation that a client sends several times', () => {
   test.each([
     ['a page size', 'query ($first: Int! = 5) { locations(first: $first) { nodes { name } } }'],
     ['a condition', 'query ($brief: Boolean! = false) { locations { nodes { name @skip(if: $brief) } } }'],
-  ])('uses the default value of a non-null variable for %s', async (_, query) => {
+  ])('a repeated query uses the default value of a non-null variable for %s', async (_, query) => {
     const { key } = await gateway.newTenant();
     const answers = await answersOf(key, query, {});
     expect(answers).toEqual(same({ locations: { nodes: [{ name: expect.any(String) }] } }));
   });
 
-  test('skips the fields of a fragment only where the operation skips the fragment', async () => {
+  test('a repeated query skips the fields of a fragment only where the query skips the fragment', async () => {
     const { locationId, key } = await gateway.newTenant();
     const query = `query ($id: ID!, $brief: Boolean!) {
       a: location(id: $id) { ...Fields @skip(if: $brief) } b: location(id: $id) { ...Fields } }
@@ -88,7 +88,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     expect(answers).toEqual(same({ a: {}, b: { capacity: answers[0].b.capacity } }));
   });
 
-  test('runs a mutation in a fragment that another fragment spreads under a false condition', async () => {
+  test('a repeated mutation runs a fragment when one spread of the fragment has a false condition and another spread has none', async () => {
     const { locationId, key } = await gateway.newTenant();
     const mutation = `mutation ($id: ID!, $first: Boolean!) { ...Rename @include(if: $first) ...Again }
       fragment Rename on Mutation { updateLocation(id: $id, input: { name: "North" }) { name } }
@@ -106,7 +106,7 @@ const schema = buildSchema(`
   type Query { node: Node }
   type Node { id: ID!, child: Node, children: [Node!]!, text(filter: Filter, size: Int = 3, level: Level, tags: [String!]): Json }
 `);
-// The response repeats the arguments, so that a difference between the arguments is a difference between the responses.
+// The resolver returns its arguments. Therefore, different arguments lead to different responses.
 (schema.getType('Node') as GraphQLObjectType).getFields().text!.resolve = (_, parameters: object) =>
   parameters;
 
@@ -121,7 +121,9 @@ const node = (id: string): object => ({
   },
 });
 
-/** Generates texts of which only a few make graphql-jit unusable, so that most documents are compiled. */
+/**
+ * Chooses mostly usual texts, so that graphql-jit can compile most documents. Some rare texts prevent a compilation.
+ */
 const mostly = (usual: readonly string[], rare: readonly string[]) =>
   fc.oneof(
     { weight: 40, arbitrary: fc.constantFrom(...usual) },

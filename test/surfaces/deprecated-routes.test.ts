@@ -138,28 +138,34 @@ describe('requests to a deprecated route with a body that the gateway refuses', 
   }
 
   test.each(refusedBodies)(
-    'the response has the deprecation headers when the body %s',
+    'the response of a deprecated route has the deprecation headers even when the request body %s',
     async (_, contentType, body, status) => {
       const { response } = await post(contentType, body, '2026-12-01T00:00:00Z');
       expect(response.status).toBe(status);
     },
   );
 
-  test.each(refusedBodies)('a brownout disables the route when the body %s', async (_, contentType, body) => {
-    const { response } = await post(contentType, body, '2027-03-01T15:00:00Z');
-    expect(response.status).toBe(410);
-  });
+  test.each(refusedBodies)(
+    'a brownout disables a deprecated route even when the request body %s',
+    async (_, contentType, body) => {
+      const { response } = await post(contentType, body, '2027-03-01T15:00:00Z');
+      expect(response.status).toBe(410);
+    },
+  );
 
-  test.each(refusedBodies)('the request counts as use of the route when the body %s', async (...row) => {
-    const [, contentType, body] = row;
-    const { key } = await post(contentType, body, '2027-03-01T15:00:00Z');
-    await expect
-      .poll(async () => {
-        const document = '{ viewer { deprecations { operation } } }';
-        return (await gateway.graph(document, { key })).body.data.viewer.deprecations;
-      })
-      .toEqual([{ operation: 'POST /locations/{locationId}/residents' }]);
-  });
+  test.each(refusedBodies)(
+    'a request counts as use of a deprecated route even when the request body %s',
+    async (...row) => {
+      const [, contentType, body] = row;
+      const { key } = await post(contentType, body, '2027-03-01T15:00:00Z');
+      await expect
+        .poll(async () => {
+          const document = '{ viewer { deprecations { operation } } }';
+          return (await gateway.graph(document, { key })).body.data.viewer.deprecations;
+        })
+        .toEqual([{ operation: 'POST /locations/{locationId}/residents' }]);
+    },
+  );
 });
 
 test('the response of a deprecated route links to the route that replaces it, and to a guide that needs no API key', async () => {

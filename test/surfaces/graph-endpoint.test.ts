@@ -248,7 +248,7 @@ describe('GraphQL variables that exceed the limits', () => {
 });
 
 describe('rate limit points that a GraphQL operation costs', () => {
-  test('each mutation field after the first costs one more rate limit point, even in a fragment or with an alias', async () => {
+  test('each mutation field after the first field costs one more rate limit point, even in a fragment or with an alias', async () => {
     const change = 'revokeApiKey(id: "x") { id }';
     await send(
       post({
@@ -486,7 +486,7 @@ test('a GraphQL subscription streams its results, and hides the causes of unexpe
 });
 
 test.each(['application/json', 'application/graphql-response+json', 'text/event-stream'])(
-  'a query gets an error instead of a result over 8 MiB: %s',
+  'a query whose result is larger than 8 MiB gets an error: %s',
   async (accept) => {
     const tooLong = () => 'x'.repeat(9 * 1024 * 1024);
     const query = new GraphQLObjectType({

@@ -92,7 +92,7 @@ describe('programs of the guide for moving to GraphQL', () => {
     expect([await run(), await run()]).toEqual([`added\n${listed}`, `listed already\n${listed}`]);
   }
 
-  test('the TypeScript programs of the guide for moving to GraphQL run, and have no type errors with the served schema', async () => {
+  test('the TypeScript programs of the guide for moving to GraphQL run, and have no type errors with the schema of the gateway', async () => {
     const folder = programFolder('ts', 'graphql');
     const codegen = join(projectFolder, 'node_modules/@graphql-codegen/cli/cjs/bin.js');
     await promisify(execFile)(process.execPath, ['--import', 'tsx', codegen, '--config', 'codegen.ts'], {

@@ -140,7 +140,7 @@ describe.each(surfaceNames)('random JSON objects that a client sends as company 
   });
 });
 
-test('a GraphQL literal with a variable stores company settings unchanged, and is refused when a number would lose precision', async () => {
+test('company settings in a GraphQL literal with a variable are stored unchanged, or refused when a number would lose precision', async () => {
   const { key, companyId: id } = await gateway.newTenant();
   const update = (number: string) =>
     gateway.graph(
@@ -207,7 +207,10 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
       ['12345678901234567890', '-0'].map((number) => [...form, number] as const),
     );
 
-    /** Sends a mutation three times, because the gateway handles a new document differently than a known document. */
+    /**
+     * Sends a mutation three times, because the gateway handles the first request with a document differently than
+     * later requests.
+     */
     async function sendRepeatedly(definition: string, literal: string, value: string | undefined) {
       const { key, companyId } = await gateway.newTenant();
       await gateway.graph(

@@ -33,7 +33,7 @@ const texts = [
   })),
 ];
 
-test.each(texts)('the document $path uses no word that the glossary replaces', ({ text }) => {
+test.each(texts)('the document $path uses no word for which the glossary has a standard term', ({ text }) => {
   const found = text
     .split('\n')
     .flatMap((line) =>
@@ -55,7 +55,7 @@ test.each([
   },
 );
 
-test('the first paragraph of every document in docs/ says who should read it, and what they can do afterwards', () => {
+test('the first paragraph of every document in docs/ says who should read the document, and what the readers can do afterwards', () => {
   const pages = readPages().filter(({ path }) => path.startsWith('docs/') && path !== 'docs/README.md');
   const without = pages.filter(({ text }) => {
     const [, introduction = ''] = text.split(/\n\n/);

@@ -85,13 +85,13 @@ const auditOf = async (webhookId: string) =>
     ({ action, changes }) => ({ action, changes }),
   );
 
-/** Disables a webhook as a gateway does that is killed before it has cancelled any delivery. */
+/** Disables a webhook but cancels none of its deliveries, as if the gateway had been killed directly afterwards. */
 const disableOnly = (id: string) =>
   prisma.webhook.update({ where: { id }, data: { disabledAt: new Date() } });
 
 /**
- * Runs `work`, and runs an SQL statement at the end of full batch `number`, which updates or deletes deliveries. The SQL
- * statement makes a change of another client, or fails.
+ * Calls `work`. When `work` has updated or deleted full batch `number` of the deliveries, the database runs the given
+ * SQL statement. The SQL statement makes a change of another client, or fails.
  */
 async function atBatch<Result>(
   [operation, number]: ['UPDATE' | 'DELETE', number],
@@ -105,7 +105,8 @@ async function atBatch<Result>(
       RETURN NULL;
     END
     $$`);
-  // PostgreSQL runs triggers in the order of their names, so this trigger runs after the trigger that counts.
+  // PostgreSQL runs triggers in the order of their names, so this trigger runs after the trigger that counts the
+  // changed deliveries.
   await execute(`
     CREATE TRIGGER "then_at_batch" AFTER ${operation} ON "WebhookDelivery"
     FOR EACH STATEMENT EXECUTE FUNCTION "at_batch"()`);
@@ -128,7 +129,7 @@ async function runRetention(): Promise<void> {
 }
 
 describe('webhooks with more deliveries than one SQL statement may change', () => {
-  test('when a client disables a webhook, no SQL statement cancels more than 1,000 deliveries, and all deliveries are cancelled', async () => {
+  test('when a client disables a webhook, the gateway cancels all pending deliveries, at most 1,000 in each SQL statement', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, {});
     await addDeliveries(webhookId, { count: 3, status: 'DELIVERED' });
@@ -139,7 +140,7 @@ describe('webhooks with more deliveries than one SQL statement may change', () =
     expect(records.map(({ action }) => action)).toEqual(['webhook.created', 'webhook.updated']);
   });
 
-  test('when a receiver responds with 410, no SQL statement cancels more than 1,000 deliveries, and all deliveries are cancelled', async () => {
+  test('when a receiver responds with 410, the gateway cancels all pending deliveries of the webhook, at most 1,000 in each SQL statement', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, {});
     receiver.answer = 410;
@@ -152,7 +153,7 @@ describe('webhooks with more deliveries than one SQL statement may change', () =
     });
   });
 
-  test('when a client deletes a webhook, no SQL statement removes more than 1,000 deliveries, and one audit record reports the deletion', async () => {
+  test('when a client deletes a webhook, each SQL statement removes at most 1,000 deliveries, and one audit record reports the deletion', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, {});
     await addDeliveries(webhookId, { count: 1500, status: 'DELIVERED' });
@@ -165,7 +166,7 @@ describe('webhooks with more deliveries than one SQL statement may change', () =
     expect(records.map(({ action }) => action)).toEqual(['webhook.created', 'webhook.deleted']);
   });
 
-  test('when a client recovers a webhook, no SQL statement resends more than 1,000 deliveries, and one audit record has the number of all deliveries', async () => {
+  test('when a client recovers a webhook, each SQL statement resends at most 1,000 deliveries, and one audit record has the total number', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, { status: 'FAILED' });
     await addDeliveries(webhookId, { count: 700, status: 'PENDING' });
@@ -183,8 +184,8 @@ describe('webhooks with more deliveries than one SQL statement may change', () =
   });
 });
 
-describe('changes of a webhook between two batches', () => {
-  test('the gateway cancels no further deliveries of a webhook that is enabled again in the meantime', async () => {
+describe('changes of a webhook between two batches of its deliveries', () => {
+  test('the gateway stops cancelling deliveries when a client enables the webhook again between two batches', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, {});
     const enable = `UPDATE "Webhook" SET "disabledAt" = NULL WHERE id = '${webhookId}'`;
@@ -192,7 +193,7 @@ describe('changes of a webhook between two batches', () => {
     expect(await statusesOf(webhookId)).toEqual({ CANCELLED: maxChanged, PENDING: backlogSize - maxChanged });
   });
 
-  test('recoverWebhook fails with CONFLICT when the webhook is disabled in the meantime', async () => {
+  test('recoverWebhook fails with CONFLICT when a client disables the webhook between two batches of deliveries', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, { status: 'FAILED' });
     const disable = `UPDATE "Webhook" SET "disabledAt" = now() WHERE id = '${webhookId}'`;
@@ -200,7 +201,7 @@ describe('changes of a webhook between two batches', () => {
     expect(error).toMatchObject({ code: 'CONFLICT' });
   });
 
-  test('when the deletion of a webhook fails in the middle, the webhook keeps its waiting messages, and a second call deletes the webhook', async () => {
+  test('when the deletion of a webhook fails after one batch, the webhook keeps its waiting messages, and a second call deletes the webhook', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, { count: 10 });
     await addDeliveries(webhookId, { status: 'DELIVERED' });
@@ -215,7 +216,7 @@ describe('changes of a webhook between two batches', () => {
   });
 });
 
-describe('waiting deliveries of a disabled webhook, after the gateway ended before it had cancelled them', () => {
+describe('waiting deliveries of a disabled webhook whose gateway was killed before the cancellation', () => {
   /** Creates a disabled pull webhook that still has waiting deliveries. */
   async function newInterrupted() {
     const reader = await newReader(['WHITELIST_CREATED']);
@@ -225,7 +226,7 @@ describe('waiting deliveries of a disabled webhook, after the gateway ended befo
   }
 
   test.each([true, false])(
-    'the gateway cancels the deliveries in batches when a client calls updateWebhook with enabled: %s',
+    'the gateway cancels the remaining deliveries of a disabled webhook in batches when a client calls updateWebhook with enabled: %s',
     async (enabled) => {
       const { key, webhookId } = await newInterrupted();
       expect(await setEnabled(key, webhookId, enabled)).toEqual({ enabled });
@@ -236,7 +237,7 @@ describe('waiting deliveries of a disabled webhook, after the gateway ended befo
     },
   );
 
-  test('the retention job cancels the deliveries in batches, and cancels no deliveries of an enabled webhook', async () => {
+  test('the retention job cancels the remaining deliveries of disabled webhooks in batches, but no deliveries of an enabled webhook', async () => {
     const [one, other] = [await newInterrupted(), await newInterrupted()];
     const enabled = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(enabled.webhookId, { count: 5 });
@@ -262,8 +263,8 @@ test('a reader gets no message of a webhook that is disabled while the reader pu
   }
 });
 
-describe.runIf(testServerUrl)('a change that ends after its webhook was disabled', () => {
-  test('the message about the change is never sent, and the retention job cancels it', async () => {
+describe.runIf(testServerUrl)('a change whose transaction ends after the webhook was disabled', () => {
+  test('the gateway never sends the webhook message about the change, and the retention job cancels the message', async () => {
     const { key, companyId, webhookId, readerKey } = await newReader(['WHITELIST_CREATED']);
     await prisma.$transaction(async (transaction) => {
       await transaction.auditRecord.create({

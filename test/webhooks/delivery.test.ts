@@ -210,7 +210,7 @@ describe('webhook deliveries', () => {
     ).toBe(1);
   });
 
-  test('disabling a webhook cancels its pending deliveries, and after a user enables the webhook, these deliveries can be resent', async () => {
+  test('disabling a webhook cancels its pending deliveries, and a user can resend these deliveries after enabling the webhook again', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 500;
     await addEntry(key, locationId);

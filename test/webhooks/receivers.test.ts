@@ -97,7 +97,7 @@ describe('the example receivers in docs/webhooks.md', () => {
 });
 
 test.runIf(hasPython)(
-  'when the documented webhook receiver in Python fails to handle a message, it does not accept the repeated message as already handled',
+  'a message that the documented webhook receiver in Python failed to handle does not count as handled when the message arrives again',
   async () => {
     const [block] = fencedBlocks(page).filter(({ language }) => language === 'python');
     const secret = `whsec_${randomBytes(24).toString('base64')}`;

@@ -260,7 +260,7 @@ describe('lists of whitelist entries', () => {
   });
 
   test.each([0, 1, 250, 251, 1250, 1251])(
-    'a REST response with a whole list of %i entries has the same bytes as all its pages together',
+    'a REST response with a whole whitelist of %i entries contains the same bytes as all pages of the whitelist together',
     async (count) => {
       const { locationId, key } = await gateway.newTenant();
       const texts = ['"\\/\t\n', 'مرحبا 🚗', '\u2028\u2029</script>', '', null];
@@ -326,7 +326,7 @@ describe('lists of whitelist entries', () => {
     ['breaks a rule', 'limit=0'],
     ['has the wrong type', 'limit=abc'],
   ])(
-    'the refusal of a whitelist request lists every invalid parameter when one parameter %s',
+    'the error of a whitelist request lists every invalid parameter when the parameter limit %s',
     async (_, limit) => {
       const { locationId, key } = await gateway.newTenant();
       const path = `/locations/${locationId}/whitelist?${limit}&cursor=nonsense&referenceId=%00`;
