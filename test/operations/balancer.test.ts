@@ -41,7 +41,7 @@ test.runIf(hasHaproxy && userInfo().uid === 0)(
 );
 
 test.runIf(hasHaproxy)(
-  'the log of HAProxy has a line for each request with its path and status, but without its query and API key',
+  'HAProxy logs the path and the status of each request, but not the query and the API key',
   async () => {
     const balancer = await startBalancer();
     const { key, locationId } = await gateway.newTenant();

@@ -16,7 +16,7 @@ function numberIn(path: string, pattern: RegExp): number {
 describe('time limits for a gateway that stops', () => {
   const stopSeconds = () => numberIn('src/server.ts', /^const stopTimeoutMs = ([\d_]+);$/m) / 1000;
 
-  test('Docker Compose kills a gateway only after the gateway has had time to stop', () => {
+  test('the stop timeout in compose.yaml is long enough for a gateway to stop', () => {
     const graceSeconds = numberIn(
       'compose.yaml',
       /^x-gateway: &gateway\n(?: {2}.*\n)*? {2}stop_grace_period: (\d+)s\n/m,
@@ -24,12 +24,12 @@ describe('time limits for a gateway that stops', () => {
     expect(graceSeconds).toBeGreaterThan(stopSeconds());
   });
 
-  test('systemd kills a gateway only after the gateway has had time to stop', () => {
+  test('the stop timeout for systemd is long enough for a gateway to stop', () => {
     const graceSeconds = numberIn('docs/parking-gateway.service', /^TimeoutStopSec=(\d+)$/m);
     expect(graceSeconds).toBeGreaterThan(stopSeconds());
   });
 
-  test('the grace period for containers in docs/production.md is long enough for a gateway to stop', () => {
+  test('the stop timeout for containers in docs/production.md is long enough for a gateway to stop', () => {
     const graceSeconds = numberIn('docs/production.md', /`docker run --stop-timeout (\d+)`/);
     expect(graceSeconds).toBeGreaterThan(stopSeconds());
   });

@@ -19,7 +19,7 @@ async function valueOf(series: string, of: Pick<typeof gateway, 'metrics'> = gat
   return line ? Number(line.slice(series.length + 1)) : 0;
 }
 
-/** Returns by how much the value of a metric series grows during an action. */
+/** Returns the increase of a metric series during an action. */
 async function growthOf(series: string, act: () => Promise<unknown>): Promise<number> {
   const before = await valueOf(series);
   await act();
@@ -51,7 +51,7 @@ const askCompanies: Record<string, Ask> = {
 };
 
 describe.each(['rest', 'graphql'])(
-  'the metric gateway_refusals_total counts refusals by reason: %s',
+  'the metric gateway_refusals_total counts refused requests by reason: %s',
   (surface) => {
     const refused = (reason: string, act: () => Promise<unknown>) =>
       growthOf(`gateway_refusals_total{surface="${surface}",reason="${reason}"}`, act);

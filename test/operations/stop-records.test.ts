@@ -28,7 +28,7 @@ async function newConfig() {
   });
 }
 
-test('a gateway that closes writes the usage record of a request that is still running', async () => {
+test('a gateway that stops also writes the usage record of a request that is still running', async () => {
   const config = await newConfig();
   const closing = await openGateway(config, silent, migrationsFolder);
   const answer = closing.app.request('/api/companies', {
@@ -43,7 +43,7 @@ test('a gateway that closes writes the usage record of a request that is still r
   expect(records).toMatchObject([{ requestId: 'running-at-the-stop', status: 200 }]);
 });
 
-test('a gateway that closes waits 2 s for a running request, and then logs the number of running requests once', async () => {
+test('a gateway that stops waits 2 s for running requests, and then logs once how many requests are still running', async () => {
   const lines: { msg: string; requests?: number }[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
   const gateway = await openGateway(await newConfig(), log, migrationsFolder);

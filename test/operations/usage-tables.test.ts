@@ -44,7 +44,7 @@ async function write(usage: Usage): Promise<void> {
 }
 
 describe('totals of usage records', () => {
-  test('the usage totals equal the usage records, even when three processes repeat batches after timeouts', async () => {
+  test('the usage totals are the sums of the usage records, even when three processes send batches again after timeouts', async () => {
     const keys = [1, 2, 3].map(() => newId());
     const operations = ['GET /a', 'GET /b', 'query c'];
     // Some calls of `query` fail. In some failed calls, the database never gets the SQL statement. In the other failed
@@ -107,7 +107,7 @@ describe('totals of usage records', () => {
     expect(answer.body.data.viewer.usage).toContainEqual({ operation: 'GET /gone', requests: 1 });
   });
 
-  test('the gateway keeps usage totals for the number of days in the configuration', async () => {
+  test('the gateway keeps usage totals for the configured number of days', async () => {
     const [old, recent] = [newId(), newId()];
     await write(newUsage({ apiKeyId: old, createdAt: daysFromNow(-21) }));
     await write(newUsage({ apiKeyId: recent, createdAt: daysFromNow(-19) }));

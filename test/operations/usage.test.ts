@@ -257,7 +257,7 @@ describe('reading one API key by its id', () => {
     return body.errors?.[0].extensions ?? body.data.apiKey;
   };
 
-  test('a key with ADMIN can read the API keys of its company by id, and a key of another company gets NOT_FOUND', async () => {
+  test('an API key with the permission ADMIN can read the API keys of its company by id, but gets NOT_FOUND for other API keys', async () => {
     const { companyId } = await gateway.newTenant();
     const { id } = await keyWithId({ companyIds: [companyId] });
     const admin = await gateway.newKey({ companyIds: [companyId], permissions: ['ADMIN'] });

@@ -101,7 +101,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('the mutation %s with 
     },
   );
 
-  test('a parking event stays unchanged when it is sent again after its whitelist entry was deleted', async () => {
+  test('a recorded parking event stays unchanged when a gate sends the event again after the deletion of its whitelist entry', async () => {
     const { key, locationId, entryId, event, changes } = await gateWithEntry();
     const named = { eventId: 'named', kind: 'ENTRY', occurredAt, entryId, plate: plateOf('SHJ/A/7') };
     const read = {

@@ -9,7 +9,7 @@ import { createEmbeddedDatabase, testServerUrl } from '../support/scratch-databa
 // PostgreSQL writes each change to the write-ahead log first, in files of 16 MiB.
 
 /**
- * The number of write-ahead log files after which PostgreSQL itself would start a checkpoint: about half of its default
+ * PostgreSQL itself would start a checkpoint after this number of write-ahead log files: about half of its default
  * limit of 1 GiB.
  */
 const filesOfDefaultLimit = 33;

@@ -66,7 +66,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)(
-  'after a Redis outage, the gateway replaces several waiting notices of a channel by one notice that anything may have changed',
+  'after a Redis outage, the gateway sends one notice (anything may have changed) instead of several waiting notices for a channel',
   async () => {
     const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const [once, often] = [newChannel('once'), newChannel('often')];

@@ -60,7 +60,7 @@ async function newWhitelists() {
 }
 
 describe('hand-written SQL statements', () => {
-  test('the database returns no row of a location outside the scope, so the response time does not reveal that the location exists', async () => {
+  test('the database returns no row of a location outside the API key scope, so the response time does not reveal that the location exists', async () => {
     const [foreign = ''] = await newWhitelists();
     const { sql, kind } = gateway.database;
     let found: readonly object[] = [];

@@ -63,7 +63,7 @@ export function openCommandLine(url: string) {
     pms,
     pmsWithInput: (input: string | AsyncIterable<string>, key: string | undefined, ...args: string[]) =>
       run({ input }, key, args),
-    /** Runs a `pms` command as on a terminal with the given number of columns. */
+    /** Runs a `pms` command on a simulated terminal with the given number of columns. */
     pmsOnTerminal: (columns: number, key: string | undefined, ...args: string[]) =>
       run({ input: '', columns }, key, args),
     /** Runs a command with `--json`, expects that the command succeeds, and returns the parsed output. */

@@ -13,7 +13,8 @@ export interface Proxy {
   /** Keeps all connections open but forwards no bytes, like a firewall that has lost its connection state. */
   silence(): void;
   /**
-   * Ends the interruption by `cut` or `silence`, and forwards the bytes that the proxy has held back since `silence`.
+   * Ends the interruption that `cut` or `silence` started. After `silence`, the proxy forwards the bytes that it has
+   * held back.
    */
   mend(): void;
   /** Forwards new connections to another server. */

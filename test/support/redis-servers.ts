@@ -17,7 +17,7 @@ import {
 
 /** The maximum time until all started Redis servers know each other. */
 const formTimeoutMs = 60_000;
-/** How long a Redis server may be silent until other Redis servers treat it as lost, in milliseconds. */
+/** The time in milliseconds after which other Redis servers treat a silent Redis server as lost. */
 const lostAfterMs = 1_000;
 
 const portOf = (url: string) => Number(new URL(url).port);

@@ -61,7 +61,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Calls a function again and again until it succeeds, or throws an error after the given time. */
+/** Calls a function again and again until the function succeeds, or throws an error after the given time. */
 export async function eventually<Result>(
   what: string,
   work: () => Promise<Result>,

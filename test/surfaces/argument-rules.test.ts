@@ -123,7 +123,7 @@ test('the tests of validation rules cover every scalar type that clients can sen
 });
 
 // The gateway checks texts with the code of a validation rule. The OpenAPI document contains only the pattern in the
-// `meta` of this rule. These tests check that the code of each rule and its pattern refuse the same texts.
+// `meta` of this rule. The following tests check that the code of each rule and its pattern refuse the same texts.
 describe('text patterns in the OpenAPI document', () => {
   const ajv = new Ajv2020();
   addFormats.default(ajv);

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { planOperation } from '../../src/graphql/operation-plan.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
 
-// The gateway runs a GraphQL operation with graphql-js at first, and with the compiled code of graphql-jit when a client
-// sends the operation again.
+// At first, the gateway runs a GraphQL operation with graphql-js. When a client sends the operation again, the gateway
+// runs the compiled code of graphql-jit.
 
 const gateway = await sharedTestGateway();
 

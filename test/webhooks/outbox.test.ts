@@ -7,7 +7,7 @@ import { claimDue } from '../../src/webhooks/outbox.ts';
 import { newSlug } from '../support/harness.ts';
 import { createScratchDatabase, type ScratchDatabase } from '../support/scratch-database.ts';
 
-// These tests run no webhook worker, so the deliveries that a test claims from the outbox stay claimed.
+// The tests in this file run no webhook worker, so the deliveries that a test claims from the outbox stay claimed.
 
 let scratch: ScratchDatabase;
 let database: Database;

@@ -67,7 +67,7 @@ async function everyChange() {
     );
   }
   const { plateType, plateCode, plateNumber } = newEntry();
-  // Both EXIT events have the same `eventId`, so the later event corrects the exit time of the earlier one.
+  // Both EXIT events have the same `eventId`, so the later event corrects the exit time of the earlier event.
   for (const [kind, minute] of [
     ['ENTRY', 1],
     ['EXIT', 2],

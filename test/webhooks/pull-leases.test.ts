@@ -25,7 +25,7 @@ const redeliver = 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id 
 const pullAll = 'mutation ($id: ID!) { pullWebhookMessages(webhookId: $id) { id } }';
 
 describe('pulled webhook messages that no reader acknowledges', () => {
-  test('a webhook message that no reader acknowledges within three days fails, and a user can recover it', async () => {
+  test('a webhook message that no reader acknowledges within three days fails, and a user can recover the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const [held] = await pull(readerKey, webhookId, { first: 1, leaseSeconds: 3600 });
     await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { retryUntil: new Date(0) } });

@@ -22,7 +22,7 @@ const noticeOf = (webhookId: string, waiting: number) => ({
 });
 
 describe('the subscription webhookMessagesWaiting', () => {
-  test('webhookMessagesWaiting sends the number of waiting messages at the start, after a new message, and after a lease expires', async () => {
+  test('the subscription webhookMessagesWaiting sends the number of waiting messages at the start, after a new message, and after a lease expires', async () => {
     const { key, locationId, readerKey, webhookId } = await newReaderWith(2);
     const stream = await watch(readerKey, webhookId);
     expect(await stream.next()).toEqual(noticeOf(webhookId, 2));
@@ -42,7 +42,7 @@ describe('the subscription webhookMessagesWaiting', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test("webhookMessagesWaiting needs the permission RECEIVE_WEBHOOKS, and a pull webhook in the API key's scope", async () => {
+  test("the subscription webhookMessagesWaiting needs the permission RECEIVE_WEBHOOKS, and a pull webhook in the API key's scope", async () => {
     const { companyId, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     const manager = await gateway.newKey({ companyIds: [companyId], permissions: ['MANAGE_WEBHOOKS'] });
     const foreign = await newReader(['LOCATION_FULL']);
@@ -127,7 +127,7 @@ describe('notices about waiting webhook messages in one gateway process', () => 
     }
   });
 
-  test('webhookMessagesWaiting repeats its notice after about 30 seconds when the same webhook messages are still waiting', async () => {
+  test('the subscription webhookMessagesWaiting repeats its notice after about 30 seconds when the same webhook messages are still waiting', async () => {
     vi.useFakeTimers();
     try {
       const { notices } = newNotices([{ webhookId: 'a', waiting: 3, newest: new Date() }]);

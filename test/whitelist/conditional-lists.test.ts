@@ -247,7 +247,7 @@ test("a whitelist request is refused without the permission READ_WHITELIST or ou
   }
 });
 
-test('a client that reads whitelistCursor before the whitelist can read all later changes from this cursor on', async () => {
+test('a client that reads first whitelistCursor and then the whitelist can read all later changes after this cursor', async () => {
   const { key, locationId, path } = await newListedTenant();
   const { body } = await gateway.graph(
     'query ($locationId: ID!) { whitelistCursor(locationId: $locationId) }',

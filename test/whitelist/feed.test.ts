@@ -448,7 +448,10 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
 });
 
 describe('the subscription whitelistChanged', () => {
-  /** Opens the subscription for a location, and returns a function that waits for a notice and ends the subscription. */
+  /**
+   * Opens the subscription whitelistChanged for a location. Returns a function that waits for a notice and then ends
+   * the subscription.
+   */
   async function watch(key: string, locationId: string) {
     const response = await gateway.app.request('/graphql', {
       method: 'POST',
@@ -466,7 +469,7 @@ describe('the subscription whitelistChanged', () => {
     };
   }
 
-  test('whitelistChanged announces a change together with the feed cursor after the change', async () => {
+  test('the subscription whitelistChanged announces a change together with the feed cursor after the change', async () => {
     const { key, locationId } = await gateway.newTenant();
     const before = await readPage(key, locationId);
     const nextCursor = await watch(key, locationId);
@@ -489,24 +492,27 @@ describe('the subscription whitelistChanged', () => {
       'a batch of parking events',
       'mutation ($locationId: ID!, $event: ParkingEventInput!) { recordParkingEvents(locationId: $locationId, events: [$event]) { recorded } }',
     ],
-  ])('whitelistChanged announces the use of a pass when a client records %s', async (_, query) => {
-    const { key, locationId } = await gateway.newTenant();
-    const { id } = await addEntry(key, locationId);
-    const { plateType, plateCode, plateNumber } = await gateway.database.prisma.whitelistEntry.update({
-      where: { id },
-      data: { maxEntries: 1 },
-    });
-    const before = await readPage(key, locationId);
-    const nextCursor = await watch(key, locationId);
-    const plate = { plateType, plateCode, plateNumber };
-    const event = { eventId: newId(), kind: 'ENTRY', plate, occurredAt: new Date().toISOString() };
-    const { body } = await gateway.graph(query, { key, variables: { locationId, event } });
-    expect(body.errors).toBeUndefined();
-    await nextCursor();
-    expect((await readPage(key, locationId, before.cursor)).upserts).toMatchObject([{ id }]);
-  });
+  ])(
+    'the subscription whitelistChanged announces the use of a pass when a client records %s',
+    async (_, query) => {
+      const { key, locationId } = await gateway.newTenant();
+      const { id } = await addEntry(key, locationId);
+      const { plateType, plateCode, plateNumber } = await gateway.database.prisma.whitelistEntry.update({
+        where: { id },
+        data: { maxEntries: 1 },
+      });
+      const before = await readPage(key, locationId);
+      const nextCursor = await watch(key, locationId);
+      const plate = { plateType, plateCode, plateNumber };
+      const event = { eventId: newId(), kind: 'ENTRY', plate, occurredAt: new Date().toISOString() };
+      const { body } = await gateway.graph(query, { key, variables: { locationId, event } });
+      expect(body.errors).toBeUndefined();
+      await nextCursor();
+      expect((await readPage(key, locationId, before.cursor)).upserts).toMatchObject([{ id }]);
+    },
+  );
 
-  test('whitelistChanged announces a new time zone of the location', async () => {
+  test('the subscription whitelistChanged announces a new time zone of the location', async () => {
     const { key, locationId } = await gateway.newTenant();
     const nextCursor = await watch(key, locationId);
     const { status } = await gateway.rest('PUT', `/locations/${locationId}`, {
