@@ -27,7 +27,7 @@ function readableLog() {
 const plate = { plateType: 'DXB', plateCode: secretText, plateNumber };
 const entry = (locationId: string) => ({ id: newId(), locationId, referenceId: secretText, ...plate });
 
-/** Database calls that fail, because the database or Prisma refuses their values. */
+/** Database calls that fail because the database or Prisma refuses a value in the call. */
 const refusals: [string, (locationId: string) => Promise<unknown>][] = [
   [
     'a statement with a wrong value',

@@ -16,7 +16,7 @@ const firstOfTheDays = '20261121222000_usage_partitions';
 const hourMs = 3_600_000;
 
 /**
- * The SQL statement with which version 1.5.0 and earlier versions wrote usage records. The tests run this SQL statement
+ * The SQL statement with which version 1.5.0 and earlier versions wrote usage records. The tests run the SQL statement
  * of older versions before, during and after the migration to daily partitions.
  */
 const insertAsBefore: Statement = {
@@ -106,9 +106,9 @@ test.runIf(testServerUrl)(
     let written = 50_000;
     async function record() {
       do {
-        // A gateway may write a usage record some seconds after the request. Therefore, the test writes a new usage
-        // record together with a usage record that is 5 s old. When a write fails, the test repeats the write, as a
-        // gateway does.
+        // A gateway may write a usage record some seconds after the request. Like a delayed gateway, the test writes a
+        // new usage record together with a usage record that is 5 s old. When a write fails, the test repeats the
+        // write, as a gateway does.
         const times = [new Date(), new Date(Date.now() - 5_000)];
         await expect
           .poll(() => database.insert(apiKeyId, times).then(() => 'written'), { timeout: 30_000 })

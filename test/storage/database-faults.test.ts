@@ -81,8 +81,7 @@ describe.runIf(testServerUrl)('behaviour of the gateway when PostgreSQL fails', 
     expect((await enter(gateway, other)).errors).toBeUndefined();
     expect((await decide(gateway, other)).data.plateAccess.reason).toBe('NOT_LISTED');
     expect((await decide(gateway, held)).data.plateAccess.reason).toBe('NOT_LISTED');
-    // The waiting requests succeed, because the lock on the location's row is released within their lock timeout of 8
-    // s.
+    // The waiting requests succeed, because the row of the location is unlocked before their lock timeout of 8 s ends.
     expect((await waiting).map(({ errors }) => errors)).toEqual([undefined, undefined, undefined]);
   });
 

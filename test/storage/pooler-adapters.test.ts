@@ -5,7 +5,7 @@ import { PoolerAdapters } from '../../src/database/pooler-adapters.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 describe.runIf(testServerUrl)('transactions through a pooler', async () => {
-  if (testServerUrl === undefined) return; // Vitest runs this callback even for skipped tests
+  if (testServerUrl === undefined) return; // Vitest calls describe callbacks of skipped tests, too
   const pool = new pg.Pool({
     connectionString: testServerUrl,
     max: 1,
@@ -17,8 +17,8 @@ describe.runIf(testServerUrl)('transactions through a pooler', async () => {
   afterAll(() => pool.end());
 
   /**
-   * Makes the SQL statement fail that sets the time limits of the next transaction. Before this statement, `before`
-   * runs on the connection.
+   * Makes the SQL statement fail that sets the time limits of the next transaction. Calls `before` with the connection
+   * directly before the failure.
    */
   async function failNextLimits(before: (client: pg.PoolClient) => Promise<unknown>) {
     const client = await pool.connect();
@@ -52,7 +52,7 @@ describe.runIf(testServerUrl)('transactions through a pooler', async () => {
       await failNextLimits(before);
       await expect(adapter.startTransaction()).rejects.toThrow();
 
-      await sleep(lateMs); // during this pause, the late response of the server arrives
+      await sleep(lateMs); // the late response of the server arrives during the pause
       const { rows: outside } = await pool.query('SELECT now() = statement_timestamp() AS "isAlone"');
       expect(outside).toEqual([{ isAlone: true }]);
 

@@ -16,7 +16,7 @@ const serverConnections = 3;
 describe.runIf(testServerUrl && hasPgBouncer)(
   'the gateway behind PgBouncer in transaction mode',
   async () => {
-    if (testServerUrl === undefined || !hasPgBouncer) return; // Vitest runs this callback even for skipped tests
+    if (testServerUrl === undefined || !hasPgBouncer) return; // Vitest calls describe callbacks of skipped tests, too
     const pooler = await startPgBouncer(testServerUrl, serverConnections);
     afterAll(() => pooler.remove());
     const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' }, { poolerUrl: pooler.url });

@@ -127,8 +127,8 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     expect(warnings()).toEqual([]);
   });
 
-  // On a busy machine, the client may be connected to all nodes before the test has frozen the nodes. In this case, the
-  // test fails and Vitest repeats the test.
+  // On a busy machine, the client may be connected to all nodes before the test has frozen the nodes. Vitest repeats
+  // the test when the client was connected too early.
   test('a starting gateway waits for a slow node of the Redis cluster', { retry: 5 }, async () => {
     const { redis, startLimiter, warnings } = newClient();
     let isConnected = false;

@@ -11,8 +11,8 @@ const log = pino({ level: 'silent' });
 const newChannel = (name: string) => `${name}-${process.pid}-${Date.now()}` as Channel;
 
 /**
- * Opens two connections to one Redis server, as two gateway processes do. One of these Redis connections passes through
- * a proxy that the test can interrupt. At the end of the test, both Redis connections are closed.
+ * Opens two connections to one Redis server, as two gateway processes do. The first Redis connection passes through a
+ * proxy that the test can interrupt. Both Redis connections are closed at the end of the test.
  */
 async function connectPair() {
   const proxy = await startProxy(redisUrl!);

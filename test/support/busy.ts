@@ -11,8 +11,8 @@ export function work(milliseconds: number): void {
 const busyMs = 250;
 
 /**
- * Keeps the process busy for 250 ms after a client has sent its next command to Redis. Redis answers during this time,
- * so that the time limit of the command (150 ms) ends before the process can read the answer.
+ * Keeps the process busy for 250 ms after a client has sent its next command to Redis. Redis answers while the process
+ * is busy. Therefore, the time limit of the Redis command (150 ms) ends before the process can read the answer.
  */
 export function beBusyAfterNextCommand(redis: Pick<Cluster, 'sendCommand'>): void {
   const send = redis.sendCommand.bind(redis);

@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  */
 export const shortProcessOptions = ['--liftoff-only'];
 
-/** The maximum time from the start of a gateway until it accepts connections, on a busy machine. */
+/** The maximum time from the start of a gateway until the gateway accepts connections, on a busy machine. */
 const startTimeoutMs = 180_000;
 
 /** A gateway process that runs the built program in dist/. */

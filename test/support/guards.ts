@@ -21,7 +21,7 @@ function runAfterThisProcess(script: string, argument: string): ChildProcess {
 export function endWithThisProcess(child: ChildProcess): void {
   if (child.pid === undefined) return; // The given child process could not be started
   const guard = runAfterThisProcess('kill -KILL "$1"', String(child.pid));
-  // The guard ends when the guarded process ends. Otherwise, the guard could kill a later process with the same process
+  // The guard ends when the guarded process ends, so that the guard never kills a later process with the same process
   // id.
   child.once('exit', () => guard.kill('SIGKILL'));
 }

@@ -36,7 +36,7 @@ export function haproxyComplaints(): string {
 /** The lines of global.cfg that HAProxy can apply only when root starts HAProxy. */
 const linesForRoot = ['  user haproxy\n', '  group haproxy\n', '  chroot /var/lib/haproxy\n'];
 
-/** The maximum time from the start of HAProxy until it forwards a request to a gateway. */
+/** The maximum time from the start of HAProxy until HAProxy forwards a request to a gateway. */
 const startTimeoutMs = 30_000;
 
 /** An HAProxy process for one test, with the configuration from docs/scaling. */

@@ -22,7 +22,7 @@ export const everyPermission = Object.values(Permission);
 export interface Answer {
   status: number;
   headers: Headers;
-  // Each test states the JSON shape of the response body that it expects, and fails when the body has another shape.
+  // Each test states the expected JSON shape of the response body, and fails when the body has another shape.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
 }
@@ -117,7 +117,7 @@ interface TestDatabase {
 
 /**
  * Opens a gateway with a new database for one test file, and closes the gateway after the last test. A test file needs
- * its own gateway if it sets environment variables, or if its tests read data of several companies.
+ * its own gateway if the file sets environment variables, or if its tests read data of several companies.
  * @param env environment variables of the gateway
  */
 export async function openTestGateway(

@@ -37,8 +37,8 @@ export function locksOf({ config }: TestGateway) {
     },
 
     /**
-     * Returns how many database connections wait for a lock. If a text is given, the function counts only connections
-     * whose SQL statement contains this text.
+     * Returns how many database connections wait for a lock. Counts only connections whose SQL statement contains the
+     * given text.
      */
     async waitingConnections(textOfStatement = ''): Promise<number> {
       const client = await connectToDatabase();
@@ -47,7 +47,7 @@ export function locksOf({ config }: TestGateway) {
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`,
         [textOfStatement],
       );
-      // Tests call this function often, so the function closes its database connection at once.
+      // Tests call `waitingConnections` often, so `waitingConnections` closes its database connection at once.
       clients.splice(clients.indexOf(client), 1);
       await client.end();
       return rows[0]!.count;

@@ -49,10 +49,10 @@ const TEMPLATES = fileURLToPath(new URL('../../node_modules/.cache/parking-gatew
 const log = pino({ level: 'warn' });
 
 /**
- * Creates a database for one test file: on the server in DATABASE_URL if this variable is set, and otherwise an
- * embedded database. The new database is a copy of a template database, to which all migrations have been applied.
- * All later test runs copy the same template database. With the option `migrated: false`, the function creates an empty
- * database without a template.
+ * Creates a database for one test file. If DATABASE_URL is set, the function creates the database on the server in
+ * DATABASE_URL. If DATABASE_URL is not set, the function creates an embedded database. The new database is a copy of a
+ * template database, to which all migrations have been applied. All later test runs copy the same template database.
+ * With the option `migrated: false`, the function creates an empty database without a template.
  */
 export async function createScratchDatabase({ migrated = true } = {}): Promise<ScratchDatabase> {
   return testServerUrl === undefined

@@ -4,8 +4,8 @@ import pg from 'pg';
 import { vi } from 'vitest';
 
 /**
- * The SQL statements that the current call of {@link statementsOf} has recorded so far. The call does not record the
- * statements of background jobs, such as the delivery of webhooks of an earlier test on the same gateway.
+ * The SQL statements that the current call of {@link statementsOf} has recorded so far. A call of `statementsOf` does
+ * not record the statements of background jobs, such as webhook deliveries of an earlier test.
  */
 const recordedStatements = new AsyncLocalStorage<string[]>();
 

@@ -6,8 +6,8 @@ export interface Operation {
   /** The permission that the operation needs, or `undefined` when every API key may call the operation. */
   permission?: string;
   /**
-   * True if the request contains the id of a location. If this location is outside the API key's scope, the gateway
-   * responds with NOT_FOUND.
+   * True if the request contains the id of a location. If the location in the request is outside the API key's scope,
+   * the gateway responds with NOT_FOUND.
    */
   location?: boolean;
   rest: { method: string; path: string; body?: unknown };
@@ -24,8 +24,8 @@ export interface Failure {
 }
 
 /**
- * Two functions that call the same operation, one over REST and one over GraphQL. Both functions return errors in the
- * same form.
+ * Two functions that call the same operation, one over REST and one over GraphQL. The REST function and the GraphQL
+ * function return errors in the same form.
  */
 export const surfaces = {
   rest: async (

@@ -18,15 +18,15 @@ import { removeWithThisProcess } from './guards.ts';
 
 const run = promisify(execFile);
 
-/** The maximum time from the start of a PostgreSQL or Redis server until it responds. */
+/** The maximum time from the start of a PostgreSQL or Redis server until the server responds. */
 const startTimeoutMs = 30_000;
 
 /** A PostgreSQL or Redis server that a test starts only for itself, and may kill. */
 export interface SystemServer {
   url: string;
   /**
-   * Starts the server and waits until the server responds. A server that starts again still has the data that it wrote
-   * to disk before.
+   * Starts the server and waits until the server responds. A server that starts again still has all data that is on its
+   * disk.
    */
   start(): Promise<void>;
   /** Kills the server at once, like a power cut. */
@@ -40,8 +40,8 @@ export interface SystemServer {
 }
 
 /**
- * The range of ports for the servers of tests. Linux uses the ports from 32768 on for outgoing connections. The servers
- * of tests use lower ports, which no outgoing connection can occupy first.
+ * The range of ports for the servers of tests. Linux uses the ports 32768 and higher for outgoing connections. The
+ * servers of tests use lower ports, which no outgoing connection can occupy first.
  */
 const serverPorts = { least: 10_000, most: 32_000 };
 
@@ -146,7 +146,7 @@ async function serverUser(): Promise<ServerUser> {
   return { uid: await idOf('-u'), gid: await idOf('-g') };
 }
 
-/** Creates a folder for a server. If the test does not remove the folder, it is removed when the test process ends. */
+/** Creates a folder for a server. The folder is removed at the latest when the test process ends. */
 export async function newServerFolder(name: string, { uid }: ServerUser = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `own-${name}-`));
   removeWithThisProcess(folder);
@@ -184,7 +184,8 @@ export async function startStandby(primary: SystemServer, name: string): Promise
   const source = ['-d', primary.url, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
   await run(postgresProgram('pg_basebackup'), ['-D', join(folder, 'data'), ...source], { cwd: '/', ...user });
   // After the promotion, PostgreSQL spreads the writes of the first checkpoint over a part of `checkpoint_timeout`.
-  // With the value `1d`, the checkpoint lasts until the test ends, like the checkpoint of a large database.
+  // With `checkpoint_timeout: '1d'`, the first checkpoint lasts until the test ends, like the checkpoint of a large
+  // database.
   const server = await postgresOver(folder, user, { cluster_name: name, checkpoint_timeout: '1d' });
   await server.start();
   return {

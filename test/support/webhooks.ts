@@ -85,7 +85,7 @@ export function webhookTools(gateway: TestGateway) {
       { id, ...options },
     );
 
-  /** Acknowledges messages of a webhook, and returns the number of messages that this call acknowledged. */
+  /** Acknowledges messages of a webhook, and returns how many messages are newly acknowledged. */
   const acknowledge = (key: string, id: string, messages: readonly { id: string }[]) =>
     run<number>(
       key,

@@ -64,7 +64,7 @@ function bare(rule: unknown, isLeaf: boolean): unknown {
 
 /**
  * Returns the path and the validation rule (if any) of each scalar value in an argument. If the argument has an input
- * type, the scalar values are the fields of this type.
+ * type, the scalar values are the fields of the input type.
  */
 function leavesOf(
   path: string,
@@ -123,7 +123,8 @@ test('the tests of validation rules cover every scalar type that clients can sen
 });
 
 // The gateway checks texts with the code of a validation rule. The OpenAPI document contains only the pattern in the
-// `meta` of this rule. The following tests check that the code of each rule and its pattern refuse the same texts.
+// `meta` of the validation rule. The tests check that the code and the pattern of each validation rule refuse the same
+// texts.
 describe('text patterns in the OpenAPI document', () => {
   const ajv = new Ajv2020();
   addFormats.default(ajv);

@@ -106,7 +106,7 @@ const schema = buildSchema(`
   type Query { node: Node }
   type Node { id: ID!, child: Node, children: [Node!]!, text(filter: Filter, size: Int = 3, level: Level, tags: [String!]): Json }
 `);
-// The resolver returns its arguments. Therefore, different arguments lead to different responses.
+// The resolver returns its arguments, so different arguments lead to different responses.
 (schema.getType('Node') as GraphQLObjectType).getFields().text!.resolve = (_, parameters: object) =>
   parameters;
 

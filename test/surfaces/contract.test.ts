@@ -118,7 +118,9 @@ function operations(
   });
 }
 
-/** Creates a company with one whitelist entry, and returns every documented operation with the ids of this company. */
+/**
+ * Creates a company with one whitelist entry, and returns every documented operation with the ids of the new company.
+ */
 async function newCase(locationId?: string) {
   const tenant = await gateway.newTenant();
   const created = await gateway.rest('POST', `/locations/${tenant.locationId}/whitelist`, {

@@ -48,7 +48,7 @@ describe('JSON objects that contain numbers whose value changes when JavaScript 
     expect([value, a, c, f, f.g].map(hasInexactNumber)).toEqual([false, false, false, false, false]);
   });
 
-  test('a value is inexact when it contains an inexact number on any level', () => {
+  test('a JSON value is inexact when the value contains an inexact number on any level', () => {
     const value = parseExactly(text) as Record<string, unknown>;
     expect(Object.keys(value).filter((name) => isInexactMember(value, name))).toEqual([
       'a',

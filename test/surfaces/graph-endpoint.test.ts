@@ -22,9 +22,7 @@ import { maxVariableValues } from '../../src/graphql/limits.ts';
 // The tests of this file send requests without API keys to a GraphQL endpoint with the real schema. Fake stores replace
 // the code that reads the database. Each fake store counts how often the resolvers call it.
 
-/**
- * Returns a partial object as a complete object of its type, so that a test can omit unused members.
- */
+/** Casts a partial object to its complete type, so that a test can omit unused members. */
 const stub = <T>(parts: object) => parts as T;
 
 const at = new Date('2026-01-31T08:00:00Z');
@@ -52,7 +50,7 @@ const store = vi.fn((answer: unknown) => Promise.resolve(answer));
 const compile = vi.fn<Compile>(compileQuery);
 const charge = vi.fn((_points: number) => Promise.resolve());
 const state: GraphRequestContext['state'] = { operation: 'unknown' };
-/** The request id that every response in these tests contains. */
+/** The request id that every response in the tests of this file contains. */
 const requestId = 'request-1';
 const respondTo = (answer: HttpAnswer) => respond(answer, stub<RequestState>({ requestId }));
 const logged = vi.fn((_line: string) => {});
@@ -226,7 +224,7 @@ describe('GraphQL variables that exceed the limits', () => {
   ])(
     'when GraphQL variables exceed the limits, the response has one short error, and the operation does not run: %s',
     async (_, body, message) => {
-      // The gateway compiles a GraphQL document when it runs the document for the third time.
+      // The gateway compiles a GraphQL document at the third run of the document.
       for (let time = 0; time < 3; time += 1) {
         const { status, body: answer } = await send(post(body), endpoint);
         expect([status, answer.errors?.length, answer.data]).toEqual([expect.any(Number), 1, undefined]);
@@ -349,7 +347,7 @@ describe('GraphQL operations that a client repeats', () => {
       { name: 'Location' },
     ],
   ])(
-    'a GraphQL operation has the same response when graphql-js runs it and when it is compiled: %s %o',
+    'graphql-js and the compiled code of a GraphQL operation return the same response: %s %o',
     async (query, variables) => {
       const endpoint = newEndpoint();
       const answers: unknown[] = [];
@@ -369,7 +367,7 @@ describe('GraphQL operations that a client repeats', () => {
   // operation that it refuses before execution.
   const reachesExecution = ({ data }: Answer['body']) => data !== undefined;
 
-  test('the gateway compiles a GraphQL operation when it runs the operation for the third time', async () => {
+  test('the gateway compiles a GraphQL operation at the third run of the operation', async () => {
     const endpoint = newEndpoint();
     const compiled: number[] = [];
     for (let time = 1; time <= 4; time += 1) {

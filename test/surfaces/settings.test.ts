@@ -188,8 +188,8 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
   (mutation) => {
     /**
      * Each row contains the definition of the variable `$n`, the company settings as a GraphQL literal, the value of
-     * the variable, and the stored settings. The character `#` stands for a number. The gateway stores the settings if
-     * this number is exact.
+     * the variable, and the stored settings. The character `#` stands for a number. The gateway stores the company
+     * settings if parsing does not change the number `#`.
      */
     const forms: [definition: string, literal: string, value: string | undefined, stored: string][] = [
       ['$n: JSON', '{ account: $n }', '#', '{"account":#}'],

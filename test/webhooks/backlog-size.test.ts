@@ -14,7 +14,7 @@ const { sql } = gateway.database;
 
 /** The number of deliveries that one SQL statement may change. */
 const maxChanged = 1000;
-/** The size of the backlogs in these tests: two full batches and a third batch that is not full. */
+/** The number of deliveries in the backlogs of the tests: two full batches and a third batch that is not full. */
 const backlogSize = 2500;
 
 const update =

@@ -102,7 +102,7 @@ test.runIf(hasPython)(
     const [block] = fencedBlocks(page).filter(({ language }) => language === 'python');
     const secret = `whsec_${randomBytes(24).toString('base64')}`;
     const { port } = await startExample(['python3'], 'receiver.py', block!.text, secret);
-    const body = '{}'; // The receiver fails, because it prints the type of a message, and an empty message has no type.
+    const body = '{}'; // The receiver prints the type of each message, and fails because an empty message has no type.
     const now = new Date();
     const headers = {
       'webhook-id': newId(),

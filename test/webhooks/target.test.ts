@@ -14,7 +14,9 @@ const targetWith = (resolve: Resolve) =>
 const post = (url: string, resolve: Resolve) =>
   targetWith(resolve).post(url, 'company', message, AbortSignal.timeout(5000));
 
-/** A fake DNS resolver whose name server never responds. Each look-up ends only when the caller aborts it. */
+/**
+ * A fake DNS resolver whose name server never responds. Each DNS look-up ends only when the caller aborts the look-up.
+ */
 const silent: Resolve = (_hostname, signal) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 

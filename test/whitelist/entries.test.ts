@@ -76,7 +76,7 @@ describe.each(surfaceNames)('creation of a whitelist entry over %s', (surface) =
     });
   });
 
-  test('when a field is missing and the validity ends before its start, the error names both fields', async () => {
+  test('when a whitelist entry lacks a field and its validity ends before it starts, the error names both invalid fields', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({
       referenceId: undefined,

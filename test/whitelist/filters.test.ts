@@ -93,8 +93,8 @@ describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entri
   afterAll(() => client.end());
 
   /**
-   * Calls a function and returns the query plans of its SQL statements. PostgreSQL plans these statements, but does not
-   * run them.
+   * Calls a function and returns the query plans of its SQL statements. PostgreSQL plans the SQL statements, but does
+   * not run the statements.
    */
   async function plansOf(work: (whitelist: ReturnType<typeof createWhitelistReads>) => Promise<unknown>) {
     const plans: string[] = [];

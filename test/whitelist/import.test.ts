@@ -247,7 +247,7 @@ describe('imports of rows into a whitelist', () => {
     expect(records[0]).toMatchObject({ action: 'whitelist.imported', changes: { mode: 'CREATE' } });
   });
 
-  // PostgreSQL may run an import with the query plan of an earlier, smaller import. If that plan contains a nested
+  // PostgreSQL may run an import with the query plan of an earlier, smaller import. If the query plan contains a nested
   // loop, an import of 10,000 rows takes minutes.
   test('a whitelist import of 10,000 rows succeeds in every import mode, even after imports with few rows', async () => {
     const { locationId, key } = await gateway.newTenant();
@@ -333,8 +333,8 @@ describe('imports of rows into a whitelist', () => {
         });
       const results = await Promise.all(imports);
       const created = (await Promise.all(creates)).reduce<number>((sum, one) => sum + one, 0);
-      // The whitelist contains each plate once. Therefore, the number of created entries minus the number of deleted
-      // entries, over all responses, must equal the number of plates.
+      // The whitelist contains each plate once. Over all import responses, the number of created entries minus the
+      // number of deleted entries must equal the number of plates.
       expect((await whitelistOf(locationId)).size).toBe(numbers.length);
       expect(results.reduce((sum, result) => sum + result.created - result.deleted, created)).toBe(
         numbers.length,

@@ -58,8 +58,8 @@ describe.each(changeNames)('the change "%s" when the client sends an expected ve
     'over %s, a change that expects the current version of an object succeeds, and increases this version',
     async (surface) => {
       const target = await newWhitelist();
-      // Before the tested change, another client changes the location and the whitelist entry, so that both have
-      // version 2.
+      // Before the tested change, another client changes the location and the whitelist entry, so that both objects
+      // have version 2.
       await gateway.rest('PUT', `${target.path}/whitelist/${target.id}`, {
         key: target.key,
         body: newEntry(),
