@@ -96,7 +96,7 @@ describe('demo data', () => {
     );
   });
 
-  test('one webhook of the demo data has failed deliveries with their attempts', async () => {
+  test('one webhook of the demo data has failed deliveries, and the API shows the delivery attempts', async () => {
     const { webhooks } = await ask(
       '{ webhooks(first: 2) { nodes { failingSince enabled deliveries(first: 5) { nodes { status attempts { httpStatus error } } } } } }',
     );

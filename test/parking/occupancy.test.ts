@@ -204,7 +204,7 @@ describe('changes of the whitelist for a vehicle that is inside', () => {
     },
   );
 
-  test('an exit ends a parking session when the cameras read the same text at entry and exit, even if the session has another plate', async () => {
+  test('an exit ends the parking session when the cameras read the same text at entry and exit, even if this text differs from the plate', async () => {
     const { locationId, see, sessions, list } = await newActivity();
     const entryId = await list(locationId, 'DXB/B/1');
     await see(locationId, { ...entry('8 I', 1), entryId });

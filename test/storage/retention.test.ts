@@ -15,8 +15,8 @@ const { prisma, sql } = gateway.database;
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
 /**
- * Creates the background job of a gateway process that removes expired records, such as usage records after 10 days and
- * parking events after 30 days.
+ * Creates the retention job of a gateway process. The retention job removes expired records, such as usage records
+ * after 10 days and parking events after 30 days.
  */
 const open = (over = sql) =>
   createRetention({

@@ -26,7 +26,7 @@ export interface FencedBlock {
   text: string;
 }
 
-/** Returns every document in docs/, README.md, and the other documents outside of docs/. */
+/** Returns every document of the project, inside and outside of docs/. */
 export function readPages(): Page[] {
   const inDocs = readdirSync(join(projectFolder, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -39,7 +39,7 @@ export function readPages(): Page[] {
   );
 }
 
-/** Returns the code blocks of a document in their order. */
+/** Returns the code blocks of a document in the order of the document. */
 export function fencedBlocks({ text }: Page): FencedBlock[] {
   return [...text.matchAll(/^```(\w+)([^\n]*)\n([\s\S]*?)^```$/gm)].map(([, language, words, lines]) => ({
     language: language!,

@@ -69,7 +69,7 @@ export function setMaxWaitMs(maxMs: number): void {
 
 /**
  * Allows changes of a location to wait 10 minutes for earlier changes, so that the gateway refuses no change on a slow
- * machine. After the test, the usual maximum applies again.
+ * machine. After the test, the usual maximum waiting time applies again.
  *
  * @returns a function that returns how many changes have begun to wait since the call of `letChangesWait`
  */

@@ -39,7 +39,7 @@ describe('JSON numbers that JavaScript can parse without a change of their value
 describe('JSON objects that contain numbers whose value changes when JavaScript parses them', () => {
   const text = `{"a":[1,{"b":1e400}],"c":{"d":[12345678901234567890]},"e":"1e400, -0,","f":{"g":[1.5]},"__proto__":{"h":-0}}`;
 
-  test('when parsing changes the value of a JSON number, only the object or array that directly contains the number is marked as inexact', () => {
+  test('when parsing changes a JSON number, only the object or array that directly contains the number is marked as inexact', () => {
     const value = parseExactly(text) as { a: [number, object]; c: { d: object }; f: { g: object } };
     expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
     const { a, c, f } = value;

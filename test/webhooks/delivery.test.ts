@@ -78,7 +78,7 @@ describe('webhook messages', () => {
 });
 
 describe('webhook deliveries', () => {
-  test('the gateway retries a refused webhook delivery under the same message id, with growing delays', async () => {
+  test('the gateway retries a refused webhook delivery with the same message id and with growing delays', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 500;
     await addEntry(key, locationId);

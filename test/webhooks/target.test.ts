@@ -134,7 +134,7 @@ describe('IP addresses and URLs of webhook receivers', () => {
     ).rejects.toThrow(/ECONNREFUSED 127\.0\.0\.1:1; .*ECONNREFUSED 127\.0\.0\.2:1/);
   });
 
-  test("the gateway checks the receiver's IP address again at each connection, because the DNS entry of its host name can change", async () => {
+  test("the gateway checks the receiver's IP address again at each connection, because the DNS entry of the host name can change", async () => {
     const target = targetWith(resolver(['8.8.8.8'], ['127.0.0.1']));
     const url = `https://rebound.example:${port}/`;
     expect(await target.fault(url, 'company')).toBeUndefined();

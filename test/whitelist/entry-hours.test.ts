@@ -111,7 +111,7 @@ describe('permit hours of a whitelist entry', () => {
     expect(await setHours(hours)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test('a change of permit hours is refused for an unknown whitelist entry, and for an entry whose version is not the expected version', async () => {
+  test('a change of permit hours is refused when the whitelist entry is unknown or does not have the expected version', async () => {
     const { entry, setHours } = await newEntryAt('UTC');
     const other = await newEntryAt('UTC');
     expect(await setHours(office, { id: other.entry.id })).toMatchObject({ code: 'NOT_FOUND' });
@@ -285,7 +285,7 @@ describe('passes (whitelist entries that admit a vehicle a limited number of tim
     expect(body.data.plateAccess).toEqual({ allowed: false, reason: 'USED_UP' });
   });
 
-  test('a pass counts a repeated or corrected entry event only once, and does not count the entry of another plate', async () => {
+  test('a pass (whitelist entry with `maxEntries`) counts a repeated or corrected entry event once, and does not count entries of other plates', async () => {
     const { record, recorded } = await newPass(1);
     await record({ eventId: '1' });
     await record({ eventId: '1' });

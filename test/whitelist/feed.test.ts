@@ -493,7 +493,7 @@ describe('the subscription whitelistChanged', () => {
       'mutation ($locationId: ID!, $event: ParkingEventInput!) { recordParkingEvents(locationId: $locationId, events: [$event]) { recorded } }',
     ],
   ])(
-    'the subscription whitelistChanged announces the use of a pass when a client records %s',
+    'the subscription whitelistChanged announces a use of a whitelist entry with `maxEntries` when a client records %s',
     async (_, query) => {
       const { key, locationId } = await gateway.newTenant();
       const { id } = await addEntry(key, locationId);
