@@ -94,7 +94,7 @@ describe('log lines of database errors', () => {
   );
 });
 
-describe('log lines about requests on a terminal', () => {
+describe('format of log lines about requests on a terminal', () => {
   const line = {
     msg: 'request',
     requestId: 'id',

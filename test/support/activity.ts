@@ -98,8 +98,8 @@ export function openActivity(gateway: TestGateway, key: string) {
         { locationId, occupied, at },
       ),
     /**
-     * Returns a sorted list of texts, one for each parking session of a location. A text contains the plate, the state
-     * and the times.
+     * Returns a sorted list of texts, one for each parking session of a location. Each text contains the plate, the
+     * state and the times of a parking session.
      */
     async sessions(id: string, open?: boolean): Promise<string[]> {
       const { sessions } = await ask(

@@ -47,7 +47,7 @@ function responseTo(message: Buffer, questionEnd: number, addresses: string[] | 
 /**
  * Starts a DNS name server on loopback. The name server closes after the last test of the file. For each given host
  * name, the name server returns its IPv4 addresses. The name server never responds to a query for `silent.test` or for
- * a name below `silent.test`. For every other name, the name server responds that the name does not exist.
+ * a name below `silent.test`. For every unknown name, the name server responds that the name does not exist.
  */
 export async function startNameServer(addresses: Record<string, string[]> = {}): Promise<NameServer> {
   const socket = createSocket('udp4');

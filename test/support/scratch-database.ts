@@ -51,7 +51,7 @@ const log = pino({ level: 'warn' });
 /**
  * Creates a database for one test file. If DATABASE_URL is set, the function creates the database on the server in
  * DATABASE_URL. If DATABASE_URL is not set, the function creates an embedded database. The new database is a copy of a
- * template database, to which all migrations have been applied. All later test runs copy the same template database.
+ * template database, to which all migrations have been applied. Later test runs copy the existing template database.
  * With the option `migrated: false`, the function creates an empty database without a template.
  */
 export async function createScratchDatabase({ migrated = true } = {}): Promise<ScratchDatabase> {

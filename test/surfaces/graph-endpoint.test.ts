@@ -20,7 +20,7 @@ import { newId } from '../../src/ids.ts';
 import { maxVariableValues } from '../../src/graphql/limits.ts';
 
 // The tests of this file send requests without API keys to a GraphQL endpoint with the real schema. Fake stores replace
-// the code that reads the database. Each fake store counts how often the resolvers call it.
+// the code that reads the database. Each fake store counts how often the resolvers call the store.
 
 /** Casts a partial object to its complete type, so that a test can omit unused members. */
 const stub = <T>(parts: object) => parts as T;

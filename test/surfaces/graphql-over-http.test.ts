@@ -5,7 +5,8 @@ import { sharedTestGateway } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const key = await gateway.newKey();
 
-// This file runs the public audit suite for GraphQL over HTTP, and adds an API key to every request of the suite.
+// The tests of this file run the public audit suite for GraphQL over HTTP, and add an API key to every request of the
+// suite.
 describe('conformance to the specification GraphQL over HTTP', () => {
   const audits = serverAudits({
     url: 'http://gateway/graphql',

@@ -214,8 +214,8 @@ describe.each(operations)('the documented operation $name', (documented) => {
     await gateway.rest('GET', '/health', { key: tired });
     answers.push(await call(documented, { body, key: tired }));
     for (const answer of answers.filter(({ status }) => status >= 400)) expectDocumented(documented, answer);
-    // Except 409 (conflict), 410 (brownout) and 500 (failure of the gateway), this test causes every documented error
-    // status.
+    // The test causes every documented error status except 409 (conflict), 410 (brownout) and 500 (failure of the
+    // gateway).
     const unseen = ['409', '410', '500'];
     const documentedErrors = Object.keys(operation.responses).filter((status) => Number(status) >= 400);
     expect(answers.map(({ status }) => String(status))).toEqual(

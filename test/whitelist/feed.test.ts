@@ -379,8 +379,8 @@ describe('feed cursors from which the feed cannot continue', () => {
 
 describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () => {
   /**
-   * Creates a generator of pseudo-random numbers from 0 to below 1. With the same seed, the generator returns the same
-   * numbers in every test run.
+   * Creates a generator of pseudo-random numbers that are at least 0 and less than 1. With the same seed, the generator
+   * returns the same numbers in every test run.
    */
   function createRandom(seed: number) {
     let state = seed;
