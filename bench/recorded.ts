@@ -67,7 +67,7 @@ export async function readRecorded<Entry>(file: URL): Promise<Recorded<Entry>> {
 
 /**
  * Adds the figures of a benchmark run to a file. For a figure that the run did not measure, the file keeps the older
- * value. If the name of a figure is not in `known`, the function removes the figure from the file.
+ * value. If `known` does not contain the name of a figure, the function removes the figure from the file.
  *
  * @param known the names of all figures that the file may contain, in the order of the tables in bench/README.md
  */

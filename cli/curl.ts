@@ -93,8 +93,8 @@ function callOf(args: string[]): RestCall {
   const { values, addresses } = parse(args);
   const [address, ...more] = addresses;
   if (address === undefined || more.length > 0) {
-    // The message does not contain the addresses, because an address may be an API key: the value of a header without
-    // quotes is parsed as an address.
+    // The error message does not show the URLs of the curl command. If the user forgot the quotes around a header, the
+    // API key in this header is parsed as a URL.
     throw new Failure(
       `A curl line must have exactly one address, not ${addresses.length}. Quote each header and each address that contains spaces.`,
       exitCode.usage,

@@ -18,7 +18,7 @@ const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'The time at which the oldest used point leaves the window and becomes available again. If no point is used, the value is the current time.',
+        'The time at which the oldest used rate limit point leaves the window, so that requests can use this point again. If no rate limit point is used, the value is the current time.',
     }),
   }),
 });

@@ -62,8 +62,8 @@ export const namedEntries = namedStatement(
 );
 
 /**
- * Finds the whitelist entry of each parking event. The statement uses the whitelist entry whose id the gate sent. If
- * the gate sent no id, the statement uses the whitelist entry with the plate of the event.
+ * Finds the whitelist entry of each parking event. If the gate sent the id of a whitelist entry, the statement uses
+ * this whitelist entry. Otherwise, the statement uses the whitelist entry with the plate of the parking event.
  */
 export const matchingEntries = namedStatement(
   'parking-matching-entries',
