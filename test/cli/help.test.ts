@@ -7,8 +7,8 @@ const gateway = await openTestGateway({ TRUST_PROXY: 'true' });
 let requests = 0;
 const url = await serve({
   ...gateway,
-  // Each request of this test has its own client address, because requests with an invalid API key count towards the
-  // rate limit of the address.
+  // Each request of this test comes from a different client address. Requests with an invalid API key count towards the
+  // rate limit of the client address.
   refuseKnown(incoming, outgoing) {
     requests += 1;
     incoming.headers['x-forwarded-for'] = `10.0.${requests >> 8}.${requests & 255}`;
@@ -17,7 +17,7 @@ const url = await serve({
 });
 const { pms } = openCommandLine(url);
 
-/** Returns the lines of one section of a help text, up to the next empty line. */
+/** Returns the lines of one section of a help text. The section ends at the next empty line. */
 function sectionOf(help: string, name: string): string[] {
   const [, lines = ''] = new RegExp(`^${name}:\\n((?: .*\\n)+)`, 'm').exec(help) ?? [];
   return lines.split('\n').filter((line) => line !== '');

@@ -41,7 +41,7 @@ function startListening(key: string, ...args: string[]) {
 const webhooksOf = (companyId: string) => prisma.webhook.findMany({ where: { companyId } });
 
 describe('the command pms listen', () => {
-  test('pms listen acknowledges a webhook message only when the receiver accepts it, and deletes its own webhook at the end', async () => {
+  test('pms listen acknowledges a webhook message only when the receiver accepts the message, and deletes its webhook at the end', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const receiver = await startReceiver();
     const listening = startListening(

@@ -252,7 +252,7 @@ describe('the command pms parity', () => {
     ['the translation', 'twin', { status: 503, body: '{}' }],
     ['GraphQL', 'graph', graphFailure],
   ])(
-    'when %s fails repeatedly, pms parity reports the read as not compared, and still compares the other reads',
+    'when %s fails repeatedly, pms parity reports that it could not compare this read, and compares all other reads',
     async (_, failed, replacement) => {
       const { key, locationId } = await newWhitelist(3);
       const path = `/locations/${locationId}/whitelist`;

@@ -181,7 +181,7 @@ describe('redirects of the server that pms calls', () => {
   );
 });
 
-test('when the first request of a pms command succeeds and the second request gets status 503, pms sends the second request again', async () => {
+test('pms sends the second request of a command again when only the second request gets status 503', async () => {
   const { key, companyId } = await gateway.newTenant();
   const { slug } = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
   let requests = 0;
@@ -332,7 +332,7 @@ describe('secret values that pms must not print', () => {
     }
   });
 
-  test('when pms listen cannot forward a message, the reason that it prints contains no header value', async () => {
+  test('when pms listen cannot forward a message, the printed reason contains no header value', async () => {
     for (const character of ['\u0000', '\u0001', '€']) {
       const error: unknown = await fetch(url, { headers: [['X-Signature', secret + character]] }).catch(
         (thrown: unknown) => thrown,
@@ -353,7 +353,7 @@ describe('secret values that pms must not print', () => {
   });
 
   test.each(["'", '"', "$'"])(
-    'pms translate does not print the text after a quote %s that is not closed',
+    'pms translate does not print the text after an unclosed quotation mark: %s',
     async (quote) => {
       const line = `curl -s ${url}/api/locations \\\n -H ${quote}X-API-Key: ${secret}`;
       const { code, err } = await pms('key', 'translate', line);

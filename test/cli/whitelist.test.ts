@@ -36,7 +36,7 @@ describe('the command pms export', () => {
     validFrom: fc.option(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })),
   });
 
-  test('a whitelist that is copied with pms export and pms import stays the same', async () => {
+  test('pms export and pms import copy a whitelist without any change', async () => {
     const { key, companyId } = await gateway.newTenant();
     await fc.assert(
       fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 12 }), async (entries) => {
@@ -137,7 +137,7 @@ describe('the command pms whitelist', () => {
     expect(out).toContain('DXB B 7001');
   });
 
-  test('pms whitelist can set the hours in which a vehicle may enter, and the number of times that the vehicle may enter', async () => {
+  test('pms whitelist can set the hours in which a vehicle may enter, and how often the vehicle may enter', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const added = await json(
@@ -216,7 +216,7 @@ describe('the command pms quotas', () => {
     },
   );
 
-  test('when `pms quotas import` fails, it prints the line that failed and how many quotas it has set', async () => {
+  test('when a line is rejected, `pms quotas import` prints the line number and the number of quotas that are already set', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const row = (index: number) => `unit-${index},${index === 1_400 ? '99999999999' : '1'}`;

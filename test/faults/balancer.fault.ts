@@ -50,7 +50,7 @@ async function statistics(column: string): Promise<string[]> {
 }
 
 describe('three gateways behind a load balancer', { timeout }, () => {
-  test('each of three gateways behind a load balancer gets requests, and together they allow exactly the rate limit of an API key', async () => {
+  test('the load balancer sends requests to all three gateways, and the gateways together enforce a rate limit exactly', async () => {
     await expect.poll(() => statistics('status')).toEqual(['UP', 'UP', 'UP']);
     const { limitedKey } = await newTenant(balancer.url, operatorKey, 'balancer-limits');
     await expectExactLimit(fleet, [balancer.url], limitedKey);
@@ -68,12 +68,12 @@ describe('three gateways behind a load balancer', { timeout }, () => {
       );
     expect(await statuses()).toEqual([200, 200, 200]);
     await askGraph(balancer.url, operatorKey, 'mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', viewer);
-    // A gateway process caches an API key for 5 seconds. The test waits for less than 5 seconds, so the test fails if a
-    // gateway process gets no notice about the revoked API key.
+    // A gateway process caches an API key for 5 seconds. The test waits for less than 5 seconds. So the test fails if a
+    // gateway process gets no notice that the API key was revoked.
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
 
-  test('a subscriber that is connected to one gateway gets the new status when another gateway records a parking event', async () => {
+  test('when one gateway records a parking event, the subscribers of the other gateways get the new status', async () => {
     const { key, locationId } = await newTenant(balancer.url, operatorKey, 'balancer-pushed');
     const streams = [balancer.url, ...fleet.urls].map((url) =>
       createClient({ url: `${url}/graphql`, headers: { 'X-API-Key': operatorKey } }).iterate<{

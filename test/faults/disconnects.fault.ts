@@ -7,8 +7,8 @@ import { operatorKey } from './support/fleet.ts';
 import { newAccess } from './support/tenant.ts';
 
 /**
- * The number of clients in one test. For each database, one test runs with CORS and one test without CORS. Both tests
- * together have 3,000 clients.
+ * The number of clients in one test. For each database, one test runs with CORS and one test without CORS. The tests
+ * with and without CORS together have 3,000 clients.
  */
 const clientCount = 1_500;
 /**
@@ -35,8 +35,8 @@ const databases = {
 };
 
 describe.each(Object.entries(databases))('a gateway with %s', (_, open) => {
-  // The CORS middleware wraps each streamed response in a new response. Therefore, this test runs with and without
-  // CORS.
+  // The CORS middleware wraps each streamed response in a new response. Therefore, the test of disconnecting clients
+  // runs with and without CORS.
   test.each<Record<string, string>>([{}, { CORS_ORIGINS: 'https://app.example' }])(
     `during repeated imports of 10,000 rows, the gateway survives ${clientCount} clients that disconnect early (settings: %j)`,
     { timeout: 900_000 },

@@ -45,12 +45,12 @@ const gateways: GatewayProcess[] = [];
 const started: GatewayProcess[] = [];
 /** The number of times that the tests have stopped a gateway with SIGTERM. */
 let stops = 0;
-/** The companies that the fault tests have created, and whose webhook messages the last test checks. */
+/** The companies that the fault tests have created. The last test checks the webhook messages of these companies. */
 const tenants: Tenant[] = [];
 
 /**
- * Opens a database connection with which a test checks the stored data. When PostgreSQL is killed, this connection
- * breaks.
+ * Opens a database connection. A test uses the connection to check the stored data. When PostgreSQL is killed, this
+ * connection breaks.
  */
 async function connectDatabase(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: postgres.url });
@@ -181,7 +181,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
     }));
 
   // Vitest runs this test again, up to two times, because one failed run proves no defect. HTTP allows a server to
-  // close an idle connection, and in rare cases a client sends a request at the same moment.
+  // close an idle connection. A request that a client sends at this moment can fail.
   test(
     'a gateway that gets SIGTERM finishes its running requests and exits cleanly',
     { retry: 2 },
@@ -231,7 +231,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
   test('every acknowledged change is stored once when PostgreSQL refuses commits', () =>
     under('commits-refused', async (load) => {
       const admin = await connectDatabase();
-      // A deferred trigger of PostgreSQL runs at the commit, when all statements have already succeeded.
+      // PostgreSQL runs a deferred trigger at the commit, after all statements have succeeded.
       await admin.query(`
         CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$
           BEGIN IF random() < 0.5 THEN RAISE EXCEPTION 'refused at the commit'; END IF; RETURN NULL; END $$;
@@ -339,8 +339,9 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
           const attempts = new Map<string, number>();
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
-          // Before the third and each later attempt, the gateway waits at least as long as the time between the first
-          // and the previous attempt. So each of these attempts at least doubles the time since the first attempt.
+          // The third and each later attempt comes after a pause. This pause is at least the time from the first
+          // attempt to the attempt before the pause. So the time since the first attempt at least doubles with each
+          // attempt.
           const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
           expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
           receiver.answer = 204;
@@ -368,7 +369,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
 test('every change reaches a webhook receiver under only one message id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
   // On a busy machine, the pause after a failed delivery attempt can be long. So the test sets the time of the next
-  // delivery attempt to now.
+  // delivery attempt to the current time.
   await checker.query(`
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);

@@ -25,8 +25,8 @@ import {
 import { type Load, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant } from './support/tenant.ts';
 
-// These tests run Redis as a cluster and with sentinels. When a Redis server is lost under load, no request of a client
-// may fail.
+// These tests run Redis as a cluster and with sentinels. No request of a client may fail when a Redis server fails
+// under load.
 
 const password = 'own-password';
 const timeout = 120_000;
@@ -90,8 +90,8 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       burstLimit: 10,
     }));
   /**
-   * For each API key in `subjects`, asks each of the two rate limiters ten times at the same time whether the key may
-   * send a request. Returns, for each API key, how many of the 20 requests the rate limiters allowed.
+   * Sends 20 concurrent requests for each API key in `subjects`: ten to each of the two rate limiters. Returns, for
+   * each API key, how many of the 20 requests the rate limiters allowed.
    */
   const passed = (subjects: RateLimitSubject[]) =>
     Promise.all(
@@ -110,8 +110,8 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
   });
 
   test('a notice of a change reaches gateway processes that are connected to other nodes of the Redis cluster', async () => {
-    // The test opens 12 connections, as 12 gateway processes do, so that some connections lead to different nodes of
-    // the cluster.
+    // The test opens 12 connections, like 12 gateway processes. So some of the connections lead to different cluster
+    // nodes.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];
@@ -130,10 +130,10 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
-      // Each API key may send 10 requests. If the lost Redis node stored the count of an API key, each of the two rate
-      // limiters now counts the requests of this key itself. Together, the two rate limiters then allow 20 requests.
-      // The other Redis nodes still store the counts of the other API keys. For such a key, the two rate limiters
-      // together allow 10 requests.
+      // Each API key may send 10 requests. When the lost Redis node stored the count of an API key, each of the two
+      // rate limiters now counts this key's requests itself. Together, the two rate limiters then allow 20 requests.
+      // The other Redis nodes still store the counts of the other API keys. Of each of these API keys, the two rate
+      // limiters together allow 10 requests.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);

@@ -70,7 +70,7 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
     await admin.end();
   });
 
-  test('when a PostgreSQL primary is lost under load, the promoted standby has every acknowledged change, and a whitelist copy starts again', async () => {
+  test('when a PostgreSQL primary is lost under load, the standby has every acknowledged change, and clients must copy the whitelist again', async () => {
     const tenant = await newTenant(fleet.urls[0]!, operatorKey, 'standby-promoted');
     const changes = (after?: string) =>
       askGraph<{ cursor: string; reset: boolean }>(
@@ -90,7 +90,7 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
       await standby.promote();
       proxy.turnTo(standby.url);
       await expect.poll(() => fleet.readiness('database')).toEqual(['ok', 'ok']);
-      // Before its next checkpoint, the promoted server still reports the timeline of the lost primary.
+      // After its promotion, a standby reports the timeline of the lost primary until its next checkpoint.
       expect(await changes(cursor)).toMatchObject({ reset: true });
       await progress(load);
     } finally {

@@ -141,8 +141,7 @@ describe('gate checks with a text that a camera read', () => {
       entry: 'AUH 7 1',
       details: [{ differences: [{ field: 'plateNumber', position: 1, read: 'I', listed: '1' }] }],
     });
-    // An alternative text that matches a whitelist entry exactly takes precedence over a main text that is only similar
-    // to a whitelist entry.
+    // The gateway prefers an alternative text with an exact match to a main text that is only similar to a plate.
     expect(await ask({ text: 'C IO', alternatives: ['8 15'] }, 1)).toMatchObject({ entry: 'DXB 8 15' });
     expect(await ask({ text: 'C 1O', alternatives: ['B 15', '8 15'] }, 1)).toMatchObject({
       allowed: false,
@@ -170,7 +169,7 @@ describe('gate checks with a text that a camera read', () => {
     expect(await ask(reading as Reading)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test('a gate check is refused when it contains neither a plate nor a camera reading, or when it contains both', async () => {
+  test('a gate check must contain either a plate or a camera reading, and a gate check with both or neither is refused', async () => {
     const { key, locationId } = await gateway.newTenant();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "1" }';
     for (const args of ['', `, plate: ${plate}, reading: { text: "A 1" }`, ', plate: null, reading: null']) {
@@ -189,7 +188,8 @@ describe('gate checks with a text that a camera read', () => {
 
   test('a gate check of a camera text uses one SQL statement, even when the text could mean many plates', async () => {
     const { ask } = await whitelistOf(['DXB B 1']);
-    // The test does not count the SQL statements of this first request, because some of them look up the API key.
+    // The test does not count the SQL statements of the first request, because the first request also looks up the API
+    // key.
     await ask('A 1');
     const statements = await statementsOfRequest(() => ask({ text: '8 I', alternatives: ['B I', 'B 1'] }, 1));
     expect(statements).toHaveLength(1);
@@ -250,7 +250,7 @@ describe('matching of camera texts and plates', () => {
     );
   });
 
-  test('the gateway finds every ending of a camera text that could be a plate number, but never takes the whole text', () => {
+  test('the gateway finds every ending of a camera text that could be a plate number, but never uses the whole text as a number', () => {
     expect(numbersIn('DXBA123')).toEqual(['123', '23', '3']);
     expect(numbersIn('A12345')).toEqual(['12345', '2345', '345']);
     expect(numbersIn('DXBWHITE7')).toEqual(['7']);
@@ -274,7 +274,7 @@ describe('matching of camera texts and plates', () => {
         expect(plateText(once)).toBe(once);
       }),
       // The first example text is a letter whose capital form has three code points. The second example text has a
-      // combining mark after a hyphen, which the gateway removes.
+      // combining mark after a hyphen, and the gateway removes the hyphen.
       { examples: [['\u1fd2'], ['A-\u0301']] },
     );
   });
@@ -348,7 +348,7 @@ describe('parking events with a text that a camera read', () => {
     ]);
   });
 
-  test('when a gate sends a parking event again, the event stays unchanged, even if a new whitelist entry matches its camera text', async () => {
+  test('when a gate sends a parking event again, the stored event stays unchanged, even if a new whitelist entry matches the camera text', async () => {
     const { key, locationId } = await whitelistOf([]);
     const input = { eventId: 'same', reading: { text: 'A 1', confidence: 0.5 } };
     const first = await record(key, locationId, input);
@@ -361,7 +361,7 @@ describe('parking events with a text that a camera read', () => {
     expect(corrected).toMatchObject({ id: first.id, plateType: 'DXB', confidence: 0.9, listed: true });
   });
 
-  test('when a gate sends the id of a whitelist entry and a camera text, the parking event gets the plate of the whitelist entry', async () => {
+  test('when a parking event contains a whitelist entry id and a camera text, the event gets the plate of the whitelist entry', async () => {
     const { key, locationId } = await whitelistOf(['DXB B 1']);
     const { id: entryId } = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId } });
     const input = { eventId: 'same', entryId, reading: { text: '8 1', plateType: 'SHJ' } };
@@ -370,7 +370,7 @@ describe('parking events with a text that a camera read', () => {
     expect(await record(key, locationId, input)).toEqual(first);
   });
 
-  test('one batch may contain parking events with plates and parking events with texts that a camera read', async () => {
+  test('one batch may contain both parking events with plates and parking events with camera texts', async () => {
     const { key, locationId } = await whitelistOf(['DXB A 1']);
     const events = [
       { reading: { text: 'A 1' } },

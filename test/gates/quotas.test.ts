@@ -136,7 +136,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     });
   });
 
-  test('the gateway checks the quota again when it records an entry, and marks an event that exceeds the quota', async () => {
+  test('when the gateway records an entry, the gateway checks the quota again, and marks an event that exceeds the quota', async () => {
     const { setQuota, record, exceeded, ids } = await unitWith(3);
     await setQuota(1);
     expect(await record(1, { eventId: 'one' })).toEqual({ overQuota: false });
@@ -173,9 +173,9 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
   });
 
   /**
-   * Records the requests at two locations with a quota of 1: at one location in batches, and at the other location one
-   * by one. Returns, for each location, the events that are marked as over the quota, and the number of vehicles in
-   * each message about the quota.
+   * Records the requests at two locations that have a quota of 1. The first location gets batches, and the second
+   * location gets single events. Returns, for each location, the events that are marked as over the quota, and the
+   * number of vehicles in each message about the quota.
    */
   async function markedInBatchesAndOneByOne(
     requests: readonly ShortEvent[][],
@@ -289,7 +289,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     },
   );
 
-  test('parking events that are older than an occupancy count have the same effect on a quota in a batch as one by one', async () => {
+  test('a quota counts the same vehicles for a batch and for single events, even if the events are older than an occupancy count', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -308,7 +308,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(batches).toEqual(oneByOne);
   });
 
-  test('an entry event that arrives after the maximum stay of its vehicle has the same effect on a quota in a batch as one by one', async () => {
+  test('a quota counts the same vehicles for a batch and for single events, even if an entry arrives after the maximum stay', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -323,7 +323,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(batches).toEqual(oneByOne);
   });
 
-  test('random parking events and corrections have the same effect on a quota in batches as one by one', async () => {
+  test('a quota counts the same vehicles for batches and for single events, also with random events and corrections', async () => {
     const event: fc.Arbitrary<ShortEvent> = fc.tuple(
       fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
       fc.integer({ min: 1, max: 4 }),

@@ -3,9 +3,9 @@ import { newSecret } from '../../src/auth/key-secret.ts';
 import { newAddress } from '../support/addresses.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
 
-// The gateway remembers the clients that the application has refused. If such a client sends another request, the HTTP
-// listener refuses it without running the application. These tests check that the HTTP listener sends the same response
-// as the application.
+// The gateway remembers the clients that the application has refused. When a refused client sends another request, the
+// HTTP listener refuses this request without running the application. These tests check that the HTTP listener sends
+// the same response as the application.
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
@@ -62,7 +62,7 @@ describe.each(['rest', 'graphql'] as const)(
       ['a request with an unknown API key', 401, async () => newSecret('development')],
       ['a request with an API key over its rate limit', 429, () => gateway.newKey(limited)],
     ])(
-      '%s gets the same response, whether the HTTP listener or the application refuses it',
+      '%s gets the same response from the HTTP listener and from the application',
       async (_, status, newKey) => {
         const key = await newKey();
         const call = { ...(key !== undefined && { key }), address: newAddress() };
@@ -94,7 +94,7 @@ describe.each(['rest', 'graphql'] as const)(
   },
 );
 
-test('the usage of an API key contains each request that was refused because of the rate limit of the API key', async () => {
+test('each request that the rate limit of an API key refuses appears in the usage records of the API key', async () => {
   const key = await gateway.newKey(limited);
   const requestIds = Array.from({ length: 3 }, (_, index) => `refused-${newAddress()}-${index}`);
   for (const requestId of requestIds) {

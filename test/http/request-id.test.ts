@@ -44,7 +44,7 @@ describe.each(errors)('request ids of error responses: %s', (_, ask) => {
     expect(headers.get('X-Request-Id')).toBe(shown);
   });
 
-  test('an error response repeats the request id that the client sent', async () => {
+  test('an error response contains the request id that the client sent', async () => {
     const key = await gateway.newKey();
     for (const id of ['gate-7:open.1', 'gate-7:open.2']) {
       const { headers, shown } = await ask({ key, headers: { 'X-Request-Id': id } });

@@ -211,7 +211,7 @@ describe('rate limit headers and remaining points', () => {
     expect(resetSeconds).toBeLessThan(3700);
   });
 
-  test('when an administrator reads the rate limit of another API key, the other API key loses no points', async () => {
+  test('an administrator who reads the rate limit of another API key uses no points of that API key', async () => {
     const { companyId } = await gateway.newTenant();
     const [admin, other] = await Promise.all([
       gateway.newKey({ companyIds: [companyId] }),

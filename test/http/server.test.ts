@@ -101,10 +101,10 @@ describe('connections that the gateway closes or refuses', () => {
     ['bytes that are not HTTP', 'NONSENSE\r\n\r\n', 400],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
   ])(
-    'a refused connection does not count as open, even when the client does not close its side: %s',
+    'a refused connection does not count as open, even when the client keeps its side of the connection open: %s',
     async (_, bytes, status) => {
       const { port } = await serveApp(newApp().app, { maxConnections: 1, headersTimeoutMs: 60_000 });
-      // The client keeps its side of the connection open when the server closes the other side.
+      // The client keeps its own side of the connection open when the server closes the server's side.
       const { socket, received } = await open(port, bytes, { allowHalfOpen: true });
       await once(socket, 'end');
       expect(received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -140,7 +140,7 @@ describe('request bodies that arrive after the gateway has sent its response', (
   }
   const isTaken = ({ socket }: RawConnection) => socket.writableLength === 0;
 
-  test("the gateway discards a request body that arrives after its response, and serves the connection's next request", async () => {
+  test('the gateway discards a request body that arrives after the response, and serves the next request of the connection', async () => {
     const { port } = await serveApp(newApp().app);
     const connection = await open(port, head(bodyBytes));
     await sendBody(connection, bodyBytes);

@@ -7,7 +7,7 @@ import { newApp, open, serveApp } from '../support/raw-connections.ts';
 describe('an HTTP server that is stopping', () => {
   const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-  test('when an HTTP server stops, it finishes running requests, sends Connection: close, and closes idle connections', async () => {
+  test('a stopping HTTP server finishes running requests, sends Connection: close, and closes idle connections', async () => {
     const { app, release, arrival } = newApp();
     const { port, close } = await serveApp(app);
     const idle = await open(port, request('/'));
@@ -26,7 +26,7 @@ describe('an HTTP server that is stopping', () => {
     await Promise.all([idle.closed, stopped]);
   });
 
-  test('when an HTTP server stops, it still answers every request that has already arrived', async () => {
+  test('a stopping HTTP server answers every request that has already arrived', async () => {
     const { app, release, arrivals } = newApp();
     const { port, close } = await serveApp(app);
     const clients = await Promise.all(Array.from({ length: 200 }, () => open(port, request('/slow'))));
@@ -78,7 +78,7 @@ describe('an HTTP server that is stopping', () => {
     await stopped;
   });
 
-  test('when an HTTP server stops, it completes a response that the client is still reading', async () => {
+  test('a stopping HTTP server completes a response that the client is still reading', async () => {
     const { port, close } = await serveApp(newApp().app, { idleGraceMs: 0 });
     const { socket, received, closed } = await open(port);
     socket.pause();

@@ -109,7 +109,7 @@ const kinds: Record<string, (source: Source) => Response | Promise<Response>> = 
 };
 
 /**
- * The longest pause between two steps of a test, in microtasks. A value gets from the source to the response in fewer
+ * The longest pause between two steps of a test, in microtasks. The response contains a value of the source after fewer
  * than `maxMicrotasks` microtasks.
  */
 const maxMicrotasks = 20;
@@ -181,11 +181,10 @@ describe.each(Object.entries(kinds))('a streamed response whose client disconnec
 
   async function run(steps: Step[], pauses: (() => Promise<void>)[]): Promise<void> {
     const source = new Source();
-    // The response with incremental parts starts only after the first value of the source.
+    // A response with incremental parts starts only after the source has yielded its first value.
     if (kind === 'incremental parts') source.emit();
     const opened = await open(source);
-    // The test puts the stream into a new response, because middleware that changes headers, such as CORS, does the
-    // same.
+    // The test wraps the stream in a new response, like middleware that changes response headers, such as CORS.
     const body = new Response(opened.body, opened).body!.getReader();
     const act: Record<Step, () => void> = {
       emit: source.emit,

@@ -68,7 +68,7 @@ describe.each(['br', 'gzip'] as const)('a compressed list (%s)', (coding) => {
     await expect.poll(() => list.cancelled).toBe(true);
   });
 
-  test('the gateway does not read a compressed list when it does not send the response body', async () => {
+  test('the gateway does not read a compressed list for a response without a body', async () => {
     const { list, response } = newList();
     await sleep(100);
     expect(list.read).toBe(0);

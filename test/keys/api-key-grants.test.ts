@@ -46,7 +46,7 @@ describe('what a restricted API key can grant to other API keys', () => {
     ['hourlyLimit', { hourlyLimit: 501 }],
     ['burstLimit', { burstLimit: 51 }],
     ['expiresAt', { expiresAt: later }],
-  ])('a restricted API key cannot grant more than the key itself has: %s', async (field, more) => {
+  ])('a restricted API key cannot grant more rights than the key itself has: %s', async (field, more) => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const refusal = { code: 'FORBIDDEN', details: { field } };
     expect(await keys.create(admin, { companyIds: [companyId], ...more })).toMatchObject(refusal);
@@ -55,7 +55,7 @@ describe('what a restricted API key can grant to other API keys', () => {
     expect(await keys.update(admin, child.apiKey.id, more)).toMatchObject(refusal);
   });
 
-  test('a restricted API key can issue an API key with the same permissions, scope, limits and expiry as its own', async () => {
+  test('a restricted API key can issue an API key with equal permissions, scope, rate limits and expiry', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const all = {
       permissions: ['ADMIN', 'READ_LOCATIONS'],

@@ -24,7 +24,7 @@ describe('secrets of API keys', () => {
 });
 
 describe('the API key from the variable OPERATOR_API_KEY', () => {
-  test('the API key from the variable OPERATOR_API_KEY still has access to all data after it has registered a company', async () => {
+  test('the API key from the variable OPERATOR_API_KEY keeps its access to all data after registering a company', async () => {
     const { locationId } = await gateway.newTenant();
     expect((await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key: operator })).status).toBe(
       200,
@@ -75,7 +75,8 @@ describe('issuing an API key', () => {
       await gateway.newKey({ expiresAt: soon }),
       await gateway.newKey({ expiresAt: past }),
     ];
-    // An embedded database uses the clock of the gateway process, so the test changes this clock only with PostgreSQL.
+    // An embedded database uses the clock of the gateway process. So the test sets a wrong process clock only with
+    // PostgreSQL.
     const wrongMinutes = gateway.database.kind === 'embedded' ? [0] : [-60, 60];
     for (const wrong of wrongMinutes) {
       vi.useFakeTimers({ now: Date.now() + wrong * minute, toFake: ['Date'] });

@@ -136,7 +136,7 @@ describe('the authenticator of API keys', () => {
     expect(secrets.filter((secret) => !authenticator.cachedKey(secret))).toEqual([secrets[0]]);
   });
 
-  test('after a notice of changed API keys, the authenticator accepts a secret that it refused before', async () => {
+  test('after a notice of changed API keys, the authenticator accepts a previously refused secret', async () => {
     const secret = invented();
     await isRefused(secret);
     const { id } = await gateway.database.prisma.apiKey.findFirstOrThrow({

@@ -133,7 +133,7 @@ describe('requests whose body arrives slowly', () => {
         }),
         duplex: 'half',
       } as RequestInit);
-      // The guard must accept the request before the API key loses its access.
+      // The request guard must accept the request before the API key loses access.
       await gateway.rest('GET', '/health', { key: secret });
       await end(apiKey.id);
       finish();
@@ -179,7 +179,7 @@ describe.runIf(testServerUrl)('imports of an API key that is revoked', () => {
     },
   );
 
-  test('when an API key is revoked during an import, the import writes its current batch and then ends', async () => {
+  test('after an API key is revoked during an import, the import writes its current batch and then ends', async () => {
     const { locationId, importRows, revoke } = await newImporter();
     const unlock = await lock([locationId]);
     const running = importRows(7_500);
@@ -280,8 +280,8 @@ describe.runIf(testServerUrl)('changes that wait for a location while their API 
   );
 });
 
-describe('reads that wait for a slot while their API key is revoked', () => {
-  /** Creates the context of a request whose API key is revoked as soon as the returned function is called. */
+describe('reads that wait for a concurrency slot while their API key is revoked', () => {
+  /** Creates the context of a request, and a function that revokes the API key of this request. */
   function newReader() {
     let isRevoked = false;
     const reader = {
@@ -293,7 +293,7 @@ describe('reads that wait for a slot while their API key is revoked', () => {
   }
 
   test.each([{ isStreamed: true }, { isStreamed: false }])(
-    'when an API key is revoked, the gateway does not read a large value for its waiting request (streamed: $isStreamed)',
+    'the gateway reads no large value for a waiting request whose API key was revoked (streamed: $isStreamed)',
     async ({ isStreamed }) => {
       const { reader, revoke } = newReader();
       let reads = 0;
@@ -323,7 +323,7 @@ describe('reads that wait for a slot while their API key is revoked', () => {
     },
   );
 
-  test('when an API key is revoked, a streamed list that waits for a slot ends, and the gateway does not read its next part', async () => {
+  test('when an API key is revoked, a waiting streamed list ends, and the gateway does not read the next part of the list', async () => {
     const { reader, revoke } = newReader();
     const context = reader as unknown as Context;
     let endPart = () => {};
@@ -346,7 +346,7 @@ describe('reads that wait for a slot while their API key is revoked', () => {
         .catch(() => 'broken off');
     const texts = Promise.all([textOf(), textOf()]);
     await expect.poll(() => parts).toBe(1);
-    // The second response has sent its first part, and waits for the slot in order to read its next part.
+    // The gateway has sent the first part of the second list, and waits for a concurrency slot to read the next part.
     await yieldToEventLoop();
     revoke();
     endPart();

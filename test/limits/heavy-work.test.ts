@@ -35,8 +35,8 @@ describe.runIf(testServerUrl)(
     };
 
     /**
-     * Sends a request with the header Content-Length, so that the gateway knows the size of the request body before it
-     * reads the body. The gateway limits how many large bodies it processes at the same time.
+     * Sends a request with the header Content-Length, which tells the gateway the size of the request body in advance.
+     * The gateway limits how many large bodies it processes at the same time.
      */
     const send = (key: string, query: string, variables: Record<string, unknown>) => {
       const length = Buffer.byteLength(JSON.stringify({ query, variables }));
@@ -128,7 +128,7 @@ describe.runIf(testServerUrl)(
       ['imports', replace, 'importWhitelistEntries', { created: 1 }],
       ['batches of events', recordBatch, 'recordParkingEvents', { recorded: 1 }],
     ] as const)(
-      'at most two %s run at the same time, even for different companies, so the other database connections stay free',
+      'at most two %s run at the same time, even for different companies, so that further database connections stay free',
       async (...row) => {
         const [, work, field, done] = row;
         const tenants = await Promise.all(Array.from({ length: 4 }, () => gateway.newTenant()));

@@ -91,7 +91,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
   });
 
-  test('a refused request gets its first point back, and may be sent again when the limit has room for all of its points', async () => {
+  test('the rate limiter returns the first point of a refused request, and allows the request when enough points are left', async () => {
     const limiter = await create(hour);
     const subject = newSubject(100, 5);
     const earlier = await limiter.take(subject, 1);
@@ -106,7 +106,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(allowed).toMatchObject({ allowed: true, hour: { used: 5 }, burst: { used: 5 } });
   });
 
-  test('a refused request gets its own first point back only once, and never the point of another request', async () => {
+  test('the rate limiter returns the first point of a refused request only once, and never the point of another request', async () => {
     const limiter = await create(hour);
     const subject = newSubject(5, 5);
     const own = await limiter.take(subject, 1);
@@ -124,7 +124,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(taken.filter(({ allowed }) => allowed)).toHaveLength(100);
   });
 
-  test('the rate limiter decides on concurrent requests one after the other, in their order', async () => {
+  test('the rate limiter decides on concurrent requests one by one, in the order of their arrival', async () => {
     const limiter = await create(hour);
     const [one, other] = [newSubject(2, 2), newSubject(10, 1)];
     const taken = await Promise.all([
@@ -138,7 +138,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
   });
 
   test('a used rate limit point becomes available again at the end of its time window, and not earlier', async () => {
-    // A time window of 6 s is long enough for all calls of the rate limiter in this test, even on a busy machine.
+    // All calls of the rate limiter in this test fit into a time window of 6 s, even on a busy machine.
     const limiter = await create({ windowSeconds: 6, burstWindowSeconds: 6 });
     const subject = newSubject(2, 2);
     await limiter.take(subject, 1);
@@ -152,7 +152,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
   });
 });
 
-test('the in-memory rate limiter makes the same decisions as a simple list of the times of all requests', async () => {
+test('the in-memory rate limiter makes the same decisions as a simple rate limiter that stores the times of all requests', async () => {
   const windows = { windowSeconds: 60, burstWindowSeconds: 10 };
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 20_000 }),
@@ -237,7 +237,7 @@ describe('rate limit headers of a response', () => {
     expect(rateLimitHeaders(await limiter.consume(spent))).toMatchObject({ 'Retry-After': '3600' });
   });
 
-  test('reading the state of a rate limit shows the remaining rate limit points, and uses none of them', async () => {
+  test('a client that reads the state of a rate limit gets the number of remaining points, and uses no points', async () => {
     const subject = newSubject(10, 5);
     expect((await limiter.read(subject)).hour).toMatchObject({ remaining: 10, resetSeconds: 0 });
     await limiter.consumeWhole(subject, 5, undefined);
@@ -277,7 +277,7 @@ describe('requests that cost several rate limit points', () => {
     ['minute', newSubject(1000, 5), 59],
     ['hour', newSubject(5, 100), 3599],
   ])(
-    'a request that the limit of the %s refuses succeeds after exactly the time in Retry-After',
+    'when the limit of the %s refuses a request, the request succeeds after exactly the time in Retry-After',
     async (_, subject, retryAfter) => {
       const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
       const limiter = newLimiter();
@@ -293,7 +293,7 @@ describe('requests that cost several rate limit points', () => {
     },
   );
 
-  test('a request that costs one point is allowed as soon as a refused request has returned its first point', async () => {
+  test('the rate limiter allows a request of one point as soon as the first point of a refused request is free again', async () => {
     const limiter = newLimiter();
     const subject = newSubject(5, 5);
     await limiter.consumeWhole(subject, 4, undefined);
@@ -317,7 +317,7 @@ describe('refusals that the rate limiter remembers', () => {
   test.each([
     ['at most 5 seconds', 3_600_000, 5_000],
     ['the time until the rate limit has enough points', 700, 700],
-  ])('the rate limiter remembers a refusal and repeats it for %s', (_, endMs, repeatedMs) => {
+  ])('the rate limiter remembers a refusal, and repeats the refusal for %s', (_, endMs, repeatedMs) => {
     const refusals = new RememberedRefusals();
     const subject = newSubject(1, 1);
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
@@ -353,7 +353,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
       hour: { used: allowed * 3 },
       burst: { used: allowed * 3 },
     });
-    // The limit of 100 points has room for 33 requests of three points, because refused requests cost no points.
+    // A limit of 100 points allows 33 requests of three points each, because refused requests cost no points.
     expect(allowed).toBe(33);
   });
 
@@ -368,7 +368,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(bytes).toBeLessThan(16_000);
   });
 
-  test('the rate limit script in Redis makes the same decisions as this test, which counts the points in each rate limit window', async () => {
+  test('the rate limit script in Redis makes the same decisions as a simple rate limiter in this test', async () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
     // No earlier request leaves a rate limit window in the next half second. Therefore, the rate limiter makes the same
@@ -394,7 +394,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
         const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
         const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
         const countedIn = (length: number) => times.filter((time) => time > now - length);
-        // Some of these points are older than 60 s, so that the rate limit script must remove them.
+        // Some of the stored points are older than 60 s. The rate limit script must remove these points.
         const inMinute = countedIn(90_000);
         if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
         if (inMinute.length > 0) await redis.rpush(`{${keyOf(subject)}}:burst`, ...inMinute);
@@ -453,7 +453,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     const other = newSubject(1000, 1000);
     for (let request = 0; request < 20; request += 1) await limiter.consume(other);
 
-    server.process.kill('SIGCONT'); // Redis works again, and the rate limiter detects this without a request
+    server.process.kill('SIGCONT'); // Redis works again, and the rate limiter detects the recovery without a request
     await expect.poll(() => limiter.backend).toBe('redis');
     expect(await redis.exists(keyOf(other))).toBe(0); // The rate limiter sent no commands to Redis while Redis hung
 
@@ -475,7 +475,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     await limiter.close();
   });
 
-  test('a busy process decides with the shared rate limits in Redis, even when it reads the answer of Redis late', async () => {
+  test('a busy process uses the shared rate limits in Redis, even when the process is slow to read a response from Redis', async () => {
     const redis = newRedisClient(redisUrl!, { commandTimeout: 150 });
     await once(redis, 'ready');
     const limiter = createRateLimiter({ ...hourOf(), redis, log });

@@ -60,14 +60,17 @@ describe('rate limit points that GraphQL requests cost', () => {
       undefined,
       { name: 'Renamed', longestStayHours: null },
     ],
-  ])('when a mutation updates a location, the gateway charges %s', async (_, points, literal, input) => {
-    const { companyId, locationId } = await gateway.newTenant();
-    const query = literal
-      ? `mutation { updateLocation(id: "${locationId}", input: ${literal}) { id } }`
-      : `mutation ($input: UpdateLocationInput!) { updateLocation(id: "${locationId}", input: $input) { id } }`;
-    const change = (key: string) => gateway.graph(query, { key, variables: { input } });
-    expect(await pointsOf(change, [companyId])).toBe(points);
-  });
+  ])(
+    'the rate limit points that the gateway charges for an update of a location: %s',
+    async (_, points, literal, input) => {
+      const { companyId, locationId } = await gateway.newTenant();
+      const query = literal
+        ? `mutation { updateLocation(id: "${locationId}", input: ${literal}) { id } }`
+        : `mutation ($input: UpdateLocationInput!) { updateLocation(id: "${locationId}", input: $input) { id } }`;
+      const change = (key: string) => gateway.graph(query, { key, variables: { input } });
+      expect(await pointsOf(change, [companyId])).toBe(points);
+    },
+  );
 
   test.each([
     [1, 250],
@@ -116,27 +119,30 @@ describe('rate limit points that GraphQL requests cost', () => {
     test.each([
       ['minute', { hourlyLimit: 1000, burstLimit: 5 }, { hour: 998, burst: 3 }],
       ['hour', { hourlyLimit: 5, burstLimit: 100 }, { hour: 3, burst: 98 }],
-    ])('a request that the limit of the %s refuses costs no points', async (_, limits, { hour, burst }) => {
-      const { companyId, locationId } = await gateway.newTenant();
-      const key = await gateway.newKey({ companyIds: [companyId], ...limits });
-      await gateway.graph('{ viewer { name } }', { key });
-      for (let time = 0; time < 6; time += 1) {
-        const refused = await gateway.graph(setLongestStay, { key, variables: { id: locationId } });
-        expect([refused.status, refused.body.errors[0].extensions.code]).toEqual([
-          429,
-          'RATE_LIMIT_EXCEEDED',
+    ])(
+      'when the limit of the %s refuses a request, the request costs no points',
+      async (_, limits, { hour, burst }) => {
+        const { companyId, locationId } = await gateway.newTenant();
+        const key = await gateway.newKey({ companyIds: [companyId], ...limits });
+        await gateway.graph('{ viewer { name } }', { key });
+        for (let time = 0; time < 6; time += 1) {
+          const refused = await gateway.graph(setLongestStay, { key, variables: { id: locationId } });
+          expect([refused.status, refused.body.errors[0].extensions.code]).toEqual([
+            429,
+            'RATE_LIMIT_EXCEEDED',
+          ]);
+          expect(refused.headers.get('X-RateLimit-Remaining')).toBe('0');
+          expect(refused.headers.get('RateLimit')).toMatch(
+            new RegExp(`^"hour";r=${hour + 1};t=\\d+, "burst";r=${burst + 1};t=\\d+$`),
+          );
+        }
+        const { body } = await gateway.graph(rateLimit, { key });
+        expect(body.data.viewer.rateLimit).toEqual([
+          { name: 'hour', remaining: hour },
+          { name: 'burst', remaining: burst },
         ]);
-        expect(refused.headers.get('X-RateLimit-Remaining')).toBe('0');
-        expect(refused.headers.get('RateLimit')).toMatch(
-          new RegExp(`^"hour";r=${hour + 1};t=\\d+, "burst";r=${burst + 1};t=\\d+$`),
-        );
-      }
-      const { body } = await gateway.graph(rateLimit, { key });
-      expect(body.data.viewer.rateLimit).toEqual([
-        { name: 'hour', remaining: hour },
-        { name: 'burst', remaining: burst },
-      ]);
-    });
+      },
+    );
 
     test.each([
       [{ hourlyLimit: 1000, burstLimit: 4 }],
@@ -157,7 +163,7 @@ describe('rate limit points that GraphQL requests cost', () => {
     });
   });
 
-  test('a REST request costs one rate limit point, even when it reads a list without pages', async () => {
+  test('a REST request costs one rate limit point, even a request for a list without pages', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     for (const path of [
       '/companies',
@@ -221,7 +227,7 @@ test('when a value is too long for an error message, the gateway does not serial
 test('when a JSON string is too long, the gateway stops reading the string at the maximum length', () => {
   const millisecondsOf = (quotes: number) => {
     const text = `{"a":"${'\\"'.repeat(quotes)}"}`;
-    // This call makes JavaScript join the pieces of the text, so that the measurement does not include the joining.
+    // `charCodeAt` makes JavaScript join the pieces of the text before the test measures the time.
     text.charCodeAt(0);
     const startedAt = performance.now();
     expect(createStructureCheck()(text)).toMatch(/text of more than/);
@@ -296,7 +302,7 @@ describe('cost of fields that read the database for each row or item', () => {
   });
 });
 
-describe('equal selections in one GraphQL request', () => {
+describe('GraphQL requests that select a list or a page several times', () => {
   test('when a query selects `totalCount` of the same list under 28 aliases, the database counts the list only once', async () => {
     const { key } = await gateway.newTenant();
     const query = `{ ${times(28, (index) => `a${index}: locations { totalCount }`)} }`;
@@ -422,7 +428,7 @@ test('a GraphQL variable is refused when its name has a special meaning in JavaS
   }
 });
 
-test('null is refused for a GraphQL variable with a default value when the field requires a value', async () => {
+test('GraphQL refuses null for a variable with a default value when the field requires a value', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($id: ID = "x") { location(id: $id) { id } }`;
   for (let time = 0; time < 4; time += 1) {

@@ -89,7 +89,7 @@ describe('concurrent requests of one API key in a gateway process', () => {
     await expect.poll(paths).toContain('/a/4');
   });
 
-  test('the request of a disconnected client counts towards the concurrency limit until its handler has ended', async () => {
+  test('the request of a disconnected client counts towards the concurrency limit until the request handler has ended', async () => {
     const handled = new Map<string, () => void>();
     const { send, paths } = await startServer(
       { maxRunningPerKey: 1 },
@@ -106,7 +106,7 @@ describe('concurrent requests of one API key in a gateway process', () => {
     expect(paths()).toEqual(['/a/1']);
   });
 
-  test('when a client disconnects during the look-up of its API key, its request counts only until the handler ends', async () => {
+  test('after a client disconnects during the look-up of its API key, its request counts as concurrent only until the handler ends', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, maxRunningPerKey: 1 });
     const server = createServer(async (_incoming, answer) => {
       await once(answer, 'close');

@@ -41,7 +41,7 @@ function startTasks(running: number) {
   return { slots, begun, run, end: (task: string) => ends.get(task)!() };
 }
 
-test('when only one task may run at a time, each owner (such as an API key) in turn runs one of its waiting tasks', async () => {
+test('when only one task may run at a time, the tasks of different owners (such as API keys) run in round-robin order', async () => {
   const { begun, run, end } = startTasks(1);
   const tasks = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(run);
   const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2'];
@@ -79,7 +79,7 @@ test('after 2 s, a slow task frees its slot for other owners (such as API keys),
   expect(begun).toEqual(['a1']);
   await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(['a1', 'b1']);
-  // The slow task `a1` has already freed its slot after 2 s. Therefore, the end of `a1` frees no slot.
+  // The slow task `a1` has already freed its slot after 2 s. Therefore, no further slot becomes free when `a1` ends.
   end('a1');
   await vi.advanceTimersByTimeAsync(1_999);
   expect(begun).toEqual(['a1', 'b1']);
@@ -92,7 +92,7 @@ test('after 2 s, a slow task frees its slot for other owners (such as API keys),
   await Promise.all(tasks);
 });
 
-test('a task that waited for a slot runs in the asynchronous context of its own request, so that its spans are in the right trace', async () => {
+test('a task that waited for a slot runs in the asynchronous context of its own request, so that traces contain the right spans', async () => {
   const request = new AsyncLocalStorage<string>();
   const { slots, run, end } = startTasks(1);
   const first = request.run('first', () => run('a1'));
@@ -117,7 +117,7 @@ function slotsWithShortWaits(perOwner: number) {
 }
 
 describe('tasks with a concurrency limit for each owner (such as an API key), and without a limit for all owners together', () => {
-  test('tasks of one owner (such as an API key) run one after the other, and tasks of other owners run at the same time', async () => {
+  test('tasks of one owner (such as an API key) run one by one, and tasks of different owners run concurrently', async () => {
     const slots = createSlots({ ...ownerLimits, waiting: { perOwner: 10, refusal: 'Too many' } });
     const started: string[] = [];
     const first = deferred();

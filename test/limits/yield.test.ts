@@ -31,8 +31,8 @@ async function orderOfEnds(): Promise<string[]> {
 }
 
 /**
- * Begins the request of the long task, and the number of other requests in `others`. All these requests stay in
- * progress until the test ends.
+ * Begins one request for the long task, and `others` more requests. All these requests stay in progress until the test
+ * ends.
  */
 function beginRequests(others: number): void {
   for (let request = 0; request <= others; request += 1) onTestFinished(beginRequest());

@@ -201,7 +201,7 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     expect(location).toMatchObject({ name: 'Test Location', capacity: null });
   });
 
-  test('a request to update a location is refused if it contains no field to change', async () => {
+  test('an update of a location is refused if the request contains no field to change', async () => {
     const { locationId, key } = await gateway.newTenant();
     expect(await call(gateway, updateLocation(locationId, {}), key)).toMatchObject({
       code: 'VALIDATION_ERROR',

@@ -47,7 +47,7 @@ describe('the mutation updateCompany', () => {
     ]);
   });
 
-  test('updateCompany and registerCompany refuse the same invalid fields, and updateCompany refuses a request that contains no field to change', async () => {
+  test('updateCompany refuses the same invalid fields as registerCompany, and also refuses a request without a field to change', async () => {
     const { key, companyId } = await gateway.newTenant();
     const tooDeep = Array.from({ length: 11 }).reduce<object>((inner) => ({ inner }), {});
     for (const [input, field] of [

@@ -138,7 +138,7 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     const change = { key, body: { capacity: 20 } };
     const { status, headers, body } = await gateway.rest('PUT', `/locations/${locationId}`, change);
     expect([status, body.error.code, headers.get('Retry-After')]).toEqual([429, 'RATE_LIMIT_EXCEEDED', '1']);
-    // The first event still waits in PostgreSQL, and no other change has sent an SQL statement.
+    // The first parking event still waits for a lock in PostgreSQL. No other change has sent an SQL statement.
     expect(await waitingConnections()).toBe(1);
     await unlock();
     expect(await first).toBe('recorded');
@@ -156,8 +156,8 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     await expect.poll(waitingConnections).toBe(1);
     const event = recordEvent({ key, locationId });
     await expect.poll(waitingChanges).toBe(1);
-    // After the first batch of the import, the event gets the slot of the location. The second batch then waits for the
-    // event longer than the maximum wait.
+    // After the first batch of the import, the parking event gets the slot of the location. The second batch of the
+    // import then waits longer than the maximum time.
     setMaxWaitMs(1);
     await unlock();
     expect(await imported).toBe(rows.length);

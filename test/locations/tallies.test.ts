@@ -53,7 +53,7 @@ const steps = fc.oneof(
   },
 );
 
-test("the numbers in a location's status are always exact while concurrent requests write to the location", async () => {
+test('the status of a location contains exact numbers while concurrent requests write to the location', async () => {
   const { locationId, key } = await gateway.newTenant();
   const { ask } = openActivity(gateway, key);
   let minutes = 0;

@@ -4,8 +4,7 @@ import type { Tenant } from './tenant.ts';
 
 // The functions of this file check the content of the database after a fault. The database must contain each
 // acknowledged change exactly once, with its audit record. Each change in the database must come from a request of a
-// test client. Each check returns a list of texts that describe errors in the stored data; the list is empty if the
-// data has no error.
+// test client. Each check returns a list of errors in the stored data, as texts. Without errors, the list is empty.
 
 /** The database that a fault test checks: a connection to PostgreSQL, or the embedded database. */
 export interface Queries {

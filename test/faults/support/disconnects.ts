@@ -5,8 +5,8 @@ import { type Access, askGraph } from './tenant.ts';
 // same time.
 
 /**
- * The ways in which a client disconnects: the client resets the TCP connection, ends its own side of the connection, or
- * closes its socket.
+ * How a client disconnects: the client resets the TCP connection, ends its side of the connection, or closes its
+ * socket.
  */
 const waysToLeave: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.resetAndDestroy(),
@@ -29,8 +29,8 @@ const listRequest = ({ key, locationId }: Access, coding: string) =>
   `Accept-Encoding: ${coding}\r\n\r\n`;
 
 /**
- * Returns one request for each kind of streamed response. In a streamed response, the gateway sends the first part
- * before it has created the last part.
+ * Returns one request for each kind of streamed response. The gateway sends the first part of a streamed response
+ * before the last part exists.
  */
 const requestsOf = (tenant: Access): string[] => [
   graphRequest(

@@ -86,7 +86,7 @@ const allowedGrowth: Figures = {
  * Prints the resource usage of a gateway in each part of a soak.
  * @returns one text for each measured resource, such as memory, that grew too much from the beginning to the end of the
  *   soak. For the heap, the function compares the smallest sizes, which are the sizes after a garbage collection. For
- *   the other resources, the function compares the largest values.
+ *   all resources except the heap, the function compares the largest values.
  */
 export function compareParts(samples: readonly Sample[], minutes: number): string[] {
   const tenth = (minutes * 60) / 10;

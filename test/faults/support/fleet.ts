@@ -60,7 +60,8 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
 /**
  * The maximum number of requests of one rate-limited API key that all gateways together serve when Redis fails. Redis
  * and each gateway process count the requests separately, and each count may reach `limitedKeyBudget`. When Redis loses
- * its data, the count in Redis starts again at 0. Redis may then allow `limitedKeyBudget` requests twice.
+ * its data, the count in Redis starts again at 0. After this loss, Redis may allow `limitedKeyBudget` requests a second
+ * time.
  */
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
@@ -69,8 +70,8 @@ export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + 
  * call of `watchFallback`. When Redis responds too late, for example on a busy machine, a gateway process counts points
  * itself and logs "Redis does not answer".
  *
- * @param started all processes that the test has started. Later processes are added to this array. The array keeps
- *   processes that ended, because they may have served requests that Redis did not count
+ * @param started all processes that the test has started. The test adds each process that starts later to this array.
+ *   The array keeps processes that ended, because these processes may have served requests that Redis did not count
  */
 export function watchFallback(started: readonly GatewayProcess[]): () => boolean {
   const printedBefore = new Map(started.map((gateway) => [gateway, gateway.output().length]));
@@ -106,7 +107,7 @@ export async function progress({ ledger }: Load, count = 60): Promise<void> {
 }
 
 /**
- * Opens a connection to a database, with which a test checks the stored data. When a database fault breaks the
+ * Opens a database connection. A test uses the connection to check the stored data. When a database fault breaks the
  * connection, the test ignores the connection error.
  */
 export async function connectTo(url: string): Promise<pg.Client> {

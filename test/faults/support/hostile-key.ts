@@ -22,7 +22,7 @@ const expensiveQueries = ({ locationId }: Access): string[] => [
   `{ whitelistChanges(locationId: "${locationId}", first: 5000) { upserts { id referenceId note createdAt } } }`,
 ];
 
-/** GraphQL operations with the variable `$value`, in which the client sends a hostile value. */
+/** GraphQL operations with the variable `$value`. The hostile client sends a hostile value in this variable. */
 const operationsWithValue = ({ locationId }: Access): string[] => [
   `query ($value: String) { whitelist(locationId: "${locationId}", plateNumber: $value) { totalCount } }`,
   `query ($value: String) { whitelistChanges(locationId: "${locationId}", after: $value) { cursor } }`,

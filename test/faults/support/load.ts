@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tenant } from './tenant.ts';
 
 /**
- * The outcome of a request, as its client sees it: the gateway acknowledged the change, the gateway refused the change,
- * or the outcome is unknown. The outcome is unknown when the client gets no response, a status of 500 or more, or
- * `INTERNAL_ERROR`. The gateway may have stored a change with an unknown outcome.
+ * What the client of a request knows about the change: the gateway acknowledged the change, the gateway refused the
+ * change, or the outcome is unknown. The outcome is unknown when the client gets no response, a status of 500 or more,
+ * or `INTERNAL_ERROR`. The gateway may have stored a change with an unknown outcome.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
@@ -80,8 +80,8 @@ interface Answered {
 }
 
 /**
- * Starts clients that send changes. Each client always uses the same gateway, so a gateway that hangs delays only its
- * own clients.
+ * Starts clients that send changes. Each client sends all its requests to one gateway. So a gateway that hangs delays
+ * only the clients of this gateway.
  */
 export function startLoad(
   urls: readonly string[],

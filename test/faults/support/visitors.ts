@@ -1,8 +1,8 @@
 import { repeat } from './repeat.ts';
 import type { Tenant } from './tenant.ts';
 
-// The simulated clients of this file only read data, and some of them disconnect early. If the gateway did not free the
-// resources of an ended request, the memory or the open files of the gateway would grow during the test.
+// The simulated clients of this file only read data, and some of these clients disconnect early. If the gateway did
+// not free the resources of ended requests, its memory use or its number of open files would grow during the test.
 
 /** The maximum duration of a request of a simulated client, in milliseconds. */
 const patienceMs = 20_000;
