@@ -22,7 +22,7 @@ const asSection = (page) =>
     .map((part) => (part.startsWith('```') ? part : part.replace(/^#/gm, '##')))
     .join('');
 
-/** Returns the whole migration guide as one text, in which links between the pages are replaced by their link text. */
+/** Returns the whole migration guide as one text, and replaces each link between the pages by the text of the link. */
 async function wholeGuide() {
   const first = await readFile(new URL('moving-to-graphql.md', docs), 'utf8');
   const others = await Promise.all(
@@ -66,7 +66,7 @@ const onlyEnglish = {
 };
 
 const shared = {
-  // The name of each built file contains a hash. Import statements in the built files contain these names.
+  // The name of each built file contains a hash of its content. The built files import each other by these names.
   entryNames: '[name].[hash]',
   chunkNames: 'part.[hash]',
   bundle: true,
@@ -102,7 +102,10 @@ const otherPages = {
   entryPoints: ['explorer-start.ts', 'reference.ts', 'page.css'].map((name) => join(source, name)),
 };
 
-/** The console consists of several scripts, so that the code of a view is loaded only when the user opens the view. */
+/**
+ * The console consists of several scripts. Therefore, the browser loads the code of a view only when the user opens the
+ * view.
+ */
 const consolePage = {
   ...shared,
   entryPoints: [fileURLToPath(new URL('console/console.tsx', import.meta.url))],
@@ -114,8 +117,8 @@ const bundles = await Promise.all([explorer, consolePage, otherPages].map((optio
 const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
 /**
- * Maps the name of each built file without its hash to its full file name. For a file that several bundles share
- * (`part.…`), the key in the map is the full file name.
+ * Maps the name of each built file without the hash to its name with the hash. For a file that several bundles share
+ * (`part.…`), the key in the map is also the name with the hash.
  */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {

@@ -2,11 +2,15 @@ import type { BrowserFiles } from './browser-files.ts';
 import { Header } from './header.tsx';
 import { addresses, renderDocument } from './layout.tsx';
 
-/** Renders the HTML page of the console. The page of the console is empty until its script adds the content. */
+/**
+ * Renders the HTML page of the console. The page of the console is empty until the script of the console adds the
+ * content.
+ */
 export function renderConsole(files: BrowserFiles): string {
   return renderDocument({
     title: 'Console · Parking gateway',
-    description: 'See and change what an API key can see: sites, whitelists, webhooks and keys, live.',
+    description:
+      'View and change the locations, whitelists, webhooks and keys in the scope of an API key, with live updates.',
     styles: [files.addressOf('console.css')],
     scripts: [files.addressOf('console.js')],
     content: (

@@ -27,7 +27,10 @@ export function renderExplorer(files: BrowserFiles): string {
               title="Sent as X-API-Key with every operation of every tab"
             />
           </div>
-          <label class="remember" title="Without this the key is forgotten when the page is closed">
+          <label
+            class="remember"
+            title="Without this option, the browser forgets the key when the page is closed"
+          >
             <input id="remember-key" type="checkbox" />
             Remember on this device
           </label>

@@ -7,7 +7,8 @@ import { Prose } from './reference/markdown.tsx';
 export function renderGuide(files: BrowserFiles): string {
   return renderDocument({
     title: 'Moving to GraphQL · Parking gateway',
-    description: 'Each REST endpoint, the GraphQL document that serves it, and what differs.',
+    description:
+      'The GraphQL document that replaces each REST endpoint, and the differences between REST and GraphQL.',
     styles: [files.addressOf('page.css')],
     content: (
       <>

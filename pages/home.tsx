@@ -6,7 +6,8 @@ const links: { address: string; name: string; about: string }[] = [
   {
     address: addresses.console,
     name: 'Console',
-    about: 'See what a key can see, live: sites, whitelists, webhooks, keys, and the query behind each view.',
+    about:
+      'View the locations, whitelists, webhooks and keys in the scope of an API key, with live updates and the GraphQL query of each view.',
   },
   {
     address: addresses.explorer,
@@ -16,18 +17,23 @@ const links: { address: string; name: string; about: string }[] = [
   {
     address: addresses.reference,
     name: 'Reference',
-    about: 'Every REST endpoint beside the GraphQL operation that serves it; webhooks, errors, limits.',
+    about: 'Every REST endpoint with the equivalent GraphQL operation, and the webhooks, errors and limits.',
   },
   {
     address: addresses.guide,
     name: 'Moving to GraphQL',
-    about: 'For clients of REST: each endpoint, the document that serves it, and what differs.',
+    about:
+      'For clients that use REST: the GraphQL document that replaces each endpoint, and the differences.',
   },
-  { address: addresses.schema, name: 'schema.graphql', about: 'The graph in SDL, for code generators.' },
+  {
+    address: addresses.schema,
+    name: 'schema.graphql',
+    about: 'The GraphQL schema in SDL, for code generators.',
+  },
   {
     address: addresses.openApi,
     name: 'openapi.json',
-    about: 'The REST contract as OpenAPI 3.1, for client generators.',
+    about: 'The REST API as an OpenAPI 3.1 document, for client generators.',
   },
 ];
 
@@ -35,7 +41,7 @@ const links: { address: string; name: string; about: string }[] = [
 export function renderHome(files: BrowserFiles): string {
   return renderDocument({
     title: 'Parking gateway',
-    description: 'Companies, parking locations and whitelists of vehicles, as a graph and as REST.',
+    description: 'A GraphQL API and a REST API for companies, parking locations and whitelists of vehicles.',
     styles: [files.addressOf('page.css')],
     content: (
       <>

@@ -29,8 +29,8 @@ export interface ServedFile {
   etag: string;
   content: Uint8Array<ArrayBuffer>;
   /**
-   * Returns the compressed content of the file. With each compression method, the file is compressed only once, as soon
-   * as a client accepts the method.
+   * Returns the compressed content of the file. For each compression method, the file is compressed only once, when the
+   * first client that accepts the method requests the file.
    */
   compressed(coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>>;
 }

@@ -21,7 +21,7 @@ export function Editors({ cursor }: { cursor: number | undefined }) {
     ] as const;
     for (const [editor, label] of labels) {
       editor?.setOption('screenReaderLabel', label);
-      if (editor) editor.getScrollerElement().tabIndex = 0; // lets the user scroll the editor with the keyboard
+      if (editor) editor.getScrollerElement().tabIndex = 0; // a user can now scroll the editor with the keyboard
     }
   }, [queryEditor, variableEditor, responseEditor]);
 

@@ -12,17 +12,21 @@ export interface ExampleValues {
 
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether a value is an example parking event of the explorer, whose identifier contains the time of the event. */
+/**
+ * Whether a value is an example parking event of the explorer. The identifier of an example parking event contains the
+ * time of the event.
+ */
 function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent> {
   const { eventId, occurredAt } = Object(value) as Record<string, unknown>;
   return typeof occurredAt === 'string' && eventId === `explorer-${Date.parse(occurredAt)}`;
 }
 
 /**
- * Fills the variables of an explorer tab with a location and a plate that the API key can read. The function keeps values that
- * the user has written. The function replaces only an empty `locationId`, the example plate, and values that were
- * filled in for the previous API key. An example parking event gets a new identifier and the current time. GraphiQL may
- * have stored the event days ago, and the gateway ignores an event whose identifier it already knows.
+ * Fills the variables of an explorer tab with a location and a plate that the API key can read. The function keeps
+ * values that the user has written. The function replaces only an empty `locationId`, the example plate, and values
+ * that it filled in for the previous API key. An example parking event gets a new identifier and the current time.
+ * GraphiQL may have stored the old event days ago. The gateway ignores a parking event with an identifier that it
+ * already knows.
  *
  * @param text the variables as the JSON text in the editor
  * @returns the variables with the new values, as JSON text. When no value can be replaced, or when `text` is not valid

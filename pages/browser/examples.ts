@@ -6,10 +6,12 @@ export interface Plate {
 
 export const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
 
-/** The placeholder for the id of a location, which the explorer replaces when the user has entered an API key. */
+/**
+ * The placeholder for the id of a location. The explorer replaces the placeholder when the user has entered an API key.
+ */
 export const noLocation = '';
 
-/** Returns the identifier and the time of an example parking event. The identifier contains the time. */
+/** Returns the identifier and the time of an example parking event. The identifier contains the time of the event. */
 export const exampleEvent = (at: Date) => ({
   eventId: `explorer-${at.getTime()}`,
   occurredAt: at.toISOString(),

@@ -36,8 +36,8 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     if (!values || !variableEditor || !tabId) return;
     const former = filled.get(tabId);
     if (former === values) return;
-    // GraphiQL's function `moveTab` is not suitable, because it would replace the text in all editors. `moveTab` would
-    // also delete the text cursor, and the response to an operation that the user ran before GraphiQL was loaded.
+    // The explorer changes only the text of the variable editor. GraphiQL's function `moveTab` would replace the text
+    // in all editors. `moveTab` would also delete the text cursor, and the response that the simple form has received.
     variableEditor.setValue(fillVariables(variableEditor.getValue(), values, former));
     filled.set(tabId, values);
     storeFilledValues(filled, tabs);
@@ -60,7 +60,8 @@ function Explorer(props: {
       variables: example.variables ? JSON.stringify(example.variables, null, 2) : '',
     }));
     if (!linked.query) return examples;
-    // On the first visit, GraphiQL opens the first of these tabs and ignores the properties `query` and `variables`.
+    // On the first visit of a user, GraphiQL opens the first tab in `defaultTabs`, and ignores the properties `query`
+    // and `variables`.
     const first = { query: early.query ?? linked.query, variables: linked.variables ?? null };
     return [first, ...examples.filter(({ query }) => query !== linked.query)];
   });
@@ -89,19 +90,20 @@ function Explorer(props: {
 }
 
 /**
- * The pause before the page requests the GraphQL schema again, in seconds. A `Retry-After` header replaces this value.
+ * The pause before the page requests the GraphQL schema again, in seconds. If a response has the header `Retry-After`,
+ * the page waits for the time in this header instead.
  */
 const retrySeconds = 10;
 
 /**
  * Loads the GraphQL schema, and retries until the schema is loaded. After each failed attempt to load the schema, the
- * explorer shows why it failed.
+ * explorer shows the reason.
  */
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
     const response = await fetch('/graphql/schema.graphql').catch(() => undefined);
-    // A response with status 200 may not contain the schema: the download can break off, or a proxy can send another
-    // page.
+    // A response with status 200 can lack the schema, because the download was interrupted, or because a proxy sent
+    // another page.
     const schema =
       response?.ok &&
       (await response

@@ -4,16 +4,17 @@ import type { ExampleValues } from './example-variables.ts';
 const storedValuesName = 'parking-gateway:filled-values';
 
 /**
- * Returns the values that the explorer last filled into each tab, by the identifier of the tab. GraphiQL stores the
- * tabs with the filled values. After a reload, the explorer compares the tabs with the returned values to find the
- * values that it may replace.
+ * Returns a map from the identifier of each tab to the values that the explorer last filled into the tab. GraphiQL
+ * stores the tabs, including the filled values. After a reload of the page, the explorer may replace these values, but
+ * not values that the user has written.
  */
 export function loadFilledValues(): Map<string, ExampleValues> {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(storedValuesName) ?? '{}');
     return new Map(Object.entries((stored ?? {}) as Record<string, ExampleValues>));
   } catch {
-    // The stored text is damaged. Without the stored values, the explorer keeps all variables of the earlier tabs.
+    // The text in the local storage is damaged. Without the filled values, the explorer keeps all variables of the
+    // earlier tabs.
     return new Map();
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The content of the simple form that the explorer shows until GraphiQL has loaded. GraphiQL then takes over the
- * content of the simple form.
+ * The content of the simple form that the explorer shows until GraphiQL has loaded. When GraphiQL has loaded, the
+ * explorer copies the content of the simple form into GraphiQL.
  */
 interface EarlyWork {
-  /** The operation as the user has changed it in the form, or `undefined` if the user has not changed it. */
+  /** The text of the operation in the form, or `undefined` if the user has not changed this text. */
   query: string | undefined;
   /** The text of the response, if the user has already run the operation in the simple form. */
   answer: string;

@@ -39,8 +39,8 @@ export function createFetcher(currentKey: () => string): Fetcher {
           if (!(error instanceof NetworkError) || !error.response) throw error;
           return { done: false, value: (await (error.response as Response).json()) as ExecutionResult };
         }),
-      // This function closes the stream at once. An async generator that passes on `results` would instead wait for
-      // the next result before it closes the stream.
+      // The function `return` closes the stream at once. An async generator would close the stream only after the next
+      // result.
       return: () => results.return!(undefined),
       [Symbol.asyncIterator]() {
         return this;
@@ -78,8 +78,8 @@ interface Viewer {
 }
 
 /**
- * Reads the name of an API key, and data for the example operations: a location in the scope of the API key, and a
- * plate at this location.
+ * Reads the name of an API key, and example values for operations. The example values are a location in the scope of
+ * the API key, and a plate at this location.
  */
 export async function lookUpKey(key: string): Promise<KeyState> {
   if (!key) return { kind: 'none' };

@@ -3,7 +3,7 @@ import { type KeyState, lookUpKey } from './graph-client.ts';
 /** The name of the local storage item that contains the API key, if the user wants this device to remember the key. */
 const storedKeyName = 'parking-gateway:key';
 
-/** How many milliseconds after the last typed character the API key is checked. */
+/** The time between the last typed character and the check of the API key, in milliseconds. */
 const typingPauseMs = 400;
 
 /** The field in which the user enters the API key, which all tabs of the explorer use. */

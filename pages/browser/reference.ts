@@ -2,7 +2,7 @@ import { offerCopies } from './copy.ts';
 
 /**
  * The entries of the API reference, and the navigation links to these entries. The attribute `data-search` of each
- * element contains the text in which the search looks for words.
+ * element contains the searchable text of the element.
  */
 const searchable = document.querySelectorAll<HTMLElement>('[data-search]');
 const groups = document.querySelectorAll<HTMLElement>('[data-group]');
@@ -37,7 +37,10 @@ document.addEventListener('keydown', (event) => {
 });
 filter();
 
-/** Opens the section of the API reference that contains the entry after `#` in the address of the page. */
+/**
+ * The part of the page address after `#` names an entry of the API reference. Opens the section that contains this
+ * entry.
+ */
 function openTarget(): void {
   const target = document.getElementById(location.hash.slice(1));
   const section = target?.closest('details.section') as HTMLDetailsElement | null | undefined;

@@ -28,8 +28,9 @@ export function Console() {
     if (!opened || !graph) return undefined;
     const { viewer, secret } = opened;
     let isOpen = true;
-    // A late response to a request of this key must not sign out the key that the user entered afterwards. After the
-    // user has left, the form stays empty, even if the device remembers the API key of another tab.
+    // Only the first call of `close` has an effect. Otherwise, a late response to a request with this API key could
+    // sign out the API key that the user entered later. After the user has left the console, the form stays empty, even
+    // if the device remembers the API key of another tab.
     function close(message?: string) {
       if (!isOpen) return;
       isOpen = false;

@@ -15,8 +15,8 @@ const columns = [
 ] as const;
 
 /**
- * The columns that only a file of rejected rows has. An import ignores these columns, so users can correct the rejected
- * rows and import the file again.
+ * The additional columns of a CSV file with rejected rows. An import ignores these columns, so users can correct the
+ * rejected rows and import the file again.
  */
 const rejectionColumns = ['row', 'field', 'message', 'value'] as const;
 
@@ -43,7 +43,7 @@ function checkHeader(names: string[]): string[] {
 /** Parses the field `maxEntries` of a row. An empty field means an unlimited number of entries. */
 function maxEntriesOf(text: string, row: number): number | null {
   if (text === '') return null;
-  // `pms import` also rejects values that are not whole numbers of at most nine digits.
+  // The command `pms import` has the same rule: `maxEntries` must be a whole number with at most nine digits.
   if (!/^\d{1,9}$/.test(text)) throw new Error(words.notWhole(row, 'maxEntries', text));
   return Number(text);
 }

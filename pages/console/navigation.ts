@@ -8,7 +8,8 @@ export const viewNames = ['sites', 'whitelist', 'why', 'key', 'webhooks', 'keys'
 export type ViewName = (typeof viewNames)[number];
 
 /**
- * The current view of the console, and the id of the object that the view shows. The address of the page contains both.
+ * The current view of the console, and the id of the object that the view shows. The address of the page contains the
+ * view and the id.
  */
 export interface Place {
   view: ViewName;

@@ -68,7 +68,7 @@ export const parkingTexts = {
   },
   why: {
     title: 'Why?',
-    about: 'Check whether a vehicle may enter, and why. A gate sends the same request.',
+    about: 'Check whether a vehicle may enter, and see the reasons. Gates send this request, too.',
     by: 'Ask by',
     byText: 'Text of a camera',
     byPlate: 'Plate',
@@ -94,27 +94,27 @@ export const parkingTexts = {
     sentences: {
       LISTED: 'You are on the list: please drive in.',
       NOT_LISTED: 'Your plate is not on the list of this car park. Please contact whoever invited you.',
-      NOT_YET_VALID: 'Your permit is not valid yet. Please come back when it begins.',
-      EXPIRED: 'Your permit has ended. Please ask for a new one.',
+      NOT_YET_VALID: 'Your permit is not valid yet. Please come back when your permit begins.',
+      EXPIRED: 'Your permit has ended. Please ask for a new permit.',
       OUTSIDE_HOURS: 'Your permit is valid at other times of the week only.',
       QUOTA_REACHED:
-        'All places of your unit are taken. You can enter as soon as one of its vehicles leaves.',
-      USED_UP: 'Your pass has been used up. Please ask for a new one.',
+        'All places of your unit are taken. You can enter as soon as another vehicle of your unit leaves.',
+      USED_UP: 'Your pass has been used up. Please ask for a new pass.',
     },
     spoken: {
       begins: (time: string) => `Your permit begins on ${time}. Please come back then.`,
-      ended: (time: string) => `Your permit ended on ${time}. Please ask for a new one.`,
+      ended: (time: string) => `Your permit ended on ${time}. Please ask for a new permit.`,
       validAt: (hours: string) => `Your permit is valid ${hours}. Please come back then.`,
       quota: (referenceId: string, inside: number) =>
         inside === 0
           ? `No vehicle of ${referenceId} may enter at the moment.`
-          : `${referenceId} may have ${plural(inside, 'vehicle', 'vehicles')} inside at a time, and all its places are taken. You can enter as soon as one leaves.`,
+          : `${referenceId} may have ${plural(inside, 'vehicle', 'vehicles')} inside at a time, and all its places are taken. You can enter as soon as a vehicle of ${referenceId} leaves.`,
       usedUp: (entries: number) =>
-        `Your pass was for ${plural(entries, 'entry', 'entries')} and has been used up. Please ask for a new one.`,
+        `Your pass was for ${plural(entries, 'entry', 'entries')} and has been used up. Please ask for a new pass.`,
       entriesLeft: (entries: number) =>
         entries === 0
           ? 'This is the last entry of your pass.'
-          : `After this one, your pass has ${plural(entries, 'entry', 'entries')} left.`,
+          : `After this entry, your pass has ${plural(entries, 'entry', 'entries')} left.`,
       dateAt: (date: string, time: string) => `${date} at ${time}`,
       fromTo: (from: string, to: string) => `from ${from} to ${to}`,
       nextDay: (time: string) => `${time} on the next day`,
@@ -180,10 +180,10 @@ export const parkingTexts = {
     overwrite: 'Save over the new version',
     actions: 'Actions',
     quota: 'Quota of the reference',
-    noQuota: 'No quota: any number of its vehicles may be inside.',
+    noQuota: 'No quota: any number of vehicles of this reference may be inside.',
     quotaUse: (used: number, inside: number) => `${used} of ${inside} inside`,
     quotaInside: 'Vehicles inside at most (empty for no quota)',
-    enforcement: 'When it is reached',
+    enforcement: 'When the quota is reached',
     enforcements: { HARD: 'Refuse', REPORT: 'Admit and report' },
     setQuota: 'Set the quota',
   },

@@ -1,17 +1,17 @@
 import type { Permission } from './generated/operations.ts';
 import { parkingTexts, plural } from './parking-texts.ts';
 
-// This file and parking-texts.ts contain all texts of the console, so that a translator has to change only these files.
+// This file and parking-texts.ts contain all texts of the console. A translator has to change only these two files.
 
 export const texts = {
   key: {
     title: 'Open the console',
     about:
-      'The console shows what an API key can see, live. It is a client of the graph: each view shows the query behind it.',
+      'The console shows the data in the scope of an API key, with live updates. Each view can show its GraphQL query.',
     label: 'API key',
     hint: 'The first start of the gateway prints a demo key. In production, an operator issues keys.',
     remember: 'Remember on this device',
-    forgotten: 'Otherwise the key is forgotten when this tab is closed.',
+    forgotten: 'Without this option, the browser forgets the key when this tab is closed.',
     open: 'Open',
     opening: 'Opening…',
     leave: 'Leave',
@@ -64,7 +64,7 @@ export const texts = {
     locationId: 'Identifier of the location',
     openLocation: 'Open the location',
     noSuchLocation: 'No location name contains this text.',
-    moreLocations: 'There are more locations. Type a part of the name to find them.',
+    moreLocations: 'There are more locations. Type a part of a name to find a location.',
   },
   ...parkingTexts,
   myKey: {
@@ -91,7 +91,8 @@ export const texts = {
   },
   webhooks: {
     title: 'Webhooks',
-    empty: 'No webhook exists. Create one with the mutation createWebhook or pms webhooks create.',
+    empty:
+      'No webhook exists. Create a webhook with the mutation createWebhook or the command pms webhooks create.',
     receiver: 'Receiver',
     pull: 'Pull delivery',
     backlog: (waiting: number) => `${plural(waiting, 'message waits', 'messages wait')} to be pulled`,
@@ -124,16 +125,17 @@ export const texts = {
   },
   keys: {
     title: 'Keys',
-    empty: 'No keys are in the scope of this key.',
+    empty: 'There are no API keys that this key may manage.',
     name: 'Name',
     issue: 'Issue a key',
     change: 'Change',
     rotate: 'Rotate',
     revoke: 'Revoke',
-    revokeAsk: (name: string) => `Revoke ${name}? It stops working at once. This cannot be undone.`,
-    rotateAbout: 'Issues a new secret. The old one keeps working for the grace period.',
+    revokeAsk: (name: string) =>
+      `Revoke ${name}? The key stops working at once. You cannot undo this action.`,
+    rotateAbout: 'Issues a new secret. The old secret keeps working for the grace period.',
     grace: 'Grace period in hours',
-    secret: 'The new secret. It is shown only once: store it safely now.',
+    secret: 'The new secret is shown only once: store the secret safely now.',
     permissions: 'Permissions',
     locations: 'Locations',
     addLocation: 'Add a location',

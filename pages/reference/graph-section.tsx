@@ -13,12 +13,21 @@ import { Prose } from './markdown.tsx';
 import { type Entry, type FieldRow, FieldTable, GraphDocument, type Section } from './parts.tsx';
 
 const kinds: { kind: OperationTypeNode; title: string; about: string }[] = [
-  { kind: OperationTypeNode.QUERY, title: 'Queries', about: 'Read, as `POST /graphql` or `GET /graphql`.' },
-  { kind: OperationTypeNode.MUTATION, title: 'Mutations', about: 'Change, as `POST /graphql`.' },
+  {
+    kind: OperationTypeNode.QUERY,
+    title: 'Queries',
+    about: 'Queries read data. Send a query as `POST /graphql` or `GET /graphql`.',
+  },
+  {
+    kind: OperationTypeNode.MUTATION,
+    title: 'Mutations',
+    about: 'Mutations change data. Send a mutation as `POST /graphql`.',
+  },
   {
     kind: OperationTypeNode.SUBSCRIPTION,
     title: 'Subscriptions',
-    about: 'Watch, as server-sent events: `POST /graphql` with `Accept: text/event-stream`.',
+    about:
+      'Subscriptions return live updates as server-sent events. Send a subscription as `POST /graphql` with `Accept: text/event-stream`.',
   },
 ];
 

@@ -56,7 +56,7 @@ function programsEntry() {
     content: (
       <div class="rest">
         <h3>Programs</h3>
-        <Prose text="Each operation has an example in curl, TypeScript (Node) and Python ([requests](https://requests.readthedocs.io)), for REST and for the graph. Each example begins with these lines, which set the address of the gateway and the API key:" />
+        <Prose text="Each operation has an example in curl, TypeScript (Node) and Python ([requests](https://requests.readthedocs.io)), for REST and for GraphQL. Each example begins with these lines, which set the address of the gateway and the API key:" />
         <ProgramList programs={preparation} of="Beginning" />
       </div>
     ),
@@ -71,7 +71,7 @@ function errorEntry() {
     content: (
       <div class="rest">
         <h3>Errors</h3>
-        <Prose text="A REST error has a status and `error.code`, and a GraphQL error has `errors[].extensions.code`. An error also has `details` if they help to correct the request." />
+        <Prose text="A REST error has a status and `error.code`, and a GraphQL error has `errors[].extensions.code`. An error also has `details` if more information helps the client to correct the request." />
         <table>
           <thead>
             <tr>

@@ -6,7 +6,7 @@ import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
 import { openTestGateway, serve } from '../support/harness.ts';
 
-describe('the pauses between the attempts of the console', () => {
+describe('the pauses before the console sends a failed request again', () => {
   /** Returns the shortest and the longest possible pause before the given attempt. */
   function rangeOf(delay: () => number): number[] {
     const random = vi.spyOn(Math, 'random');
@@ -24,7 +24,7 @@ describe('the pauses between the attempts of the console', () => {
     [4, 8_000, 16_000],
     [5, maxRetryDelayMs / 2, maxRetryDelayMs],
     [10_000, maxRetryDelayMs / 2, maxRetryDelayMs],
-  ])('the pause after %i new attempts lasts from %i to %i ms', (attempt, shortest, longest) => {
+  ])('the pause after %i retries lasts from %i to %i ms', (attempt, shortest, longest) => {
     expect(rangeOf(() => retryDelayMs(attempt))).toEqual([shortest, longest]);
   });
 
@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
   });
 
   test.each(['sites', 'a location', 'a webhook'])(
-    'the view of %s says since when it is not live',
+    'the view of %s shows the time at which its live updates stopped',
     async (view) => {
       const gateway = await openTestGateway();
       const url = await serve(gateway);
@@ -83,7 +83,7 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
     },
   );
 
-  test('the console is live again after the connection is back', async () => {
+  test('the console shows live data again when the connection is back', async () => {
     const gateway = await openTestGateway();
     const url = await serve(gateway);
     const { key } = await gateway.newTenant();
@@ -115,7 +115,7 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
     expect(refused).toBe(3);
   });
 
-  test('the console waits longer and longer when the gateway closes every stream immediately', async () => {
+  test('the pauses before new streams become longer when the gateway closes every stream immediately', async () => {
     const gateway = await openTestGateway();
     const url = await serve(gateway);
     const { key } = await gateway.newTenant();

@@ -14,17 +14,20 @@ describe('the CSV files of the console', () => {
     },
   );
 
-  test('in a CSV file, an empty maxEntries means an unlimited number of entries, and a missing column means no change', () => {
+  test('in a CSV file, an empty maxEntries means an unlimited number of entries, and without the column maxEntries nothing changes', () => {
     const maxEntriesOf = (file: string) => readEntries(file).map((entry) => entry.maxEntries);
     expect(maxEntriesOf(`${header},maxEntries\nunit-1,DXB,A,1,\nunit-2,DXB,A,2,12`)).toEqual([null, 12]);
     expect(maxEntriesOf(`${header}\nunit-1,DXB,A,1`)).toEqual([undefined]);
   });
 
-  test.each(['hours', 'validTo', 'MaxEntries'])('the console refuses a file with the column %s', (column) => {
-    expect(() => readEntries(`${header},${column}\nunit-1,DXB,A,1,2`)).toThrow(
-      `Line 1: unknown column ${column}; the columns may be ${header.replaceAll(',', ', ')}`,
-    );
-  });
+  test.each(['hours', 'validTo', 'MaxEntries'])(
+    'the console refuses a CSV file with the unknown column %s',
+    (column) => {
+      expect(() => readEntries(`${header},${column}\nunit-1,DXB,A,1,2`)).toThrow(
+        `Line 1: unknown column ${column}; the columns may be ${header.replaceAll(',', ', ')}`,
+      );
+    },
+  );
 
   test('the console can import the CSV files that it creates from exported entries and from rejected rows', () => {
     const fields = { referenceId: 'unit-1', plateType: 'DXB', plateCode: 'A', plateNumber: '1' };

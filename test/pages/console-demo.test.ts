@@ -100,7 +100,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
 
   test.each([
     ['SHJ 2 90018', 'unit-0510 may have 2 vehicles inside at a time'],
-    ['DXB P 4711', 'After this one, your pass has 1 entry left'],
+    ['DXB P 4711', 'After this entry, your pass has 1 entry left'],
     ['RAK V 9934', 'Your permit ended on'],
   ])('the console explains the gate decision about the plate %s', async (plate, sentence) => {
     const { page } = await openConsole(browser, url, { key, place: `why/${marina.id}` });

@@ -95,7 +95,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await dialog.getByText('No quota').count()).toBe(0);
   });
 
-  test('the quota form keeps the fields that another user has changed since, and that this user did not edit', async () => {
+  test('the quota form does not overwrite a field that another user has changed and that this user did not edit', async () => {
     const { key, locationId, setQuota, stored } = await newQuota();
     await setQuota(3, 'HARD');
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
@@ -103,7 +103,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     await page.getByRole('button', { name: /^Quota of the reference/ }).click();
     await dialog.getByText('0 of 3 inside').waitFor();
     await setQuota(5, 'HARD');
-    await dialog.getByRole('button', { name: /When it is reached/ }).click();
+    await dialog.getByRole('button', { name: /When the quota is reached/ }).click();
     await page.getByRole('option', { name: 'Admit and report' }).click();
     await dialog.getByRole('button', { name: 'Set the quota' }).click();
     await dialog.getByText('0 of 5 inside').waitFor();
@@ -169,7 +169,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await save()).toMatchObject({ ...changed, permissions, hourlyLimit: 700 });
   });
 
-  test('the form of an entry can overwrite the change of another user that removed the entry from the search result', async () => {
+  test('a user can overwrite the change of another user, even if the changed entry no longer matches the search', async () => {
     const { key, locationId } = await newQuota();
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
     const dialog = page.getByRole('dialog');
@@ -190,7 +190,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(stored).toMatchObject({ referenceId: 'unit-12', note: 'blue', version: 3 });
   });
 
-  test('a second press on "Next" before the next page arrives does not change the way back to the first page', async () => {
+  test('after a double click on "Next", one click on "Previous" shows the first page again', async () => {
     const { key, locationId } = await gateway.newTenant();
     await prisma.whitelistEntry.createMany({
       data: Array.from({ length: 60 }, (_, index) => ({

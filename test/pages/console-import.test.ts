@@ -87,7 +87,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByText(rejectedText).count()).toBe(0);
   });
 
-  test('the import dialog checks the new file in the new mode when the user selects the mode while the browser reads the file', async () => {
+  test('when the user selects an import mode while the browser reads a file, the import dialog checks the file in this mode', async () => {
     const { page } = await openWhitelist(browser);
     await page.evaluate(() => {
       const read = Blob.prototype.text;
@@ -104,7 +104,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByText(rejectedText).count()).toBe(0);
   });
 
-  test('the import dialog stays open during an import and after a stopped import, and a button closes it', async () => {
+  test('during an import and after a stopped import, only a button closes the import dialog', async () => {
     const { page, locationId } = await openWhitelist(browser);
     const dialog = page.getByRole('dialog');
     await openImport(page, ['unit-2,DXB,C,2']);

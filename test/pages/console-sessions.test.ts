@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('API keys in several tabs of the console', () => {
     await first.getByText('Remembered site').waitFor();
   });
 
-  test('leaving the console ends its requests, and the next key gets no data of the last key from the cache', async () => {
+  test('leaving the console ends its requests, and the console shows no cached data of the last API key to the next API key', async () => {
     const { second, remembered } = await openTwoTabs();
     await second.getByText('Live', { exact: true }).waitFor();
     const ended = second.waitForEvent('requestfailed', (request) =>
@@ -61,7 +61,7 @@ describe.runIf(hasBrowser)('API keys in several tabs of the console', () => {
     expect(await second.getByText('Other site').count()).toBe(0);
   });
 
-  test('a revoked key in one tab does not delete the API key of another tab', async () => {
+  test('when the API key of one tab is revoked, the console does not delete the API key of another tab', async () => {
     const { first, second, remembered, other } = await openTwoTabs();
     await prisma.apiKey.updateMany({
       where: { companies: { some: { id: other.companyId } } },
@@ -82,7 +82,7 @@ describe.runIf(hasBrowser)('API keys in several tabs of the console', () => {
     await first.getByText('Remembered site').waitFor();
   });
 
-  test('a late rejection of a key that the user left does not sign out the next key', async () => {
+  test('a late rejection of the previous API key does not sign out the current API key', async () => {
     const { first, second, remembered } = await openTwoTabs();
     const { locationId } = remembered;
     await first.close();

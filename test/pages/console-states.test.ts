@@ -9,16 +9,16 @@ import { newEntry, newSlug, openTestGateway, serve } from '../support/harness.ts
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 /**
- * One test ends all event streams of a gateway. This separate gateway is for that test, so that the event streams of
- * the other tests stay open.
+ * A separate gateway for the test that ends all event streams of a gateway. Therefore, the event streams of the other
+ * tests stay open.
  */
 const ending = await openTestGateway();
 const endingUrl = await serve(ending);
 const { prisma } = gateway.database;
 
 /**
- * Returns how many points of its hourly rate limit an API key has used, without the point of the request that this
- * function sends.
+ * Returns how many points of its hourly rate limit an API key has used. The result does not include the point for the
+ * request that this function sends.
  */
 async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });
@@ -218,7 +218,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     });
     await location.click();
     await expect.poll(() => page.getByRole('option').count()).toBe(20);
-    await page.getByText('There are more locations. Type a part of the name to find them.').waitFor();
+    await page.getByText('There are more locations. Type a part of a name to find a location.').waitFor();
     await location.fill('site 19');
     await expect.poll(() => page.getByRole('option').count()).toBe(11);
     await location.fill('no such site');
@@ -274,7 +274,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     expect(imports).toBe(3);
   });
 
-  test('the console hides the import button when a user selects another import mode and the dry run in this mode fails', async () => {
+  test('when the dry run in a newly selected import mode fails, the console hides the import button', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
     await openImport(page, ['unit-1,DXB,C,1']);

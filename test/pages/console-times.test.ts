@@ -20,12 +20,15 @@ describe('the text of a time in the console', () => {
     ['Asia/Dubai', '2025-12-31T19:59:00Z', '31 Dec 2025, 23:59'],
     ['Asia/Dubai', '2025-12-31T20:00:00Z', '1 Jan, 00:00'],
     ['UTC', '2025-12-31T20:00:00Z', '31 Dec 2025, 20:00'],
-  ])('the time in %s of %s has a year if it is in another year there', (zone, at, text) => {
-    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-06-01T00:00:00Z') });
-    expect(timeText(at, zone)).toBe(text);
-  });
+  ])(
+    'in the time zone %s, the text of %s contains the year only if the year is not the current year',
+    (zone, at, text) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-06-01T00:00:00Z') });
+      expect(timeText(at, zone)).toBe(text);
+    },
+  );
 
-  test('a date has a year like a date with a time, and a time of day has no year', () => {
+  test('the text of a date contains a year that is not the current year, and the text of a time of day contains no year', () => {
     const at = '2024-03-05T10:00:00Z';
     expect(timeText(at, 'UTC', 'date')).toBe('5 Mar 2024');
     expect(timeText(at, 'UTC', 'time')).toBe('10:00');

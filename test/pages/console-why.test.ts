@@ -8,7 +8,7 @@ import { openTestGateway, serve } from '../support/harness.ts';
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 
-/** Creates a promise and the function that fulfils it, with which a test holds back a response. */
+/** Creates a promise and a function that resolves the promise. A test uses the promise to delay a response. */
 function newGate() {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => {
@@ -24,7 +24,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     return () => browser.close();
   });
 
-  /** Opens the view for a new location whose whitelist contains the plate DXB A 7. */
+  /** Opens the view Why? for a new location whose whitelist contains the plate DXB A 7. */
   async function openWhy() {
     const { key, locationId } = await gateway.newTenant();
     await openActivity(gateway, key).list(locationId, 'DXB/A/7');
@@ -37,7 +37,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     return { page, admitted, refused, text, ask };
   }
 
-  test('the view hides a decision as soon as the text, the kind of question or the time changes', async () => {
+  test('the view Why? hides a decision as soon as the user changes the camera text, the kind of question or the time', async () => {
     const { page, admitted, text, ask } = await openWhy();
     const decide = async () => {
       await text.fill('DXB A 7');
@@ -56,7 +56,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     await expect.poll(() => admitted.count()).toBe(0);
   });
 
-  test('the view never shows the decision for an earlier question, even if the request for the new question fails', async () => {
+  test('the view Why? never shows the decision for an earlier question, even if the request for the new question fails', async () => {
     const { page, admitted, text, ask } = await openWhy();
     await text.fill('DXB A 7');
     await ask();
@@ -99,7 +99,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     expect(await refused.count()).toBe(1);
   });
 
-  test('the view shows each error at its field, and removes the error when the question changes', async () => {
+  test('the view Why? shows each error at its input field, and removes the error when the user changes the question', async () => {
     const { page, text, ask } = await openWhy();
     await text.fill('7'.repeat(20_000));
     await ask();

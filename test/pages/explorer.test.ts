@@ -50,7 +50,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     return () => browser.close();
   });
 
-  /** Opens the explorer as a new user does, and records its requests and errors. */
+  /** Opens the explorer as a new user does, and records the requests and errors of the page. */
   async function open(
     path = '/graphql',
     { width = 1280, height = 800, colorScheme = 'light' as 'light' | 'dark' } = {},
@@ -234,8 +234,8 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     const { query } = createExamples(new Date())[1]!;
     const values = { locationId: 'linked', plate: { plateType: 'SHJ', plateCode: '3', plateNumber: '5' } };
     const variables = JSON.stringify(values);
-    // The test opens an address with the variables before the query. When the explorer writes the address, it writes
-    // the query first, so the test can see that the explorer has written the address.
+    // The test opens an address with the variables before the query. The explorer writes the query before the
+    // variables. Therefore, the order shows that the explorer has written the address.
     const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
     await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
     await openTab(page, 'AddVehicle');
@@ -319,8 +319,8 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await run(page);
     const { plateType, plateCode, plateNumber } = entry;
     let events = 0;
-    // The test records parking events until the explorer shows an event, because the explorer may subscribe too late
-    // for the first event.
+    // The explorer may subscribe too late for the first parking event. Therefore, the test records parking events until
+    // the explorer shows an event.
     await expect
       .poll(async () => {
         await gateway.graph(

@@ -17,7 +17,7 @@ describe('sentences that the intercom page shows', () => {
   test("the intercom page shows the start or end of a permit in the location's local time", () => {
     const year = new Date().getUTCFullYear();
     expect(say('EXPIRED', { validUntil: `${year}-03-21T21:30:00Z` })).toMatch(
-      /^Your permit ended on \w+day 22 March at 01:30\. Please ask for a new one\.$/,
+      /^Your permit ended on \w+day 22 March at 01:30\. Please ask for a new permit\.$/,
     );
     expect(say('NOT_YET_VALID', { validFrom: '2031-01-01T04:00:00Z' })).toBe(
       'Your permit begins on Wednesday 1 January 2031 at 08:00. Please come back then.',
@@ -52,7 +52,7 @@ describe('sentences that the intercom page shows', () => {
 
   test('when a reference (such as an apartment) has reached its quota, the intercom page shows how many of its vehicles may be inside', () => {
     expect(say('QUOTA_REACHED', {}, 2)).toBe(
-      'unit-12 may have 2 vehicles inside at a time, and all its places are taken. You can enter as soon as one leaves.',
+      'unit-12 may have 2 vehicles inside at a time, and all its places are taken. You can enter as soon as a vehicle of unit-12 leaves.',
     );
     expect(say('QUOTA_REACHED', {}, 0)).toBe('No vehicle of unit-12 may enter at the moment.');
     expect(say('QUOTA_REACHED')).toContain('All places of your unit are taken');
@@ -60,13 +60,13 @@ describe('sentences that the intercom page shows', () => {
 
   test('the intercom page shows how many entries a pass allows, and how many entries are left', () => {
     expect(say('USED_UP', { maxEntries: 1, entriesRecorded: 1 })).toBe(
-      'Your pass was for 1 entry and has been used up. Please ask for a new one.',
+      'Your pass was for 1 entry and has been used up. Please ask for a new pass.',
     );
     expect(say('LISTED', { maxEntries: 4, entriesRecorded: 2 })).toContain('has 1 entry left');
     expect(say('LISTED', { maxEntries: 4, entriesRecorded: 3 })).toContain('the last entry of your pass');
   });
 
-  test('the intercom page only says whether the vehicle is on the whitelist when the decision has no details of an entry or quota', () => {
+  test('without details of an entry or a quota, the intercom page says only whether the vehicle is on the whitelist', () => {
     expect(
       intercomSentence({ reason: 'NOT_LISTED', entry: null }, { zone: 'UTC', quota: undefined }),
     ).toContain('not on the list');

@@ -102,7 +102,7 @@ describe.each(['gzip', 'br'])('download size of GraphiQL with the compression %s
     };
   };
 
-  test('GraphiQL downloads at most 450 KB of compressed data, and at most 5 scripts and styles', async () => {
+  test('for GraphiQL, a browser downloads at most 450 KB of compressed data, and at most 5 scripts and styles', async () => {
     const page = await load('/graphql');
     const assets = [...page.text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
       ([, address]) => address!,

@@ -20,7 +20,7 @@ const shown = {
   'explorer.png': 'explorer-light.png',
 };
 
-/** A page of the console, and the steps that the script runs on the page before it takes the picture. */
+/** A page of the console, and the steps that the script runs on the page before the script takes the picture. */
 interface View {
   place: string;
   asOperator?: boolean;

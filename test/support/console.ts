@@ -77,7 +77,7 @@ export async function tryToDismiss(page: Page): Promise<void> {
   await drawFrames(page);
 }
 
-/** A GraphQL request that the browser does not send to the gateway yet. */
+/** A GraphQL request of the page that a test delays before the request reaches the gateway. */
 export interface HeldRequest {
   /** Resolves when the page has sent the request. */
   held: Promise<unknown>;
@@ -85,7 +85,7 @@ export interface HeldRequest {
   release(): Promise<void>;
 }
 
-/** Holds the first GraphQL request of the page whose body contains `operation` and the given variables. */
+/** Delays the first GraphQL request of the page that contains `operation` and the given variables in its body. */
 export async function holdRequest(
   page: Page,
   operation: string,

@@ -23,8 +23,8 @@ const parts = [
 ];
 
 /**
- * Creates the GraphQL client for one API key. The cache of the client stores each object only once, so every view shows
- * the new values of an object after a live update or a mutation.
+ * Creates the GraphQL client for one API key. The cache of the client stores each object only once. Therefore, after a
+ * live update or a mutation, every view shows the new values of the object.
  */
 export function createGraphClient(key: string): { client: Client; connection: LiveConnection } {
   const live = createLive(() => key);

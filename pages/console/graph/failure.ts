@@ -32,7 +32,7 @@ interface Extensions {
 /**
  * Converts an error of the GraphQL client to a failure that a view can show.
  *
- * @param attempt how many attempts to send the request again have failed before
+ * @param attempt the number of earlier retries of the request that failed
  */
 export function failureOf(error: CombinedError, attempt = 0): Failure {
   const response = error.response as Response | undefined;
@@ -49,8 +49,8 @@ export function failureOf(error: CombinedError, attempt = 0): Failure {
 }
 
 /**
- * Returns the current version of an object if the gateway has refused a change because the object no longer has the
- * version that the request expected.
+ * Returns the current version of an object after a version conflict, or `undefined` after any other failure. In a
+ * version conflict, the gateway refuses a change because the request expected an older version of the object.
  */
 export function conflictingVersion(failure: Failure | undefined): number | undefined {
   if (failure?.kind !== 'refused' || failure.code !== 'CONFLICT') return undefined;

@@ -1,4 +1,4 @@
-/** The name of the session storage item for the API key, which the browser deletes when the tab is closed. */
+/** The name of the session storage item for the API key. The browser deletes this item when the tab is closed. */
 const sessionKeyName = 'parking-gateway:session-key';
 
 /**
@@ -13,7 +13,7 @@ export const storedKey = (): string =>
 
 /**
  * Stores an API key for this browser tab, and also on this device if the user wants the device to remember the API key.
- * If the device must not remember this API key, a different API key on this device stays stored.
+ * If the device must not remember the given API key, but remembers another API key, the other API key stays stored.
  */
 export function storeKey(key: string, remember: boolean): void {
   sessionStorage.setItem(sessionKeyName, key);
@@ -21,7 +21,9 @@ export function storeKey(key: string, remember: boolean): void {
   else if (isRemembered(key)) localStorage.removeItem(rememberedKeyName);
 }
 
-/** Deletes the API key of this tab. If this device remembers a different API key, that key stays stored. */
+/**
+ * Deletes the API key of this tab. If this device remembers a different API key, the remembered API key stays stored.
+ */
 export function forgetKey(key: string): void {
   sessionStorage.removeItem(sessionKeyName);
   if (isRemembered(key)) localStorage.removeItem(rememberedKeyName);

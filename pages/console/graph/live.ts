@@ -4,8 +4,8 @@ import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
 /**
- * The state of the live updates: `live` while a stream is open, or the time in milliseconds since 1970 at which the
- * stream was lost, or `undefined` before the first stream is open.
+ * The state of the live updates. While a stream is open, the state is `live`. After the stream is lost, the state is
+ * the time of the loss, in milliseconds since 1970. Before the first stream is open, the state is `undefined`.
  */
 export type LiveState = 'live' | number | undefined;
 
@@ -60,7 +60,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Creates subscriptions over server-sent events. When a stream breaks or ends, the client opens the stream again. The
- * client stops when the gateway rejects the subscription, or when the view closes it.
+ * subscription ends when the gateway rejects it, or when the view closes it.
  *
  * @param currentKey a function that returns the API key, and that is called before each attempt to connect
  */
@@ -69,8 +69,8 @@ export function createLive(currentKey: () => string) {
     url: '/graphql',
     headers: () => ({ 'X-API-Key': currentKey() }),
     fetchFn: fetchUntilSilent,
-    // The retries of graphql-sse are switched off, because each rejected attempt costs a rate limit point. The function
-    // `run` replaces the retries of graphql-sse: it subscribes again after a pause.
+    // The retries of graphql-sse are switched off, because each rejected attempt costs a rate limit point. Instead, the
+    // function `run` subscribes again after a pause.
     retryAttempts: 0,
   });
 
@@ -81,7 +81,7 @@ export function createLive(currentKey: () => string) {
     state = next;
     for (const listener of listeners) listener();
   }
-  /** Records that the values of the views are no longer live. The time of the loss stays until a stream is open again. */
+  /** Records the time at which the live updates stopped. The time does not change until a stream is open again. */
   function lose() {
     if (typeof state !== 'number') change(Date.now());
   }
@@ -113,8 +113,8 @@ export function createLive(currentKey: () => string) {
       }
       if (signal.aborted) return;
       lose();
-      // After a stream that was open for a long time, the pauses start with the shortest pause again. A gateway that
-      // closes each stream immediately gets longer and longer pauses.
+      // If the stream was open for a long time, the next pause is the shortest pause again. If the gateway closes each
+      // stream immediately, the pauses become longer, up to the maximum pause.
       if (Date.now() - openedAt >= maxRetryDelayMs) attempt = 0;
       const delayMs = await delayAfter(lost, attempt, sink);
       if (delayMs === undefined) return;

@@ -1,15 +1,17 @@
 /**
- * The time without any bytes after which the console gives up a stream, in milliseconds. The gateway sends a comment
- * into each open stream every 12 seconds, so three comments in a row are missing.
+ * The maximum time between two chunks of bytes in an event stream, in milliseconds. After this time without bytes, the
+ * console treats the stream as lost. The gateway sends a comment into each open stream every 12 seconds, so 40 seconds
+ * without bytes mean that three comments in a row are missing.
  */
 export const maxSilenceMs = 40_000;
 
-/** How often the console compares the time since the last bytes with the maximum, in milliseconds. */
+/** The interval at which the console checks whether a stream has sent no bytes for too long, in milliseconds. */
 const checkPauseMs = 5_000;
 
 /**
- * Sends a request like `fetch`. The body of the response fails when the server sends no bytes for too long, for example
- * because the server lost its power or the device was asleep. Without this limit, the browser would not notice the loss.
+ * Sends a request like `fetch`. Reading the body of the response fails when the server sends no bytes for longer than
+ * `maxSilenceMs`, for example because the server lost its power or the device was asleep. Without this limit, the
+ * browser would not notice that the connection is lost.
  */
 export async function fetchUntilSilent(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);

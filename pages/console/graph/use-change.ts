@@ -11,13 +11,16 @@ export interface Change<Data, Variables> {
   send(variables: Variables): Promise<Data | undefined>;
   sending: boolean;
   failure: Failure | undefined;
-  /** Removes the last error message from the form. A mutation that is still under way shows no error message. */
+  /**
+   * Removes the last error message from the form. If a mutation is still running, the form will not show its error
+   * message.
+   */
   clear(): void;
 }
 
 /**
- * Returns a function that sends the mutation of a form, and the current state of the mutation. The state ignores a
- * failure of a mutation when the form has sent another mutation since.
+ * Returns a function that sends the mutation of a form, and the current state of the mutation. If the form has already
+ * sent another mutation, the failure of the earlier mutation does not change the state.
  */
 export function useChange<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,

@@ -28,16 +28,17 @@ export interface FoundLocations {
 }
 
 /**
- * Returns where the console finds the locations of an API key: in the list of locations (`names`), in their statuses
- * (`statuses`), or as ids in the scope of the key (`key`). The place depends on the permissions of the API key.
+ * Returns the source from which the console reads the locations: the list of locations (`names`), the statuses of the
+ * locations (`statuses`), or the location ids in the scope of the API key (`key`). The source depends on the
+ * permissions of the API key.
  */
 const sourceOf = ({ may }: ConsoleKey) =>
   may('READ_LOCATIONS') ? 'names' : may('READ_STATUS') ? 'statuses' : 'key';
 
 /**
- * Finds locations whose name contains a text, up to a maximum number. An API key without READ_LOCATIONS cannot use the
- * location search of the GraphQL API. For such a key, the console searches the location names in the statuses of the
- * locations. If the key may not read statuses, the console searches the location ids in the scope of the key.
+ * Finds at most `first` locations whose name contains a text. An API key without READ_LOCATIONS cannot use the location
+ * search of the GraphQL API. For such a key, the console searches the location names in the statuses of the locations.
+ * If the key may not read statuses, the console searches the location ids in the scope of the key.
  *
  * @param options.pause while true, the hook does not search for locations
  */

@@ -5,7 +5,7 @@ import { type Failure, failureOf } from './failure.ts';
 
 /** The state of a query that a view shows. */
 export interface View<Data> {
-  /** The data from the last successful request, even during a refresh and after a failed refresh. */
+  /** The data from the last successful request. A running or failed refresh does not remove this data. */
   data: Data | undefined;
   failure: Failure | undefined;
   loading: boolean;
@@ -30,9 +30,9 @@ export interface ShownOperation {
  * pauses become longer with each failed attempt.
  *
  * @param options.pause if true, the hook sends no query
- * @param options.onlyCurrent if true, the hook returns no data and no failure of earlier variables. Otherwise, the hook
- *   returns the data of the earlier variables until the first response for the current variables, so that a list does
- *   not disappear while its next page is loading.
+ * @param options.onlyCurrent if true, the hook returns no data and no failure of earlier variables. If false, the hook
+ *   returns the data of the earlier variables until the response for the current variables arrives. Therefore, a list
+ *   does not disappear while its next page is loading.
  */
 export function useView<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,

@@ -16,7 +16,7 @@ import { FailureNotice } from './view-state.tsx';
 /** The maximum number of locations that the search requests and shows. */
 const shownLocations = 20;
 
-/** How many milliseconds after the last key press the search starts. */
+/** The time between the last key press and the start of the search, in milliseconds. */
 const typingPauseMs = 250;
 
 /** Returns the latest text that has stayed the same for 250 milliseconds (debouncing). */
@@ -56,7 +56,7 @@ function Options({ found: { locations, hasMore, view } }: { found: FoundLocation
 /**
  * A field that finds a location by a part of its name.
  *
- * @param props.chosen the selected location, whose name the field shows while it has no focus
+ * @param props.chosen the selected location; the field shows the name of this location while the field has no focus
  */
 export function LocationSearch(props: {
   label: string;

@@ -8,7 +8,7 @@ import { Button } from './controls.tsx';
  * A dialog in front of the page. The keyboard focus stays in the dialog until the user closes the dialog. A button, the
  * key Escape, or a click beside the dialog closes the dialog.
  *
- * @param props.isKept whether only a button closes the dialog, because the user would otherwise lose content of the
+ * @param props.isKept if true, only a button closes the dialog, so that the user does not lose the content of the
  *   dialog by mistake
  */
 export function Panel(props: {
@@ -21,8 +21,8 @@ export function Panel(props: {
   const { title, onClose, children, isKept = false, wide = false } = props;
   const dialog = useRef<HTMLElement>(null);
   useEffect(() => {
-    // When a form removes the button that has the focus, the browser moves the focus to the body of the page. There, the
-    // key Escape does not close the dialog.
+    // When a form removes the button that has the focus, the browser moves the focus to the body of the page. While the
+    // body of the page has the focus, the key Escape does not close the dialog.
     if (document.activeElement === document.body) dialog.current?.focus();
   });
   return (

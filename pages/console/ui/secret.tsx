@@ -6,9 +6,9 @@ import { Button } from './controls.tsx';
 import { Panel } from './panel.tsx';
 
 /**
- * A dialog with a form that creates a secret. After the creation, the dialog shows the secret with a copy button instead
- * of the form. The gateway returns each secret only once. Therefore, only a button closes the dialog while the gateway
- * creates the secret, and until the user has copied the secret.
+ * A dialog with a form that creates a secret. After the creation, the dialog shows the secret with a copy button
+ * instead of the form. The gateway returns each secret only once. Therefore, from the start of the creation until the
+ * user has copied the secret, only a button closes the dialog.
  *
  * @param props.secret the new secret, or `undefined` before the creation
  * @param props.isCreating whether the gateway is creating the secret

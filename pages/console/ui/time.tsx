@@ -33,7 +33,10 @@ const optionsOf = {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Returns the date format for the given parts of a time. Creating a date format is slow, so each format is kept. */
+/**
+ * Returns the date format for the given parts of a time. Creating a date format is slow, so the function stores each
+ * format and returns it again.
+ */
 function formatOf(parts: keyof typeof optionsOf, zone: string, withYear: boolean): Intl.DateTimeFormat {
   const name = `${zone} ${parts} ${withYear}`;
   const format =
@@ -48,8 +51,8 @@ function formatOf(parts: keyof typeof optionsOf, zone: string, withYear: boolean
 }
 
 /**
- * Returns the year that the console shows with a date, or `undefined` if the date is in the current year. Both years
- * are the years in the given time zone.
+ * Returns the year that the console shows with a date, or `undefined` if the date is in the current year. The year of
+ * the date and the current year are the years in the given time zone.
  */
 export function shownYear(at: string | number | Date, zone: string): string | undefined {
   const format = formatOf('year', zone, true);
@@ -57,7 +60,10 @@ export function shownYear(at: string | number | Date, zone: string): string | un
   return year === format.format(new Date()) ? undefined : year;
 }
 
-/** Formats a time as text in the given time zone. A date that is not in the current year has a year. */
+/**
+ * Formats a time as text in the given time zone. The text contains the year only if the date is not in the current
+ * year.
+ */
 export function timeText(at: string | number | Date, zone: string, parts: TimeParts = 'full'): string {
   const withYear = parts !== 'time' && shownYear(at, zone) !== undefined;
   return formatOf(parts, zone, withYear).format(new Date(at));
@@ -88,13 +94,13 @@ export function Time({
 }
 
 /**
- * Converts the value of a `datetime-local` field, which is in the time zone of this device, to an instant in UTC.
+ * Converts the value of a `datetime-local` field to an instant in UTC. The value is in the time zone of this device.
  * Converts the value of an empty field to `undefined`.
  */
 export const instantOf = (local: string): string | undefined =>
   local ? new Date(local).toISOString() : undefined;
 
-/** Converts an instant to the value of a `datetime-local` field, which is in the time zone of this device. */
+/** Converts an instant to the value of a `datetime-local` field. The value is in the time zone of this device. */
 export function localOf(instant: string | null | undefined): string {
   if (!instant) return '';
   const at = new Date(instant);
@@ -102,8 +108,9 @@ export function localOf(instant: string | null | undefined): string {
 }
 
 /**
- * Converts the value of a `datetime-local` field to an instant in UTC. If the user has not edited the field, the
- * original instant is returned, because the value of the field has no seconds and is ambiguous when clocks are set back.
+ * Converts the value of a `datetime-local` field to an instant in UTC. The value of the field has no seconds, and is
+ * ambiguous when clocks are set back. Therefore, if the user has not edited the field, the function returns the
+ * original instant.
  */
 export const editedInstant = (text: string, original: string | null | undefined): string | null =>
   (text === localOf(original) ? original : instantOf(text)) ?? null;

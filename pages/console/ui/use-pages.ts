@@ -12,8 +12,8 @@ export interface Page<Item> {
 }
 
 /**
- * Returns one page of a list that the gateway sends as a whole. The cursors of the pages are the indexes at which the
- * pages end.
+ * Returns one page of a list that the gateway sends without pagination. The cursor of a page is the index in the list
+ * at which the page ends.
  */
 export function pageOf<Item>(
   items: readonly Item[],
@@ -33,12 +33,12 @@ export function usePages() {
   return {
     /** The cursor of the current page, or `undefined` for the first page. */
     after: cursors.at(-1),
-    /** Returns to the first page, for example after a new search. */
+    /** Goes back to the first page, for example after a new search. */
     restart: () => setCursors([undefined]),
     /**
      * Returns two functions, which go to the previous page and to the next page. If there is no previous page,
-     * `onPrevious` is `undefined`; if there is no next page, `onNext` is `undefined`. While the next page loads,
-     * `pageInfo` still belongs to the page before it, and `onNext` does nothing.
+     * `onPrevious` is `undefined`; if there is no next page, `onNext` is `undefined`. While the next page is loading,
+     * `pageInfo` still belongs to the previous page, and `onNext` does nothing.
      */
     steps(pageInfo: PageInfo | undefined) {
       const next = pageInfo?.hasNextPage ? pageInfo.endCursor : null;

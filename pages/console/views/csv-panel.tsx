@@ -26,8 +26,8 @@ const { csv: words } = texts;
 const maxShownRejects = 50;
 
 /**
- * The import modes that the console offers. The console does not offer the mode REPLACE, which replaces a whole
- * whitelist. The command `pms import` offers this mode.
+ * The import modes that the console offers. Only the command `pms import` offers the mode REPLACE, which replaces a
+ * whole whitelist.
  */
 type Mode = Exclude<ImportMode, 'REPLACE'>;
 

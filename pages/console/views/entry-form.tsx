@@ -48,8 +48,8 @@ const labels: Record<keyof Values, string> = {
 };
 
 /**
- * Converts the values of the form fields to the input of the GraphQL mutation. If the user has not edited a time, the
- * input contains the exact time of `entry`.
+ * Converts the values of the form fields to the input of the GraphQL mutation. If the user has not edited a time field,
+ * the input contains the exact time from `entry`.
  */
 function inputOf(
   values: Values,
@@ -71,7 +71,7 @@ function inputOf(
 /**
  * A form that adds a vehicle to a whitelist or changes a whitelist entry. If another user has changed the whitelist
  * entry since the form was opened, the form reports the conflict. The form overwrites the change of the other user only
- * if this user confirms.
+ * after a confirmation.
  *
  * @param props.entry the whitelist entry as it was when the form was opened, or `undefined` to add a new whitelist
  *   entry

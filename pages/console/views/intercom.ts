@@ -51,7 +51,7 @@ function instantText(at: string, zone: string): string {
 
 /**
  * Returns a sentence that the operator at the intercom can say to the driver. The sentence contains values of the rule
- * that the vehicle did not pass, such as the end of its permit.
+ * that the vehicle did not pass, such as the end of the permit.
  *
  * @param options.zone the time zone of the location
  * @param options.quota the maximum number of vehicles of the same reference (such as an apartment) that may be inside;

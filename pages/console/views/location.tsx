@@ -40,8 +40,8 @@ function useAfterPause(callback: () => void): () => void {
 }
 
 /**
- * Shows the parking events and parking sessions of a location, and reads them again after the status of the location
- * has changed.
+ * Shows the parking events and parking sessions of a location, and reads the events and sessions again after the status
+ * of the location has changed.
  */
 function Activity({ id, zone, changes }: { id: string; zone: string | undefined; changes: number }) {
   const [onlyInside, setOnlyInside] = useState(true);

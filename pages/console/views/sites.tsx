@@ -55,7 +55,7 @@ const siteOfStatus = (status: StatusFieldsFragment): Site => ({
   status,
 });
 
-/** A form in which the user opens a location by its id, for API keys that may not list locations. */
+/** A form for users whose API key may not list locations. In this form, the user opens a location by its id. */
 function OpenById() {
   const [id, setId] = useState('');
   return (
@@ -95,7 +95,7 @@ export function Sites() {
   const { nodes: shown, pageInfo }: Page<Site> =
     full.data?.locations ??
     (nameList && { ...nameList, nodes: nameList.nodes.map((node) => ({ ...node, status: undefined })) }) ??
-    // Without READ_LOCATIONS, the console reads the statuses of all locations as one list.
+    // If the API key lacks the permission READ_LOCATIONS, the console reads the statuses of all locations in one list.
     pageOf((statuses.data?.locationStatuses ?? []).map(siteOfStatus), page);
   const liveState = useLiveStatuses(
     useMemo(() => shown.map(({ id }) => id), [shown.map(({ id }) => id).join()]),

@@ -7,7 +7,7 @@ import { useChange } from '../graph/use-change.ts';
 /** The number of rows that one import request contains. Importing 1,000 rows costs one rate limit point. */
 const rowsPerRequest = 1000;
 
-/** The progress and the results so far of an import or a dry run. */
+/** The progress and the current results of an import or a dry run. */
 export interface ImportProgress {
   rows: number;
   done: number;
@@ -26,21 +26,22 @@ const noResults: Omit<ImportProgress, 'rows'> = {
 };
 
 /**
- * Sends the rows of an import or a dry run in several requests, and adds up the results. When the dialog closes, the
- * import sends no further request.
+ * Sends the rows of an import or a dry run in several requests, and adds up the results. After the dialog has closed,
+ * the import sends no further request.
  */
 export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
   /**
-   * Removes the results, and stops the import or the dry run that is under way. Returns a function that returns false
-   * as soon as the results have been removed again.
+   * Removes the results, and stops a running import or dry run. The returned function returns `true` until the next
+   * call of `reset`, or until the dialog closes.
    */
   reset(): () => boolean;
   /**
    * Sends the rows. The promise resolves with true if all requests succeeded and their results were not removed.
    *
-   * @param stopped the progress of a stopped import; the import continues with the first row after its last successful request
+   * @param stopped the progress of a stopped import; the import continues with the first row that no successful request
+   *   contained
    */
   run(
     entries: readonly WhitelistEntryInput[],

@@ -31,7 +31,7 @@ const filters = [['ALL', words.all], ...Object.entries(words.statuses)] as reado
   string,
 ])[];
 
-/** Shows how many messages of a pull webhook wait for a reader, with live updates. */
+/** Shows how many messages wait in the queue of a pull webhook, with live updates. */
 function Backlog({ id }: { id: string }) {
   const { may } = useKey();
   const pause = !may('RECEIVE_WEBHOOKS');
