@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type CsvError, type Info, parse } from 'csv-parse';
 import { type Stringifier, stringify } from 'csv-stringify';
 import { exitCode, Failure } from './failure.ts';
@@ -84,7 +85,7 @@ export const fieldsOf = (entry: EntryFieldsFragment) => ({
  */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
-/** Checks that the header of a CSV file has all required columns and no unknown columns. */
+/** Checks that the header of a CSV file has all required columns, and no repeated or unknown columns. */
 function checkHeader(names: string[]): string[] {
   const [only = ''] = names.length === 1 ? names : [];
   for (const [delimiter, words] of Object.entries(otherDelimiters)) {
@@ -98,6 +99,8 @@ function checkHeader(names: string[]): string[] {
   if (missing.length > 0) {
     throw new Failure(`Line 1: the column ${missing.join(', ')} is missing`, exitCode.usage);
   }
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) throw new Failure(`Line 1: the column ${repeated} is repeated`, exitCode.usage);
   const known: readonly string[] = [...entryColumns, ...rejectionColumns];
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
@@ -120,7 +123,26 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
 }
 
 /**
- * Reads a whitelist from CSV (RFC 4180). The file may start with a byte order mark, and may have any kind of line
+ * Yields the text of a file in UTF-8. The function does not replace bytes that are not UTF-8, because an import would
+ * then overwrite names and notes with replacement characters.
+ *
+ * @throws {Failure} when the file is not in UTF-8
+ */
+async function* textOf(file: NodeJS.ReadableStream, name: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const decode = (chunk: Uint8Array, stream: boolean) => {
+    try {
+      return decoder.decode(chunk, { stream });
+    } catch {
+      throw new Failure(`${name} is not in UTF-8. Save the file as "CSV UTF-8"`, exitCode.usage);
+    }
+  };
+  for await (const chunk of file) yield decode(Buffer.from(chunk), true);
+  yield decode(new Uint8Array(), false);
+}
+
+/**
+ * Reads a whitelist from CSV (RFC 4180) in UTF-8. The file may start with a byte order mark, and may have any kind of line
  * ending. In an optional column, an empty field is read as null, and empty quotes are read as an empty text. Spaces at
  * the start and end of a CSV field are kept.
  *
@@ -129,7 +151,8 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
  */
 export async function* readRows(file: NodeJS.ReadableStream, name: string): AsyncGenerator<Row> {
   let hasHeader = false;
-  const parser = file.pipe(
+  const text = Readable.from(textOf(file, name));
+  const parser = text.pipe(
     parse({
       bom: true,
       columns: (names: string[]) => {
@@ -141,7 +164,7 @@ export async function* readRows(file: NodeJS.ReadableStream, name: string): Asyn
       cast: (value, { quoting, header }) => (value === '' && !quoting && !header ? null : value),
     }),
   );
-  file.on('error', (error) => parser.destroy(error));
+  text.on('error', (error) => parser.destroy(error));
   try {
     for await (const { record, info } of parser as AsyncIterable<{
       record: Record<string, string | null>;

@@ -32,8 +32,10 @@ export interface RejectedRow {
 
 type CsvRow = Record<string, string>;
 
-/** Checks that the header of a CSV file has no unknown columns. */
+/** Checks that the header of a CSV file has no repeated and no unknown columns. */
 function checkHeader(names: string[]): string[] {
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) throw new Error(words.repeatedColumn(repeated));
   const known: readonly string[] = [...columns, ...rejectionColumns];
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new Error(words.unknownColumn(unknown.join(', '), columns.join(', ')));
@@ -66,12 +68,25 @@ function entryOf(row: CsvRow, index: number): WhitelistEntryInput {
 }
 
 /**
+ * Returns the text of a file in UTF-8. The function does not replace bytes that are not UTF-8, because an import would
+ * then overwrite names and notes with replacement characters.
+ */
+function textOf(file: BufferSource): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(file);
+  } catch {
+    throw new Error(words.notUtf8);
+  }
+}
+
+/**
  * Reads the rows of a CSV file (RFC 4180) with a header.
  *
- * @throws {Error} when the file is not valid CSV, has an unknown column, or has a malformed `maxEntries`. The error
- *   message contains the number of the line or of the row.
+ * @throws {Error} when the file is not in UTF-8, is not valid CSV, has a repeated or unknown column, or has a malformed
+ *   `maxEntries`. If only a line or a row is wrong, the error message contains its number.
  */
-export function readEntries(text: string): WhitelistEntryInput[] {
+export function readEntries(file: BufferSource): WhitelistEntryInput[] {
+  const text = textOf(file);
   const rows: CsvRow[] = parse(text, { bom: true, columns: checkHeader, skip_empty_lines: true });
   return rows.map(entryOf);
 }

@@ -212,6 +212,8 @@ export const parkingTexts = {
     export: 'Export all entries',
     exporting: 'Exporting…',
     unreadable: (message: string) => `The file cannot be imported: ${message}`,
+    notUtf8: 'it is not in UTF-8. Save the file as “CSV UTF-8”.',
+    repeatedColumn: (name: string) => `Line 1: the column ${name} is repeated`,
     unknownColumn: (unknown: string, known: string) =>
       `Line 1: unknown column ${unknown}; the columns may be ${known}`,
     notWhole: (row: number, field: string, value: string) =>

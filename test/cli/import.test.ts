@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { entryColumns } from '../../cli/whitelist-csv.ts';
@@ -186,6 +186,23 @@ describe('the command pms import', () => {
   });
 
   test.each([
+    ['a byte of Windows-1252', Buffer.from(`${header}\n${line(newEntry(), 'Café')}\n`, 'latin1')],
+    ['UTF-16', Buffer.from(`\ufeff${header}\n${line()}`, 'utf16le')],
+    [
+      'an incomplete character at its end',
+      Buffer.from(`${header}\n${line()}\n${line(newEntry(), 'x')}é`).subarray(0, -1),
+    ],
+  ])('pms import refuses a file that is not in UTF-8: %s', async (_, content) => {
+    const { key, locationId } = await gateway.newTenant();
+    const path = fileOf('');
+    writeFileSync(path, content);
+    const { code, err } = await pms(key, 'import', path, '--location', locationId);
+    expect(code).toBe(2);
+    expect(err).toContain('is not in UTF-8');
+    expect(await plateNumbersOf(locationId)).toEqual([]);
+  });
+
+  test.each([
     ['a missing column', 'referenceId,plateType,plateCode\n', 'Line 1: the column plateNumber is missing'],
     ['an unknown column', `${header},colour\n`, 'Line 1: unknown column colour'],
     ['a row with too few fields', `${header}\n${line()}\na,b\n`, 'Line 3: '],
@@ -193,6 +210,7 @@ describe('the command pms import', () => {
     ['no content', '', `is empty: its first line must be ${header}`],
     ['only a byte order mark', '\ufeff', 'is empty'],
     ['semicolons', header.replaceAll(',', ';'), 'Line 1: the columns are separated by semicolons (";")'],
+    ['a repeated column', `${header},note\n`, 'Line 1: the column note is repeated'],
     ['tabs', header.replaceAll(',', '\t'), 'Line 1: the columns are separated by tabs ("\\t")'],
   ])(
     'pms import refuses a file with %s, and prints the line or the column of the mistake',

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { entriesFile, readEntries, rejectsFile } from '../../pages/console/csv.ts';
+import { entriesFile, readEntries as readBytes, rejectsFile } from '../../pages/console/csv.ts';
 
 const header = 'referenceId,plateType,plateCode,plateNumber';
+const readEntries = (text: string) => readBytes(Buffer.from(text));
 
 describe('the CSV files of the console', () => {
   test.each(['many', '1 entry', '0x10', '1e1', '-1', '1.5', ' ', '1234567890'])(
@@ -26,6 +27,20 @@ describe('the CSV files of the console', () => {
       expect(() => readEntries(`${header},${column}\nunit-1,DXB,A,1,2`)).toThrow(
         `Line 1: unknown column ${column}; the columns may be ${header.replaceAll(',', ', ')}`,
       );
+    },
+  );
+
+  test('the console refuses a CSV file with a repeated column, because it cannot know which value is right', () => {
+    expect(() => readEntries(`${header},note,note\nunit-1,DXB,A,1,first,second`)).toThrow(
+      'Line 1: the column note is repeated',
+    );
+  });
+
+  test.each(['latin1', 'utf16le'] as const)(
+    'the console refuses a CSV file in the encoding %s',
+    (encoding) => {
+      const file = Buffer.from(`\ufeff${header},note\nunit-1,DXB,A,1,Café`, encoding);
+      expect(() => readBytes(file)).toThrow('it is not in UTF-8');
     },
   );
 

@@ -138,7 +138,7 @@ export function CsvPanel(props: {
   function choose(file: Promise<File> | File | undefined) {
     if (!file) return;
     const rows = Promise.resolve(file)
-      .then((chosen) => chosen.text())
+      .then((chosen) => chosen.arrayBuffer())
       .then(readEntries);
     setReading(rows);
     void check(rows, mode);
