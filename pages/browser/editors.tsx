@@ -22,6 +22,9 @@ export function Editors({ cursor }: { cursor: number | undefined }) {
     for (const [editor, label] of labels) {
       editor?.setOption('screenReaderLabel', label);
       if (editor) editor.getScrollerElement().tabIndex = 0; // a user can now scroll the editor with the keyboard
+      // With the value false, the editor leaves the key to the browser, which moves the focus. Otherwise, a keyboard
+      // user could not leave the editor (WCAG 2.1.2).
+      editor?.addKeyMap({ Tab: false, 'Shift-Tab': false });
     }
   }, [queryEditor, variableEditor, responseEditor]);
 

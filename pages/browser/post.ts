@@ -8,8 +8,13 @@ interface GraphRequest {
   operationName?: string | null | undefined;
 }
 
-/** Returns the request header that contains the API key, or no header if the API key is an empty text. */
-export const keyHeader = (key: string): Record<string, string> => (key ? { 'X-API-Key': key } : {});
+/**
+ * Returns the request header that contains the API key, or no header if the API key is an empty text. An API key
+ * contains only ASCII characters. The function replaces other characters by `?`, because the browser cannot send them in
+ * a header. The gateway then answers that the API key is invalid.
+ */
+export const keyHeader = (key: string): Record<string, string> =>
+  key ? { 'X-API-Key': key.replace(/[^\x20-\x7e]/g, '?') } : {};
 
 /** Sends a GraphQL operation to the gateway and returns its result. */
 export async function post<Result>(request: GraphRequest, key: string): Promise<Result> {

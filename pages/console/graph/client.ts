@@ -1,5 +1,6 @@
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, fetchExchange, subscriptionExchange } from 'urql';
+import { keyHeader } from '../../browser/post.ts';
 import { createLive, type LiveConnection } from './live.ts';
 
 /**
@@ -31,7 +32,7 @@ export function createGraphClient(key: string): { client: Client; connection: Li
   const client = new Client({
     url: '/graphql',
     preferGetMethod: false,
-    fetchOptions: { headers: { 'X-API-Key': key } },
+    fetchOptions: { headers: keyHeader(key) },
     exchanges: [
       cacheExchange({
         keys: {

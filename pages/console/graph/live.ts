@@ -1,5 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
+import { keyHeader } from '../../browser/post.ts';
 import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
@@ -67,7 +68,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 export function createLive(currentKey: () => string) {
   const client = createClient({
     url: '/graphql',
-    headers: () => ({ 'X-API-Key': currentKey() }),
+    headers: () => keyHeader(currentKey()),
     fetchFn: fetchUntilSilent,
     // The retries of graphql-sse are switched off, because each rejected attempt costs a rate limit point. Instead, the
     // function `run` subscribes again after a pause.
