@@ -15,6 +15,7 @@ import { FirstSteps } from './first-steps.tsx';
 import { createFetcher } from './graph-client.ts';
 import { bindKeyField, type KeyField } from './key-field.ts';
 import { followTab, linkedOperation, offerLink } from './link.ts';
+import { deviceStorage } from './storage.ts';
 
 /**
  * Fills the variables of the active tab with a location and a plate in the scope of the API key. Fills the variables
@@ -76,6 +77,7 @@ function Explorer(props: {
       defaultEditorToolsVisibility="variables"
       isHeadersEditorEnabled={false}
       shouldPersistHeaders={false}
+      {...(!(deviceStorage instanceof Storage) && { storage: deviceStorage })}
       forcedTheme="system"
       onTabChange={followTab}
     >

@@ -1,4 +1,5 @@
 import type { ExampleValues } from './example-variables.ts';
+import { deviceStorage } from './storage.ts';
 
 /** The name of the local storage item that contains the values that the explorer filled into each tab. */
 const storedValuesName = 'parking-gateway:filled-values';
@@ -10,7 +11,7 @@ const storedValuesName = 'parking-gateway:filled-values';
  */
 export function loadFilledValues(): Map<string, ExampleValues> {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(storedValuesName) ?? '{}');
+    const stored: unknown = JSON.parse(deviceStorage.getItem(storedValuesName) ?? '{}');
     return new Map(Object.entries((stored ?? {}) as Record<string, ExampleValues>));
   } catch {
     // The text in the local storage is damaged. Without the filled values, the explorer keeps all variables of the
@@ -22,5 +23,5 @@ export function loadFilledValues(): Map<string, ExampleValues> {
 /** Stores the values that the explorer filled into the open tabs. */
 export function storeFilledValues(filled: Map<string, ExampleValues>, openTabs: { id: string }[]): void {
   const open = [...filled].filter(([tabId]) => openTabs.some(({ id }) => id === tabId));
-  localStorage.setItem(storedValuesName, JSON.stringify(Object.fromEntries(open)));
+  deviceStorage.setItem(storedValuesName, JSON.stringify(Object.fromEntries(open)));
 }

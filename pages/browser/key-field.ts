@@ -1,4 +1,5 @@
 import { type KeyState, lookUpKey } from './graph-client.ts';
+import { deviceStorage } from './storage.ts';
 
 /** The name of the local storage item that contains the API key, if the user wants this device to remember the key. */
 const storedKeyName = 'parking-gateway:key';
@@ -32,9 +33,13 @@ export function bindKeyField(): KeyField {
 
   const current = () => field.value.trim();
 
+  let stored = deviceStorage.getItem(storedKeyName);
+  /** Stores the API key if the user wants it. An API key that another tab has stored since then stays stored. */
   function store() {
-    if (remember.checked && current()) localStorage.setItem(storedKeyName, current());
-    else localStorage.removeItem(storedKeyName);
+    const next = remember.checked && current() ? current() : null;
+    if (next !== null) deviceStorage.setItem(storedKeyName, next);
+    else if (deviceStorage.getItem(storedKeyName) === stored) deviceStorage.removeItem(storedKeyName);
+    stored = next;
   }
 
   function show(state: KeyState) {
@@ -62,7 +67,6 @@ export function bindKeyField(): KeyField {
   });
   remember.addEventListener('change', store);
 
-  const stored = localStorage.getItem(storedKeyName);
   if (stored) {
     field.value = stored;
     remember.checked = true;

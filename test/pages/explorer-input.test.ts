@@ -52,4 +52,45 @@ describe.runIf(hasBrowser)('unusual input in the pages for API keys', () => {
       await expect.poll(() => explorer.locator('#key-status').innerText()).toBe(refusal);
     },
   );
+
+  test('the console and the GraphQL explorer work when the browser forbids the pages to store data', async () => {
+    const { key } = await gateway.newTenant();
+    const page = await (await newUser(browser)).newPage();
+    await page.addInitScript(() => {
+      for (const area of ['localStorage', 'sessionStorage']) {
+        Object.defineProperty(window, area, {
+          get() {
+            throw new DOMException('Access is denied for this document', 'SecurityError');
+          },
+        });
+      }
+    });
+    const errors: string[] = [];
+    page.on('pageerror', ({ message }) => errors.push(message));
+    await page.goto(`${url}/console`);
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('Test Location').first().waitFor();
+    await page.getByRole('button', { name: 'Leave' }).click();
+    await page.getByRole('button', { name: 'Open' }).waitFor();
+    await page.goto(`${url}/graphql`);
+    await page.getByLabel('API key').fill(key);
+    await page.locator('.graphiql-execute-button').click();
+    await page.locator('.result-window', { hasText: 'Test Location' }).waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('a key that the user types in the explorer does not delete a key that another tab has stored', async () => {
+    const { key } = await gateway.newTenant();
+    const explorer = await openPage('/graphql');
+    const other = await explorer.context().newPage();
+    await other.goto(`${url}/console`);
+    await other.getByLabel('API key').fill(key);
+    await other.getByLabel('Remember on this device').check();
+    await other.getByRole('button', { name: 'Open' }).click();
+    await other.getByText('Test Location').first().waitFor();
+    await explorer.getByLabel('API key').fill('pms_test_other');
+    await expect.poll(() => explorer.locator('#key-status').innerText()).not.toBe('No key yet');
+    expect(await explorer.evaluate(() => localStorage.getItem('parking-gateway:key'))).toBe(key);
+  });
 });

@@ -1,3 +1,5 @@
+import { deviceStorage, tabStorage } from '../../browser/storage.ts';
+
 /** The name of the session storage item for the API key. The browser deletes this item when the tab is closed. */
 const sessionKeyName = 'parking-gateway:session-key';
 
@@ -9,25 +11,25 @@ const rememberedKeyName = 'parking-gateway:key';
 
 /** Returns the API key that is stored for this tab or on this device, or an empty text if no API key is stored. */
 export const storedKey = (): string =>
-  sessionStorage.getItem(sessionKeyName) ?? localStorage.getItem(rememberedKeyName) ?? '';
+  tabStorage.getItem(sessionKeyName) ?? deviceStorage.getItem(rememberedKeyName) ?? '';
 
 /**
  * Stores an API key for this browser tab, and also on this device if the user wants the device to remember the API key.
  * If the device must not remember the given API key, but remembers another API key, the other API key stays stored.
  */
 export function storeKey(key: string, remember: boolean): void {
-  sessionStorage.setItem(sessionKeyName, key);
-  if (remember) localStorage.setItem(rememberedKeyName, key);
-  else if (isRemembered(key)) localStorage.removeItem(rememberedKeyName);
+  tabStorage.setItem(sessionKeyName, key);
+  if (remember) deviceStorage.setItem(rememberedKeyName, key);
+  else if (isRemembered(key)) deviceStorage.removeItem(rememberedKeyName);
 }
 
 /**
  * Deletes the API key of this tab. If this device remembers a different API key, the remembered API key stays stored.
  */
 export function forgetKey(key: string): void {
-  sessionStorage.removeItem(sessionKeyName);
-  if (isRemembered(key)) localStorage.removeItem(rememberedKeyName);
+  tabStorage.removeItem(sessionKeyName);
+  if (isRemembered(key)) deviceStorage.removeItem(rememberedKeyName);
 }
 
 /** Whether this device remembers the given API key. */
-export const isRemembered = (key: string): boolean => localStorage.getItem(rememberedKeyName) === key;
+export const isRemembered = (key: string): boolean => deviceStorage.getItem(rememberedKeyName) === key;

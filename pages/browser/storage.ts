@@ -1,0 +1,32 @@
+/** Creates a storage that keeps texts only until the page is closed. */
+function createMemory(): Storage {
+  const texts = new Map<string, string>();
+  return {
+    get length() {
+      return texts.size;
+    },
+    clear: () => texts.clear(),
+    getItem: (name) => texts.get(name) ?? null,
+    key: (index) => [...texts.keys()][index] ?? null,
+    removeItem: (name) => void texts.delete(name),
+    setItem: (name, text) => void texts.set(name, text),
+  };
+}
+
+/**
+ * Returns a storage of the browser. Some users forbid sites to store data. The browser then throws an error when a page
+ * reads the property, and the function returns a storage in memory.
+ */
+function open(area: 'localStorage' | 'sessionStorage'): Storage {
+  try {
+    return globalThis[area];
+  } catch {
+    return createMemory();
+  }
+}
+
+/** The storage that all tabs of this device share, and that the browser keeps. */
+export const deviceStorage = open('localStorage');
+
+/** The storage of this tab, which the browser deletes when the tab is closed. */
+export const tabStorage = open('sessionStorage');
