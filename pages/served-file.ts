@@ -81,7 +81,12 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
  */
 export async function serveFile(c: Context, file: ServedFile): Promise<Response> {
   const { contentType, cacheControl, etag, content, compressed } = file;
-  const headers = { ETag: etag, 'Cache-Control': cacheControl, Vary: 'Accept, Accept-Encoding' };
+  const headers = {
+    ETag: etag,
+    'Cache-Control': cacheControl,
+    Vary: 'Accept, Accept-Encoding',
+    'X-Content-Type-Options': 'nosniff', // the browser must not guess another content type than `contentType`
+  };
   if (isKnown(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers);
   const coding = contentCoding(c.req.header('accept-encoding'));
   return coding

@@ -86,6 +86,7 @@ describe.each(pages)('security headers of the web page %s', (path) => {
       expect(answer.status).toBe(200);
       expect(answer.headers.get('Cache-Control')).toContain('immutable');
       expect(answer.headers.get('Content-Type')).toMatch(/^text\/(javascript|css)/);
+      expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff');
     }
   });
 });
