@@ -7,7 +7,7 @@ import { createQueryBatch } from '../database/statement-batch.ts';
 import { keyInvalid, keyRequired } from '../errors/error-table.ts';
 import { anyChange, type PubSub } from '../redis/pub-sub.ts';
 import { createKnownSecretHashes } from './known-secret-hashes.ts';
-import { type AuthenticatedKey, keyScopeRelations, type ScopedApiKey } from './key.ts';
+import { authenticatedKey, type AuthenticatedKey, keyScopeRelations, type ScopedApiKey } from './key.ts';
 import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 
 /** Finds the API key that belongs to the secret in the header `X-API-Key`. */
@@ -207,7 +207,7 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
 /**
  * A stored secret with the time at which it expires. `now` is the database time at which the gateway read the secret.
  */
-type FoundSecret = Pick<ApiKeySecret, 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
+type FoundSecret = Pick<ApiKeySecret, 'id' | 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 
 /**
  * Returns the API key for each hash of a secret, in the order of the hashes. The array contains `undefined` for a hash
@@ -222,19 +222,19 @@ async function findKeys(
   // One SQL statement looks up all given hashes of secrets. A second statement reads the API keys. If the database
   // contains none of the hashes, the function runs no second statement.
   const secrets = await prisma.$queryRaw<FoundSecret[]>`
-    SELECT hash, "apiKeyId", "expiresAt", now() FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
+    SELECT id, hash, "apiKeyId", "expiresAt", now() FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
   const secretByHash = new Map(secrets.map((secret) => [secret.hash, secret]));
   const keyById = secrets.length > 0 ? await readKeys(prisma, secrets, environment) : undefined;
   return hashes.map((hash) => {
     const secret = secretByHash.get(hash);
-    const key = secret && keyById?.get(secret.apiKeyId);
-    if (!key) return undefined;
+    const row = secret && keyById?.get(secret.apiKeyId);
+    if (!row) return undefined;
     // The remaining lifetime of a secret is computed with the clock of the database, because the clock of this process
     // may be wrong.
-    const left = [secret.expiresAt, key.expiresAt].map((end) =>
+    const left = [secret.expiresAt, row.expiresAt].map((end) =>
       end ? end.getTime() - secret.now.getTime() : Infinity,
     );
-    return { key, endsAtMs: askedAtMs + Math.min(...left) };
+    return { key: authenticatedKey(row, secret.id), endsAtMs: askedAtMs + Math.min(...left) };
   });
 }
 
@@ -246,25 +246,10 @@ async function readKeys(
   prisma: PrismaClient,
   secrets: readonly { apiKeyId: string }[],
   environment: Environment,
-): Promise<Map<string, AuthenticatedKey>> {
+): Promise<Map<string, ScopedApiKey>> {
   const rows = await prisma.apiKey.findMany({
     where: { id: { in: secrets.map(({ apiKeyId }) => apiKeyId) }, environment, revokedAt: null },
     include: keyScopeRelations,
   });
-  return new Map(rows.map((row) => [row.id, authenticatedKey(row)]));
-}
-
-function authenticatedKey({ companies, locations, ...row }: ScopedApiKey): AuthenticatedKey {
-  const companyIds = companies.map(({ id }) => id);
-  return {
-    id: row.id,
-    permissions: new Set(row.permissions),
-    unrestricted: row.unrestricted,
-    companyIds,
-    locationIds: locations.map(({ id }) => id),
-    visibleCompanyIds: [...new Set([...companyIds, ...locations.map(({ companyId }) => companyId)])],
-    hourlyLimit: row.hourlyLimit,
-    burstLimit: row.burstLimit,
-    expiresAt: row.expiresAt,
-  };
+  return new Map(rows.map((row) => [row.id, row]));
 }

@@ -15,7 +15,8 @@ import {
   type ScopedApiKey,
 } from './key.ts';
 import { newSecret, secretHint } from './key-secret.ts';
-import { auditedKey, lockApiKey, requireNotRevoked } from './managed-key.ts';
+import { lockKeys } from './lock-keys.ts';
+import { auditedKey, findApiKey, requireNotRevoked } from './managed-key.ts';
 import { requireScopeOfChangedKey, requireScopeOfNewKey } from './key-scope-rules.ts';
 
 /** A client's request to issue a new API key. */
@@ -59,7 +60,8 @@ interface IssuedKey {
 export type KeyWrites = ReturnType<typeof createKeyWrites>;
 
 /**
- * Creates the functions that write API keys.
+ * Creates the functions that write API keys. Each function checks the API key of the author again in its transaction,
+ * and throws `UNAUTHORIZED` or `FORBIDDEN` if this API key has lost its access since the request began (`lockKeys`).
  *
  * @param services.hashSecret returns the hash that is stored instead of a secret
  */
@@ -88,20 +90,20 @@ export function createKeyWrites(services: {
      *   (docs/contract.md#keys). `NOT_FOUND` for a location outside the scope of the client's own API key
      */
     async issue(author: Author, request: KeyRequest): Promise<IssuedKey> {
-      const { key } = author;
-      const grant = {
-        permissions: [...new Set(request.permissions)],
-        companyIds: [...new Set(request.companyIds)],
-        locationIds: [...new Set(request.locationIds)],
-        ...limitsOf(key, request),
-        expiresAt: request.expiresAt ?? key.expiresAt,
-      };
       const unrestricted = request.unrestricted ?? false;
-      if (!key.unrestricted) requireScopeOfNewKey(unrestricted, grant);
-      const { companyIds, locationIds, ...values } = grant;
       const { secret, stored } = createSecret();
 
       const apiKey = await prisma.$transaction(async (transaction) => {
+        const key = await lockKeys(transaction, author.key);
+        const grant = {
+          permissions: [...new Set(request.permissions)],
+          companyIds: [...new Set(request.companyIds)],
+          locationIds: [...new Set(request.locationIds)],
+          ...limitsOf(key, request),
+          expiresAt: request.expiresAt ?? key.expiresAt,
+        };
+        if (!key.unrestricted) requireScopeOfNewKey(unrestricted, grant);
+        const { companyIds, locationIds, ...values } = grant;
         await requireGrantable(transaction, key, grant);
         const created = await transaction.apiKey.create({
           data: {
@@ -134,7 +136,6 @@ export function createKeyWrites(services: {
      *   revoked. `FORBIDDEN` when the API key has, or would get, more access than the client's own API key
      */
     async update(author: Author, id: string, change: KeyChange): Promise<ScopedApiKey> {
-      const { key } = author;
       const values = {
         name: change.name ?? undefined,
         permissions: change.permissions ? [...new Set(change.permissions)] : undefined,
@@ -146,7 +147,8 @@ export function createKeyWrites(services: {
       const locationIds = change.locationIds ? [...new Set(change.locationIds)] : undefined;
 
       const apiKey = await prisma.$transaction(async (transaction) => {
-        const before = await lockApiKey(transaction, key, id);
+        const key = await lockKeys(transaction, author.key, id);
+        const before = await findApiKey(transaction, key, id);
         requireNotRevoked(before);
         requireAtLeast(key, before);
         await requireGrantable(transaction, key, { ...values, companyIds, locationIds });
@@ -185,10 +187,10 @@ export function createKeyWrites(services: {
      *   key. `FORBIDDEN` when the API key has more access than the client's own API key
      */
     async rotate(author: Author, id: string, graceSeconds: number = defaultGraceSeconds): Promise<IssuedKey> {
-      const { key } = author;
       const { secret, stored } = createSecret();
       const apiKey = await prisma.$transaction(async (transaction) => {
-        const target = await lockApiKey(transaction, key, id);
+        const key = await lockKeys(transaction, author.key, id);
+        const target = await findApiKey(transaction, key, id);
         requireNotRevoked(target);
         requireAtLeast(key, target);
         const now = await databaseNow(transaction);
@@ -221,9 +223,9 @@ export function createKeyWrites(services: {
      * @throws {ServiceError} `NOT_FOUND` for an API key that the client may not manage
      */
     async revoke(author: Author, id: string): Promise<ScopedApiKey> {
-      const { key } = author;
       const apiKey = await prisma.$transaction(async (transaction) => {
-        const target = await lockApiKey(transaction, key, id);
+        const key = await lockKeys(transaction, author.key, id);
+        const target = await findApiKey(transaction, key, id);
         if (target.revokedAt) return target;
         const now = await databaseNow(transaction);
         await recordChange(transaction, author, { action: 'api_key.revoked', targetId: id });

@@ -5,6 +5,8 @@ import { ServiceError } from '../errors/error-table.ts';
 /** The API key of a request, with its permissions, its scope and its limits. */
 export interface AuthenticatedKey {
   readonly id: string;
+  /** The id of the secret that the client sent. An API key can have several secrets while it is rotated. */
+  readonly secretId: string;
   readonly permissions: ReadonlySet<Permission>;
   /** Whether the API key is an operator's key, which has access to every company and location. */
   readonly unrestricted: boolean;
@@ -45,6 +47,26 @@ export const keyScopeRelations = {
 
 /** A stored API key with its scope. */
 export type ScopedApiKey = Prisma.ApiKeyGetPayload<{ include: typeof keyScopeRelations }>;
+
+/** Converts a stored API key to the API key of a request with the secret `secretId`. */
+export function authenticatedKey(
+  { companies, locations, ...row }: ScopedApiKey,
+  secretId: string,
+): AuthenticatedKey {
+  const companyIds = companies.map(({ id }) => id);
+  return {
+    id: row.id,
+    secretId,
+    permissions: new Set(row.permissions),
+    unrestricted: row.unrestricted,
+    companyIds,
+    locationIds: locations.map(({ id }) => id),
+    visibleCompanyIds: [...new Set([...companyIds, ...locations.map(({ companyId }) => companyId)])],
+    hourlyLimit: row.hourlyLimit,
+    burstLimit: row.burstLimit,
+    expiresAt: row.expiresAt,
+  };
+}
 
 /**
  * The author of a change: the API key and the id of the request that makes the change. Every function that changes data

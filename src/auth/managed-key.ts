@@ -1,4 +1,3 @@
-import { lockRow } from '../database/row-lock.ts';
 import type { Transaction } from '../database/types.ts';
 import { ServiceError, shown } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
@@ -23,21 +22,6 @@ export async function findApiKey(
     : null;
   if (!found) throw new ServiceError('NOT_FOUND', 'API key not found', { field: 'id', value: shown(id) });
   return found;
-}
-
-/**
- * Finds an API key with `findApiKey`, and locks the row of the API key until the transaction ends. Because of the lock,
- * concurrent changes of one API key run one after the other.
- *
- * @throws {ServiceError} `NOT_FOUND` when `findApiKey` does not find the API key
- */
-export async function lockApiKey(
-  transaction: Transaction,
-  key: AuthenticatedKey,
-  id: string,
-): Promise<ScopedApiKey> {
-  if (isId(id)) await lockRow(transaction, 'ApiKey', id);
-  return findApiKey(transaction, key, id);
 }
 
 /**

@@ -1,13 +1,12 @@
 import { namedStatement, queryInTransaction } from './named-statement.ts';
 import type { Transaction } from './types.ts';
 
-type LockableTable = 'ApiKey' | 'Company' | 'Webhook';
+type LockableTable = 'Company' | 'Webhook';
 
 const lockOf = (table: LockableTable) =>
   namedStatement(`${table}-lock`, `SELECT id FROM "${table}" WHERE id = $id FOR NO KEY UPDATE`);
 
 const locks: Record<LockableTable, ReturnType<typeof lockOf>> = {
-  ApiKey: lockOf('ApiKey'),
   Company: lockOf('Company'),
   Webhook: lockOf('Webhook'),
 };

@@ -1,0 +1,54 @@
+import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import type { Transaction } from '../database/types.ts';
+import { keyInvalid } from '../errors/error-table.ts';
+import { isId } from '../ids.ts';
+import { type AuthenticatedKey, authenticatedKey, keyScopeRelations, requirePermission } from './key.ts';
+
+/**
+ * Locks API keys in the order of their ids. Because of this order, two administrators who change each other's keys
+ * cannot deadlock. The lock is `FOR NO KEY UPDATE`, so that other transactions can still add rows that refer to the API
+ * keys.
+ */
+const lockStatement = namedStatement(
+  'api-keys-lock',
+  'SELECT id FROM "ApiKey" WHERE id = ANY($ids::text[]) ORDER BY id FOR NO KEY UPDATE',
+);
+
+/**
+ * Finds a secret that is still valid. The statement uses `clock_timestamp()`, because `now()` is the start of the
+ * transaction. The secret may have expired while the transaction waited for the locks.
+ */
+const validSecret = namedStatement(
+  'api-key-secret-valid',
+  `
+    SELECT s.id FROM "ApiKeySecret" s JOIN "ApiKey" k ON k.id = s."apiKeyId"
+    WHERE s.id = $secretId AND k."revokedAt" IS NULL
+      AND (s."expiresAt" IS NULL OR s."expiresAt" > clock_timestamp())
+      AND (k."expiresAt" IS NULL OR k."expiresAt" > clock_timestamp())`,
+);
+
+/**
+ * Locks the API key of an administrator, and the API key that the administrator changes, until the transaction ends.
+ * Another administrator may have changed the administrator's key after the request began. Without this check, an API
+ * key that has just lost its permissions could give the permissions back to itself.
+ *
+ * @param administrator the API key of the request, as it was when the request began
+ * @param targetId the id of the changed API key, which a client sent; omitted for a new API key
+ * @returns the administrator's key with its present permissions, scope and limits
+ * @throws {ServiceError} `UNAUTHORIZED` when the secret of the request is no longer valid. `FORBIDDEN` when the
+ *   administrator's key has lost the permission ADMIN
+ */
+export async function lockKeys(
+  transaction: Transaction,
+  { id, secretId }: AuthenticatedKey,
+  targetId?: string,
+): Promise<AuthenticatedKey> {
+  const ids = targetId !== undefined && isId(targetId) ? [id, targetId] : [id];
+  await queryInTransaction(transaction, lockStatement, { ids });
+  const [secret] = await queryInTransaction(transaction, validSecret, { secretId });
+  if (!secret) throw keyInvalid;
+  const row = await transaction.apiKey.findUniqueOrThrow({ where: { id }, include: keyScopeRelations });
+  const administrator = authenticatedKey(row, secretId);
+  requirePermission(administrator, 'ADMIN');
+  return administrator;
+}
