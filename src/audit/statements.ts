@@ -1,3 +1,4 @@
+import { columnList } from '../database/columns.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { type AuditAction, sqlAction } from './actions.ts';
 
@@ -21,6 +22,15 @@ export const insertRecords = namedStatement(
   ORDER BY r.n`,
 );
 
+/** The parameters of an audit record that `auditParameters` returns, in the order of the columns that they fill. */
+const authorParameters = ['auditId', 'auditApiKeyId', 'auditRequestId', 'auditTraceparent'] as const;
+
+/** The SQL list of the columns of a table with the authors of several changes. */
+export const authorColumns = columnList(authorParameters);
+
+/** SQL array parameters for the authors of several changes, with one array for each of `authorColumns`. */
+export const authorArrayParameters = columnList(authorParameters, (_, name) => `$${name}::text[]`);
+
 /**
  * Returns SQL that writes an audit record as part of a hand-written statement. The caller of `insertAuditRecord`
  * appends a `FROM` clause to the returned SQL, and passes the parameters that `auditParameters` returns. For changes
@@ -29,13 +39,18 @@ export const insertRecords = namedStatement(
  * @param location the alias of a table with the `id` and `companyId` of the location
  * @param targetId an SQL expression for the id of the changed object. `changes` is an SQL expression for the JSON of
  *   the changed values
+ * @param author the alias of a table with `authorColumns`, if the statement writes the changes of several authors
  */
 export function insertAuditRecord(
   action: AuditAction,
-  { location, targetId, changes }: { location: string; targetId: string; changes: string },
+  record: { location: string; targetId: string; changes: string; author?: string },
 ): string {
+  const { location, targetId, changes, author } = record;
+  const authorValues = columnList(authorParameters, (quoted, name) =>
+    author ? `${author}.${quoted}` : `$${name}`,
+  );
   return `
     INSERT INTO "AuditRecord" (id, "apiKeyId", "requestId", traceparent, action, "companyId", "locationId", "targetId", changes)
-    SELECT $auditId, $auditApiKeyId, $auditRequestId, $auditTraceparent, ${sqlAction(action)}, ${location}."companyId", ${location}.id,
+    SELECT ${authorValues}, ${sqlAction(action)}, ${location}."companyId", ${location}.id,
       ${targetId}, ${changes}`;
 }

@@ -53,6 +53,21 @@ export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach
 }
 
 /**
+ * The SQL condition which is true when the location `l` is in the scope of the API key of the change `q`. The columns
+ * of `q` come from the function `scopeOfLocation`.
+ */
+export const isInScope = `(q."isReached" OR l."companyId" = ANY (string_to_array(q."companyIds", ' ')))`;
+
+/**
+ * Returns the values that `isInScope` needs for one change. `isReached` is true when the location is in the scope of
+ * the API key, regardless of its company.
+ */
+export const scopeOfLocation = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) => ({
+  isReached: unrestricted || locationIds.includes(locationId),
+  companyIds: companyIds.join(' '),
+});
+
+/**
  * Returns the location if it exists and is in the scope of the API key.
  *
  * @param id the identifier that the client sent

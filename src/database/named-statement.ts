@@ -50,6 +50,13 @@ export function namedStatement(name: string, text: string): NamedStatement {
   };
 }
 
+/**
+ * Converts the parameters of several changes to array parameters: `[{ id: 1 }, { id: 2 }]` becomes `{ id: [1, 2] }`.
+ * All items must have the names of the first item.
+ */
+export const parameterArrays = (items: readonly Parameters[]): Record<string, unknown[]> =>
+  Object.fromEntries(Object.keys(items[0]!).map((name) => [name, items.map((item) => item[name])]));
+
 const storable = (value: unknown) => (value instanceof Date ? value.toISOString() : value);
 
 /** Runs a named statement in a Prisma transaction and returns its rows. */

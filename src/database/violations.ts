@@ -30,11 +30,19 @@ const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
  */
 export function isRefusedValue(error: unknown): boolean {
   // PGlite formats dates in JavaScript, which throws a RangeError for an invalid date.
-  if (error instanceof RangeError) return true;
-  return causesOf(error)
-    .flatMap((candidate) => [property(candidate, 'originalCode'), property(candidate, 'code')])
-    .some((code) => REFUSED_VALUE_CLASS.test(String(code)));
+  return error instanceof RangeError || hasCode(error, REFUSED_VALUE_CLASS);
 }
+
+/** The SQLSTATE codes of a statement that could not get a lock in time (55P03), or was part of a deadlock (40P01). */
+const LOCK_FAILURE = /^(55P03|40P01)$/;
+
+/** Whether PostgreSQL ended a statement because of a lock. The statement has changed nothing. */
+export const isLockFailure = (error: unknown): boolean => hasCode(error, LOCK_FAILURE);
+
+const hasCode = (error: unknown, codes: RegExp): boolean =>
+  causesOf(error)
+    .flatMap((candidate) => [property(candidate, 'originalCode'), property(candidate, 'code')])
+    .some((code) => codes.test(String(code)));
 
 /**
  * Returns an error and the error objects inside it. Any of the returned objects may be the error of PostgreSQL. The

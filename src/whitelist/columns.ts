@@ -80,12 +80,6 @@ export const valueColumnList = columnList(valueColumns);
 export const valueColumnsOf = (alias: string) => columnList(valueColumns, (quoted) => `${alias}.${quoted}`);
 
 /**
- * SQL parameters for one whitelist entry, one parameter for each column that clients fill, such as `$referenceId::text,
- * $plateType::text`.
- */
-export const valueParameters = columnList(valueColumns, (_, column) => `$${column}::${valueTypes[column]}`);
-
-/**
  * SQL array parameters for many whitelist entries, with one array for each column that clients fill:
  * `$referenceId::text[], $plateType::text[]`.
  */
@@ -105,15 +99,17 @@ export const keepArrayParameters = columnList(
 );
 
 /**
- * SQL that sets each column of a whitelist entry to its parameter: `"referenceId" = $referenceId::text`. In the SQL
- * statement, the table `WhitelistEntry` must have the alias `w`.
+ * Returns SQL that sets each column of a whitelist entry `w` to the value in another table: `"referenceId" =
+ * sent."referenceId"`.
+ *
+ * @param sent the alias of a table with the columns of `valueColumnList` and `keepColumnList`
  */
-export const valueAssignments = columnList(valueColumns, (quoted, column) => {
-  const value = `$${column}::${valueTypes[column]}`;
-  return isOmittable(column)
-    ? `${quoted} = CASE WHEN $${keepName(column)}::boolean THEN w.${quoted} ELSE ${value} END`
-    : `${quoted} = ${value}`;
-});
+export const valueAssignments = (sent: string) =>
+  columnList(valueColumns, (quoted, column) =>
+    isOmittable(column)
+      ? `${quoted} = CASE WHEN ${sent}."${keepName(column)}" THEN w.${quoted} ELSE ${sent}.${quoted} END`
+      : `${quoted} = ${sent}.${quoted}`,
+  );
 
 /**
  * Returns SQL for the new value of a column when an import changes an existing whitelist entry `w`. The table `input`

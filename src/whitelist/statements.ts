@@ -1,17 +1,21 @@
 import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
-import { insertAuditRecord } from '../audit/statements.ts';
-import { scopeCondition } from '../auth/scope.ts';
+import type { AuditAction } from '../audit/actions.ts';
+import { authorArrayParameters, authorColumns, insertAuditRecord } from '../audit/statements.ts';
+import { isInScope } from '../auth/scope.ts';
 import { namedStatement } from '../database/named-statement.ts';
+import { maxJoinedWaitMs } from '../database/session.ts';
 import {
   entryAsJson,
   entryColumns,
   fitsText,
+  keepArrayParameters,
+  keepColumnList,
   type Nullable,
   plateColumnList,
   textRows,
+  valueArrayParameters,
   valueAssignments,
   valueColumnList,
-  valueParameters,
 } from './columns.ts';
 
 // The SQL statements that find and write single whitelist entries. A statement that writes a whitelist entry also
@@ -44,92 +48,132 @@ export const entriesOfTexts = namedStatement(
     JOIN "WhitelistEntry" e ON e."locationId" = $locationId AND ${fitsText}`,
 );
 
-/** SQL that reads the location if the location is in the scope of the author's API key. */
-const reachedLocation = `reached AS (
-      SELECT l.id, l."companyId" FROM "Location" l WHERE l.id = $locationId AND ${scopeCondition('l')}
+/** Columns with the values that clients send, and the array parameters that contain these values. */
+interface SentColumns {
+  columns: readonly string[];
+  parameters: readonly string[];
+}
+
+/**
+ * Returns SQL for the changes of several clients. The table `reached` contains a row for each change whose location is
+ * in the scope of the API key of its author. `reached.n` is the number of the change, and `reached.id` is the id of the
+ * location. A statement with several changes waits for a lock for at most `maxJoinedWaitMs`, because a locked row must
+ * not delay the other changes for longer.
+ */
+const reachedLocations = ({ columns, parameters }: SentColumns) => `
+    limited AS MATERIALIZED (
+      SELECT CASE WHEN cardinality($rowId::text[]) > 1 THEN set_config('lock_timeout', '${maxJoinedWaitMs}', true) END
+    ), reached AS MATERIALIZED (
+      SELECT q.*, l."companyId"
+      FROM limited, unnest(${['$locationId::text[]', '$rowId::text[]', '$isReached::boolean[]', '$companyIds::text[]', authorArrayParameters, ...parameters].join(', ')})
+        WITH ORDINALITY AS q(${['id', '"rowId"', '"isReached"', '"companyIds"', authorColumns, ...columns, 'n'].join(', ')})
+      JOIN "Location" l ON l.id = q.id AND ${isInScope}
     )`;
 
 /**
- * SQL that reads the current whitelist entry and locks the entry. Until the transaction ends, no other transaction can
- * change the entry.
- */
-const lockedEntry = `before AS (
-      SELECT w.* FROM "WhitelistEntry" w, reached WHERE w.id = $id AND w."locationId" = reached.id FOR UPDATE OF w
-    )`;
-
-/**
- * The SQL condition that is true when the client expects no version of the whitelist entry, or when the expected
- * version is the current version.
- */
-const isExpected = `($expectedVersion::int IS NULL OR before.version = $expectedVersion)`;
-
-/**
- * A result row of a statement that writes a whitelist entry. If the statement wrote no whitelist entry, the columns of
+ * A result row of a statement that writes whitelist entries. The row belongs to the change with the number `n`. There
+ * is no row for a location outside the scope of the API key. If the statement did not write the entry, the columns of
  * the whitelist entry are null. `foundVersion` is the version of the whitelist entry before the change; null when the
  * whitelist entry did not exist.
  */
-export type WriteRow = Nullable<WhitelistEntry> & { foundVersion: number | null };
+export type WriteRow = Nullable<WhitelistEntry> & { n: number; foundVersion: number | null };
 
-/** Adds a whitelist entry, unless the whitelist already has an entry with the same plate. */
-export const insertEntry = namedStatement(
+/** Adds whitelist entries, except entries whose plate is already on the whitelist of the location. */
+export const insertEntries = namedStatement(
   'whitelist-create',
   `
-    WITH ${reachedLocation},
+    WITH ${reachedLocations({ columns: [valueColumnList], parameters: [valueArrayParameters] })},
     inserted AS (
       INSERT INTO "WhitelistEntry" (id, "locationId", ${valueColumnList})
-      SELECT $id, reached.id, ${valueParameters} FROM reached
+      SELECT "rowId", id, ${valueColumnList} FROM reached ORDER BY n
       ON CONFLICT ("locationId", ${plateColumnList()}) DO NOTHING
       RETURNING *
     ), audited AS (
-      ${insertAuditRecord('whitelist.created', { location: 'reached', targetId: 'inserted.id', changes: entryAsJson('inserted') })}
-      FROM reached, inserted
+      ${insertAuditRecord('whitelist.created', {
+        location: 'reached',
+        targetId: 'inserted.id',
+        changes: entryAsJson('inserted'),
+        author: 'reached',
+      })}
+      FROM reached JOIN inserted ON inserted.id = reached."rowId" ORDER BY reached.n
     )
-    SELECT NULL::int AS "foundVersion", ${entryColumns('e')} FROM reached LEFT JOIN inserted e ON true`,
+    SELECT reached.n::int, NULL::int AS "foundVersion", ${entryColumns('e')}
+    FROM reached LEFT JOIN inserted e ON e.id = reached."rowId"`,
 );
 
 /**
- * Returns an SQL statement that changes some columns of one whitelist entry.
+ * Returns an SQL statement that changes or removes whitelist entries. The statement locks the entries in the order of
+ * their ids, so that two statements cannot wait for each other.
  *
- * @param assignments SQL that sets columns of the whitelist entry `w`
+ * @param written SQL that changes the whitelist entries `w`, up to its `WHERE` clause. The table `expected` contains the
+ *   changes whose client expects no version of the entry, or the current version
+ * @param changes an SQL expression for the JSON of the audit record, from the tables `before` and `written`
  */
-const updateStatement = (name: string, assignments: string) =>
+const writeStatement = (
+  name: string,
+  sent: SentColumns,
+  { action, written, changes }: { action: AuditAction; written: string; changes: string },
+) =>
   namedStatement(
     name,
     `
-    WITH ${reachedLocation},
-    ${lockedEntry}, updated AS (
-      UPDATE "WhitelistEntry" w SET ${assignments}, version = w.version + 1, "updatedAt" = now()
-      FROM before WHERE w.id = before.id AND ${isExpected}
-      RETURNING w.*
+    WITH ${reachedLocations({
+      columns: ['"expectedVersion"', ...sent.columns],
+      parameters: ['$expectedVersion::int[]', ...sent.parameters],
+    })},
+    before AS (
+      SELECT w.* FROM reached JOIN "WhitelistEntry" w ON w.id = reached."rowId" AND w."locationId" = reached.id
+      ORDER BY w.id FOR UPDATE OF w
+    ), expected AS (
+      SELECT reached.* FROM reached JOIN before ON before.id = reached."rowId"
+      WHERE reached."expectedVersion" IS NULL OR reached."expectedVersion" = before.version
+    ), written AS (
+      ${written} WHERE w.id = expected."rowId" RETURNING w.*
     ), audited AS (
-      ${insertAuditRecord('whitelist.updated', {
-        location: 'reached',
-        targetId: 'updated.id',
-        changes: `jsonb_build_object('before', ${entryAsJson('before')}, 'after', ${entryAsJson('updated')})`,
-      })}
-      FROM reached, before, updated
+      ${insertAuditRecord(action, { location: 'expected', targetId: 'written.id', changes, author: 'expected' })}
+      FROM expected JOIN written ON written.id = expected."rowId" JOIN before ON before.id = written.id
+      ORDER BY expected.n
     )
-    SELECT before.version AS "foundVersion", ${entryColumns('e')}
-    FROM reached LEFT JOIN before ON true LEFT JOIN updated e ON true`,
+    SELECT reached.n::int, before.version AS "foundVersion", ${entryColumns('e')}
+    FROM reached LEFT JOIN before ON before.id = reached."rowId" LEFT JOIN written e ON e.id = before.id`,
   );
 
-/** Replaces the values of a whitelist entry. */
-export const updateEntry = updateStatement('whitelist-update', valueAssignments);
+/**
+ * Returns an SQL statement that changes some columns of whitelist entries.
+ *
+ * @param assignments SQL that sets columns of the whitelist entry `w` to values of the table `expected`
+ */
+const updateStatement = (name: string, sent: SentColumns, assignments: string) =>
+  writeStatement(name, sent, {
+    action: 'whitelist.updated',
+    written: `UPDATE "WhitelistEntry" w SET ${assignments}, version = w.version + 1, "updatedAt" = now() FROM expected`,
+    changes: `jsonb_build_object('before', ${entryAsJson('before')}, 'after', ${entryAsJson('written')})`,
+  });
 
-/** Replaces only the weekly hours of a whitelist entry. */
-export const setHours = updateStatement('whitelist-set-hours', 'hours = $hours::jsonb');
+/** Replaces the values of whitelist entries. */
+export const updateEntries = updateStatement(
+  'whitelist-update',
+  {
+    columns: [valueColumnList, keepColumnList],
+    parameters: [valueArrayParameters, keepArrayParameters],
+  },
+  valueAssignments('expected'),
+);
 
-/** Removes a whitelist entry. */
-export const deleteEntry = namedStatement(
+/** Replaces only the weekly hours of whitelist entries. */
+export const setHours = updateStatement(
+  'whitelist-set-hours',
+  { columns: ['hours'], parameters: ['$hours::text[]::jsonb[]'] },
+  'hours = expected.hours',
+);
+
+/** Removes whitelist entries. */
+export const deleteEntries = writeStatement(
   'whitelist-delete',
-  `
-    WITH ${reachedLocation},
-    ${lockedEntry}, deleted AS (
-      DELETE FROM "WhitelistEntry" w USING before WHERE w.id = before.id AND ${isExpected} RETURNING w.*
-    ), audited AS (
-      ${insertAuditRecord('whitelist.deleted', { location: 'reached', targetId: 'deleted.id', changes: entryAsJson('deleted') })}
-      FROM reached, deleted
-    )
-    SELECT before.version AS "foundVersion", ${entryColumns('e')}
-    FROM reached LEFT JOIN before ON true LEFT JOIN deleted e ON true`,
+  { columns: [], parameters: [] },
+  {
+    action: 'whitelist.deleted',
+    written: 'DELETE FROM "WhitelistEntry" w USING expected',
+    changes: entryAsJson('written'),
+  },
 );

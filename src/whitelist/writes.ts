@@ -1,8 +1,9 @@
 import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { auditParameters } from '../audit/record.ts';
 import type { Author } from '../auth/key.ts';
-import { scopeParameters } from '../auth/scope.ts';
+import { scopeOfLocation } from '../auth/scope.ts';
 import type { NamedStatement } from '../database/named-statement.ts';
+import { createRowWrites } from '../database/row-writes.ts';
 import type { Sql } from '../database/types.ts';
 import { isUniqueViolation } from '../database/violations.ts';
 import { locationNotFound, versionConflict, whitelistEntryNotFound } from '../errors/error-table.ts';
@@ -11,7 +12,7 @@ import type { LocationNotices } from '../location-access/notices.ts';
 import { entryOf, valuesOf, type WhitelistEntryValues } from './columns.ts';
 import type { WeeklyHours } from './hours.ts';
 import { duplicateVehicle } from './plate.ts';
-import { deleteEntry, insertEntry, setHours, updateEntry, type WriteRow } from './statements.ts';
+import { deleteEntries, insertEntries, setHours, updateEntries, type WriteRow } from './statements.ts';
 
 /**
  * The version of the whitelist entry that the client expects. If the expected version is null or `undefined`, the
@@ -23,9 +24,9 @@ type ExpectedVersion = number | null | undefined;
 export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
- * Creates the functions that write single whitelist entries. Each call is one SQL statement that checks the API key's
- * scope, changes the whitelist entry and writes the audit record. After each change, the gateway notifies the clients
- * that watch the whitelist.
+ * Creates the functions that write single whitelist entries. One SQL statement checks the API keys' scopes, changes the
+ * whitelist entries and writes the audit records for all calls that arrive in one iteration of the event loop. After
+ * each change, the gateway notifies the clients that watch the whitelist.
  */
 export function createWhitelistWrites(services: {
   sql: Sql;
@@ -34,29 +35,33 @@ export function createWhitelistWrites(services: {
   const { sql, whitelistNotices } = services;
 
   /**
-   * Runs an SQL statement that adds, changes or removes a whitelist entry.
+   * Creates the function that runs an SQL statement to add, change or remove a whitelist entry. The function throws the
+   * errors `NOT_FOUND` if the location is outside the API key's scope, and `CONFLICT` if the whitelist entry does not
+   * have the expected version.
    *
-   * @returns the whitelist entry that the statement wrote; null when no whitelist entry was written
-   * @throws {ServiceError} `NOT_FOUND` if the location is outside the API key's scope
-   * @throws {ServiceError} `CONFLICT` if the whitelist entry does not have the expected version
+   * @returns a function that returns the whitelist entry that the statement wrote; null when no entry was written
    */
-  async function write(
-    statement: NamedStatement,
-    author: Author,
-    locationId: string,
-    values: { id: string | null; expectedVersion?: ExpectedVersion } & Record<string, unknown>,
-  ): Promise<WhitelistEntry | null> {
-    if (!isId(locationId)) throw locationNotFound(locationId);
-    const [row] = await sql.query<WriteRow>(
-      statement,
-      statement.values({ locationId, ...values, ...scopeParameters(author.key), ...auditParameters(author) }),
-    );
-    if (!row) throw locationNotFound(locationId);
-    const entry = entryOf(row);
-    if (!entry && row.foundVersion !== null) throw versionConflict(row.foundVersion);
-    if (entry) whitelistNotices.publish(locationId);
-    return entry;
+  function createWrite(statement: NamedStatement) {
+    const run = createRowWrites<WriteRow>(sql, statement);
+    return async (
+      author: Author,
+      locationId: string,
+      change: { rowId: string; expectedVersion?: ExpectedVersion } & Record<string, unknown>,
+    ): Promise<WhitelistEntry | null> => {
+      if (!isId(locationId)) throw locationNotFound(locationId);
+      const scope = scopeOfLocation(author.key, locationId);
+      const row = await run({ locationId, ...change, ...scope, ...auditParameters(author) });
+      if (!row) throw locationNotFound(locationId);
+      const entry = entryOf(row);
+      if (!entry && row.foundVersion !== null) throw versionConflict(row.foundVersion);
+      if (entry) whitelistNotices.publish(locationId);
+      return entry;
+    };
   }
+  const insertEntry = createWrite(insertEntries);
+  const updateEntry = createWrite(updateEntries);
+  const setEntryHours = createWrite(setHours);
+  const deleteEntry = createWrite(deleteEntries);
 
   return {
     /**
@@ -66,7 +71,7 @@ export function createWhitelistWrites(services: {
      * @throws {ServiceError} `DUPLICATE_VEHICLE` when the whitelist already has an entry with the same plate
      */
     async create(author: Author, locationId: string, values: WhitelistEntryValues): Promise<WhitelistEntry> {
-      const created = await write(insertEntry, author, locationId, { id: newId(), ...valuesOf(values) });
+      const created = await insertEntry(author, locationId, { rowId: newId(), ...valuesOf(values) });
       if (!created) throw duplicateVehicle(values);
       return created;
     },
@@ -87,8 +92,8 @@ export function createWhitelistWrites(services: {
       values: WhitelistEntryValues,
       expectedVersion?: ExpectedVersion,
     ): Promise<WhitelistEntry> {
-      const updated = await write(updateEntry, author, locationId, {
-        id: knownId(id),
+      const updated = await updateEntry(author, locationId, {
+        rowId: knownId(id),
         ...valuesOf(values),
         expectedVersion: expectedVersion ?? null,
       }).catch((error: unknown) => {
@@ -113,8 +118,8 @@ export function createWhitelistWrites(services: {
       hours: readonly WeeklyHours[] | null,
       expectedVersion?: ExpectedVersion,
     ): Promise<WhitelistEntry> {
-      const updated = await write(setHours, author, locationId, {
-        id: knownId(id),
+      const updated = await setEntryHours(author, locationId, {
+        rowId: knownId(id),
         hours: hours && JSON.stringify(hours),
         expectedVersion: expectedVersion ?? null,
       });
@@ -135,8 +140,8 @@ export function createWhitelistWrites(services: {
       id: string,
       expectedVersion?: ExpectedVersion,
     ): Promise<WhitelistEntry> {
-      const removed = await write(deleteEntry, author, locationId, {
-        id: knownId(id),
+      const removed = await deleteEntry(author, locationId, {
+        rowId: knownId(id),
         expectedVersion: expectedVersion ?? null,
       });
       if (!removed) throw whitelistEntryNotFound(id);
@@ -146,7 +151,7 @@ export function createWhitelistWrites(services: {
 }
 
 /**
- * Returns the id of a whitelist entry, or null when the id is malformed. The gateway does not send a malformed id to
- * PostgreSQL, because PostgreSQL rejects some malformed ids with an error.
+ * Returns the id of a whitelist entry. A malformed id is replaced by an id that no entry has, because PostgreSQL rejects
+ * some malformed ids with an error.
  */
-const knownId = (id: string) => (isId(id) ? id : null);
+const knownId = (id: string) => (isId(id) ? id : newId());

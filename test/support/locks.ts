@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterEach, onTestFinished, vi } from 'vitest';
+import { newId } from '../../src/ids.ts';
 import { slotLimits } from '../../src/scheduling/limits.ts';
 import type { TestGateway } from './harness.ts';
 
@@ -26,6 +27,22 @@ export function locksOf({ config }: TestGateway) {
       const client = await connectToDatabase();
       await client.query('BEGIN');
       await client.query('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]);
+      return () => client.query('COMMIT');
+    },
+
+    /**
+     * Adds a whitelist entry with the given plate in an open transaction, and returns a function that commits the
+     * transaction.
+     */
+    async writePlate(locationId: string, plate: Record<string, unknown>): Promise<() => Promise<unknown>> {
+      const client = await connectToDatabase();
+      const { plateType, plateCode, plateNumber } = plate;
+      await client.query('BEGIN');
+      await client.query(
+        `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber")
+         VALUES ($1, $2, 'r', $3, $4, $5)`,
+        [newId(), locationId, plateType, plateCode, plateNumber],
+      );
       return () => client.query('COMMIT');
     },
 
