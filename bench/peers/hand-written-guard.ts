@@ -157,10 +157,14 @@ async function limit(headers: Headers, id: string, hourly: number, burst: number
 
 type Usage = [string | null, string, string, string, number, number, string, string];
 let usage: Usage[] = [];
+// A write starts only after the previous write has ended, because two concurrent writes could wait for each other's rows
+// of the table ApiKey (a deadlock).
+let isWriting = false;
 setInterval(() => {
-  if (usage.length === 0) return;
+  if (usage.length === 0 || isWriting) return;
   const records = usage;
   usage = [];
+  isWriting = true;
   void query(
     'usage',
     `WITH inserted AS (
@@ -173,7 +177,7 @@ setInterval(() => {
     FROM (SELECT "apiKeyId", max("createdAt") AS at FROM inserted GROUP BY 1) AS used
     WHERE k.id = used."apiKeyId"`,
     records[0]!.map((_, column) => records.map((record) => record[column])),
-  );
+  ).finally(() => (isWriting = false));
 }, 1000).unref();
 
 /** The values that the middleware passes to a route handler: the API key and the request id. */
