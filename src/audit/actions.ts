@@ -13,11 +13,11 @@ interface ActionRule {
 /**
  * The list of all kinds of changes that the gateway records. Audit records, webhook events, the GraphQL enum
  * `WebhookEvent` and hand-written SQL use the names in this list. The test test/storage/audit-actions.test.ts checks
- * that all of them use the same names.
+ * that the names are the same in all these places.
  */
 export const auditActions = {
   'company.registered': {
-    description: 'A company was registered. Only webhooks of operators get this event.',
+    description: 'A company was registered. Only webhooks without a company get this event.',
     readPermission: 'READ_COMPANIES',
     isWebhookEvent: true,
   },
@@ -37,12 +37,12 @@ export const auditActions = {
     isWebhookEvent: true,
   },
   'location.full': {
-    description: 'The last place of a location was taken.',
+    description: 'The last parking space of a location was taken.',
     readPermission: 'READ_STATUS',
     isWebhookEvent: true,
   },
   'location.available': {
-    description: 'A full location has free spaces again.',
+    description: 'A full location has free parking spaces again.',
     readPermission: 'READ_STATUS',
     isWebhookEvent: true,
   },
@@ -62,7 +62,8 @@ export const auditActions = {
     isWebhookEvent: true,
   },
   'whitelist.imported': {
-    description: 'An import changed a whitelist; the message has the number of entries.',
+    description:
+      'An import changed a whitelist. The message contains the numbers of new, changed and removed entries.',
     readPermission: 'READ_WHITELIST',
     isWebhookEvent: true,
   },
@@ -94,32 +95,32 @@ export const auditActions = {
   },
   'parking.inside_counted': {
     description:
-      'The vehicles inside were counted; the message has the numbers of opened and corrected sessions.',
+      'A person counted the vehicles inside a location. The message contains the numbers of opened and corrected sessions.',
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },
   'parking.occupancy_adjusted': {
-    description: 'The number of vehicles inside a location was set.',
+    description: 'A person corrected the number of vehicles inside a location.',
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },
   'api_key.created': {
-    description: 'A key was created.',
+    description: 'An API key was created.',
     readPermission: 'ADMIN',
     isWebhookEvent: false,
   },
   'api_key.updated': {
-    description: 'A key was changed: name, permissions, scope, limits or expiry.',
+    description: 'The name, permissions, scope, limits or expiry of an API key were changed.',
     readPermission: 'ADMIN',
     isWebhookEvent: false,
   },
   'api_key.rotated': {
-    description: 'A key got a new secret.',
+    description: 'An API key got a new secret.',
     readPermission: 'ADMIN',
     isWebhookEvent: false,
   },
   'api_key.revoked': {
-    description: 'A key was revoked.',
+    description: 'An API key was revoked.',
     readPermission: 'ADMIN',
     isWebhookEvent: false,
   },
@@ -144,12 +145,12 @@ export const auditActions = {
     isWebhookEvent: false,
   },
   'webhook.tested': {
-    description: 'A test message was sent to a webhook.',
+    description: 'The gateway sent a test message to a webhook.',
     readPermission: 'MANAGE_WEBHOOKS',
     isWebhookEvent: false,
   },
   'webhook.redelivered': {
-    description: 'A message was sent to a webhook again.',
+    description: 'The gateway sent a message to a webhook again.',
     readPermission: 'MANAGE_WEBHOOKS',
     isWebhookEvent: false,
   },
@@ -160,7 +161,7 @@ export const auditActions = {
   },
   'webhook.disabled': {
     description:
-      'The service disabled another webhook of the company, because its receiver answered 410 Gone or failed for days.',
+      'The gateway disabled another webhook of the company, because the receiver of that webhook answered 410 Gone or accepted no message for five days.',
     readPermission: 'MANAGE_WEBHOOKS',
     isWebhookEvent: true,
   },
@@ -178,9 +179,8 @@ export type WebhookEvent = {
 export const isAuditAction = (name: string): name is AuditAction => Object.hasOwn(auditActions, name);
 
 /**
- * Whether an API key with the given permissions may read the content of a recorded change. An older version of the
- * gateway may have recorded a kind of change that this version does not know. No API key may read the content of a
- * change of an unknown kind.
+ * Whether an API key with the given permissions may read the content of a recorded change. A record of another gateway
+ * version can have a kind of change that this version does not know; no API key may read the content of this record.
  */
 export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: string): boolean =>
   isAuditAction(action) && permissions.has(auditActions[action].readPermission);

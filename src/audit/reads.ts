@@ -3,8 +3,8 @@ import { prismaList } from '../database/prisma-list.ts';
 import type { PagedList } from '../paging.ts';
 
 /**
- * The columns that are read for a list of audit records. The column `changes` is not read, because the audit record of
- * one import can contain thousands of identifiers.
+ * The columns that the gateway reads for a list of audit records. The column `changes` is not read, because the audit
+ * record of one import can contain thousands of identifiers.
  */
 export const auditRecordColumns = {
   id: true,

@@ -20,7 +20,7 @@ export interface AuditedChange {
   changes?: object;
 }
 
-/** The author of a change. The API key is null when the gateway itself makes the change. */
+/** The author of a change. `key` is null when the gateway itself makes the change. */
 export interface ChangeAuthor {
   key: { id: string } | null;
   requestId: string;
@@ -43,7 +43,7 @@ export async function recordChange(
 }
 
 /**
- * Writes the audit records of many changes in the given order.
+ * Writes one audit record for each of the given changes, in the given order.
  *
  * @returns the ids of the new audit records, in the order of the changes
  */
@@ -68,7 +68,7 @@ export async function recordChanges(
   return id;
 }
 
-/** Returns the parameters that the SQL of `insertAuditRecord` needs. */
+/** Returns the parameters of the SQL that `insertAuditRecord` returns. */
 export function auditParameters({ key, requestId }: { key: { id: string }; requestId: string }) {
   return {
     auditId: newId(),

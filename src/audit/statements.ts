@@ -32,9 +32,9 @@ export const authorColumns = columnList(authorParameters);
 export const authorArrayParameters = columnList(authorParameters, (_, name) => `$${name}::text[]`);
 
 /**
- * Returns SQL that writes an audit record as part of a hand-written statement. The caller of `insertAuditRecord`
+ * Returns SQL that writes an audit record as part of a hand-written SQL statement. The caller of `insertAuditRecord`
  * appends a `FROM` clause to the returned SQL, and passes the parameters that `auditParameters` returns. For changes
- * that are made with Prisma, use `recordChange`.
+ * that the gateway makes with Prisma, use `recordChange`.
  *
  * @param location the alias of a table with the `id` and `companyId` of the location
  * @param targetId an SQL expression for the id of the changed object. `changes` is an SQL expression for the JSON of

@@ -13,30 +13,30 @@ import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 /** Finds the API key that belongs to the secret in the header `X-API-Key`. */
 export interface Authenticator {
   /**
-   * Returns the API key of a secret, or a promise of the API key when the API key is not cached.
+   * Returns the API key to which a secret belongs, or a promise of this key if the key is not cached.
    *
-   * @throws {ServiceError} `UNAUTHORIZED`. All invalid secrets cause one error message, and a missing secret causes a
-   *   second error message
+   * @throws {ServiceError} `UNAUTHORIZED`. The error message is the same for all invalid secrets; a missing secret has
+   *   a different error message
    */
   authenticate(secret: string | undefined): AuthenticatedKey | Promise<AuthenticatedKey>;
   /**
-   * Returns the API key of a secret from the cache. Returns `undefined` when the cache does not contain the secret. The
-   * gateway must then look up the secret in the database.
+   * Looks up the API key of a secret only in the cache. Returns `undefined` when the gateway must look up the secret in
+   * the database, because the cache does not contain the secret.
    *
    * @throws {ServiceError} `UNAUTHORIZED` when the secret is invalid according to the cache
    */
   cachedKey(secret: string | undefined): AuthenticatedKey | undefined;
   /**
-   * The hashes of API key secrets that the gateway has issued. A client whose secret has one of these hashes did not
-   * guess the secret.
+   * The hashes of API key secrets that the gateway has issued. If the hash of a client's secret is in the set of known
+   * hashes, the client did not guess the secret.
    */
   knownSecretHashes: {
     has(secret: string | undefined): boolean;
     /** Adds the hash of a new API key secret to this set. */
     add(hash: string): void;
     /**
-     * Schedules a read of the hashes of the newest secrets from the database within 5 s, because other processes may
-     * have issued new secrets. If a read is already scheduled, `readSoon` does not schedule another read.
+     * Reads the hashes of the newest secrets from the database after 5 s, because other processes may have issued new
+     * secrets. Further calls of `readSoon` before this read have no effect.
      */
     readSoon(): void;
   };
@@ -49,12 +49,12 @@ export interface Authenticator {
   onKeysChanged(listener: () => void): () => void;
 }
 
-/** The time for which the result of a key look-up stays in the cache, in milliseconds. */
+/** The time for which the result of an API key look-up stays in the cache, in milliseconds. */
 const cachedForMs = 5_000;
 /**
- * The time for which the result of a key look-up stays in the cache if Redis is unreachable, in milliseconds. While
- * Redis is unreachable, this process may miss the notice that an API key was revoked. If the process misses this
- * notice, the revoked API key works until its cached look-up result expires.
+ * The time for which the result of an API key look-up stays in the cache while Redis is unreachable, in milliseconds.
+ * Without Redis, this process can miss the notice that an API key was revoked, and then accepts the revoked API key
+ * until the cached look-up result expires.
  */
 const cachedWithoutNoticesMs = 500;
 /** The maximum number of valid API keys in the cache. Each cached API key occupies about 1 KiB of memory. */
@@ -68,8 +68,8 @@ const maxCachedUnknown = 10_000;
 const channel = 'keys-changed';
 
 /**
- * An API key, with the time at which its secret expires. The time is measured with the monotonic clock
- * (`performance.now`).
+ * An API key, with the time at which the API key or its secret expires, whichever expires first. The expiry time
+ * `endsAtMs` refers to the monotonic clock (`performance.now`).
  */
 interface FoundKey {
   key: AuthenticatedKey;
@@ -77,9 +77,9 @@ interface FoundKey {
 }
 
 /**
- * Creates the authenticator of one process. The authenticator caches the result of each look-up of an API key for a few
- * seconds, even when no key was found. When an API key changes, a notice over `pubSub` empties the caches of all
- * processes.
+ * Creates the authenticator of one process. For a few seconds, the authenticator caches the result of each look-up of
+ * an API key, even if the look-up found no API key. When an API key changes, a notice over `pubSub` empties the caches
+ * of all processes.
  *
  * @param options.operatorSecret the secret in OPERATOR_API_KEY; its format may differ from the format of generated
  *   secrets
@@ -97,8 +97,8 @@ export async function createAuthenticator(options: {
   const lookUps = new Map<string, Promise<FoundKey | undefined>>();
   const knownSecretHashes = createKnownSecretHashes((limit) => newestHashes(prisma, limit));
   if (operatorSecret) knownSecretHashes.add(hashSecret(operatorSecret, pepper));
-  // One SQL statement looks up all secrets that arrive in the same iteration of the event loop. Many unknown secrets at
-  // the same time therefore cost little more than one secret.
+  // One SQL statement looks up all secrets that arrive in the same iteration of the event loop, so that many unknown
+  // secrets cost little more time than one unknown secret.
   const findKey = createQueryBatch((hashes: readonly string[]) => findKeys(prisma, hashes, environment));
 
   const changes = new EventEmitter().setMaxListeners(0);
@@ -106,7 +106,8 @@ export async function createAuthenticator(options: {
   function forget(): void {
     keys.clear();
     unknown.clear();
-    // A look-up that is still running may return an outdated API key. An outdated API key must not be cached.
+    // A look-up that began before an API key changed may still return the old state of the key, so the result of this
+    // look-up must not be cached.
     lookUps.clear();
     changes.emit('change');
   }
@@ -140,8 +141,8 @@ export async function createAuthenticator(options: {
   }
 
   /**
-   * A cache of the hashes of recently used secrets. The SHA-256 digest of the secret is the key of the cache, because
-   * computing the digest is seven times as fast as computing the hash.
+   * A cache of the hashes of recently used secrets. The cache finds the HMAC hash of a secret by the SHA-256 digest of
+   * the secret, because computing the digest is seven times as fast as computing the hash.
    */
   const hashes = new LRUCache<string, string>({ max: maxCachedKeys });
 
@@ -210,8 +211,8 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
 type FoundSecret = Pick<ApiKeySecret, 'id' | 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 
 /**
- * Returns the API key for each hash of a secret, in the order of the hashes. The array contains `undefined` for a hash
- * that belongs to no valid API key of the environment.
+ * Returns one API key for each given hash of a secret, in the order of the hashes. For a hash that belongs to no valid
+ * API key of the environment, the returned array contains `undefined`.
  */
 async function findKeys(
   prisma: PrismaClient,
@@ -219,8 +220,8 @@ async function findKeys(
   environment: Environment,
 ): Promise<(FoundKey | undefined)[]> {
   const askedAtMs = performance.now();
-  // One SQL statement looks up all given hashes of secrets. A second statement reads the API keys. If the database
-  // contains none of the hashes, the function runs no second statement.
+  // One SQL statement looks up all given hashes of secrets. If the database contains any of these hashes, a second
+  // statement reads the API keys to which the hashes belong.
   const secrets = await prisma.$queryRaw<FoundSecret[]>`
     SELECT id, hash, "apiKeyId", "expiresAt", now() FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
   const secretByHash = new Map(secrets.map((secret) => [secret.hash, secret]));
@@ -239,8 +240,8 @@ async function findKeys(
 }
 
 /**
- * Reads the API keys to which the given secrets belong. The result contains no revoked API keys and no API keys of
- * other environments.
+ * Reads the API keys to which the given secrets belong. `readKeys` omits revoked API keys and API keys of other
+ * environments.
  */
 async function readKeys(
   prisma: PrismaClient,

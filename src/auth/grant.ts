@@ -6,12 +6,13 @@ import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { companyScope, locationScope } from './scope.ts';
 
 // An API key can give another API key at most the permissions, scope, limits and lifetime that the first key itself has
-// (docs/contract.md#keys). An operator's key is an exception: an operator's key may give another API key higher rate
-// limits than its own. Without this exception, no new API key could have higher rate limits than the existing API keys.
+// (docs/contract.md#keys). An operator's key is an exception: it may give another API key higher rate limits than the
+// operator's key itself has. Without this exception, no new API key could have higher rate limits than the existing API
+// keys.
 
 /**
- * The permissions, scope, limits and expiry that one API key gives to another API key. If `permissions`, for example,
- * is omitted, the other API key gets no permissions.
+ * The permissions, scope, limits and expiry that one API key gives to another API key. If a member such as
+ * `permissions` is omitted, the grant contains no permissions.
  */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;
@@ -52,8 +53,8 @@ export async function requireGrantable(
 }
 
 /**
- * Checks whether `key` may give the permissions, expiry and limits in `grant` to another key. Reads nothing from the
- * database.
+ * Checks, without reading the database, whether `key` may give the permissions, expiry and limits in `grant` to another
+ * API key.
  */
 function requireOwn(key: AuthenticatedKey, grant: Grant): void {
   const { permissions = [], expiresAt } = grant;

@@ -1,9 +1,9 @@
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 
-// The scope of an API key must list a company or a location. The administrators of a company could not see or revoke an
-// API key without companies and locations. The scope of an operator's key lists no company and no location, because an
-// operator's key has access to every company and location.
+// Only a client with an operator's key can create an API key with an empty scope (no companies and no locations),
+// because the administrators of a company could not see or revoke this API key. The scope of an operator's key lists no
+// company and no location, because an operator's key has access to every company and location.
 
 /** The companies and locations in the scope of an API key. */
 interface KeyScope {
@@ -12,7 +12,7 @@ interface KeyScope {
 }
 
 /**
- * Checks the scope of a new API key if the client's own API key is not an operator's key.
+ * Checks the scope of a new API key that a client without an operator's key issues.
  *
  * @throws {ServiceError} `FORBIDDEN` when the new key would be an operator's key, or would have no companies and no
  *   locations
@@ -31,10 +31,10 @@ export function requireScopeOfNewKey(unrestricted: boolean, { companyIds, locati
 /**
  * Checks the scope that an API key would have after a change. Companies and locations cannot be added to the scope of
  * an operator's key. Only a client with an operator's key can remove the last company or location from the scope of an
- * API key. The administrators of a company cannot see an API key without companies and locations.
+ * API key.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` when an operator's key would get a company or location. `FORBIDDEN` when
- *   the client may not remove the last company or location
+ * @throws {ServiceError} `VALIDATION_ERROR` when an operator's key would get a company or location. `FORBIDDEN` when a
+ *   client without an operator's key removes the last company or location
  */
 export function requireScopeOfChangedKey(
   key: AuthenticatedKey,

@@ -17,8 +17,8 @@ const checksum = (text: string) => base62(BigInt(crc32(text)), checksumLength);
 
 /**
  * Creates a secret. A secret consists of a prefix, 32 random bytes in base62, and the CRC32 of the preceding characters
- * in base62. The prefix is `pms_live_` in production and `pms_test_` elsewhere. The gateway shows a secret only once
- * and stores only its hash.
+ * in base62. The prefix is `pms_live_` in production and `pms_test_` elsewhere. The gateway shows a secret only once,
+ * and stores only the hash of the secret.
  */
 export function newSecret(environment: Environment): string {
   const prefix = environment === 'production' ? 'pms_live_' : 'pms_test_';

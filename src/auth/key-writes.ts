@@ -33,8 +33,8 @@ export interface KeyRequest {
 }
 
 /**
- * The new values of the fields of an API key. If a field is omitted or null, its value stays unchanged. Only
- * `expiresAt` can be changed to null.
+ * The new values of the fields of an API key. A field that is omitted or null stays unchanged, except that `expiresAt`
+ * can be changed to null.
  */
 export interface KeyChange {
   name?: string | null | undefined;
@@ -48,8 +48,8 @@ export interface KeyChange {
 }
 
 /**
- * An API key with its new secret. The gateway stores only a hash of the secret, so the secret cannot be shown again
- * later.
+ * An API key with its new secret. The gateway can show a secret only once, because the database contains only the hash
+ * of the secret.
  */
 interface IssuedKey {
   secret: string;
@@ -60,8 +60,9 @@ interface IssuedKey {
 export type KeyWrites = ReturnType<typeof createKeyWrites>;
 
 /**
- * Creates the functions that write API keys. Each function checks the API key of the author again in its transaction,
- * and throws `UNAUTHORIZED` or `FORBIDDEN` if this API key has lost its access since the request began (`lockKeys`).
+ * Creates the functions that write API keys. Inside its transaction, each of these functions checks the author's API
+ * key again (`lockKeys`). The function throws `UNAUTHORIZED` or `FORBIDDEN` if this API key has become invalid or has
+ * lost the permission ADMIN since the request began.
  *
  * @param services.hashSecret returns the hash that is stored instead of a secret
  */
@@ -129,8 +130,8 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Changes an API key, with immediate effect in all processes. If the new values equal the old values, the function
-     * writes no audit record.
+     * Changes an API key, with immediate effect in all gateway processes. If the new values equal the old values, the
+     * function writes no audit record.
      *
      * @throws {ServiceError} `NOT_FOUND` when the client may not manage the API key. `CONFLICT` when the API key is
      *   revoked. `FORBIDDEN` when the API key has, or would get, more access than the client's own API key
@@ -216,9 +217,9 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Revokes an API key and all its secrets immediately in all processes. A client may also revoke an API key that has
-     * more access than the client's own key (docs/contract.md#keys). If the API key is already revoked, the function
-     * changes nothing.
+     * Revokes an API key with all its secrets, with immediate effect in all gateway processes. A client may also revoke
+     * an API key that has more access than the client's own key (docs/contract.md#keys). If the API key is already
+     * revoked, the function changes nothing.
      *
      * @throws {ServiceError} `NOT_FOUND` for an API key that the client may not manage
      */

@@ -5,19 +5,22 @@ import { ServiceError } from '../errors/error-table.ts';
 /** The API key of a request, with its permissions, its scope and its limits. */
 export interface AuthenticatedKey {
   readonly id: string;
-  /** The id of the secret that the client sent. An API key can have several secrets while it is rotated. */
+  /**
+   * The id of the secret that the client sent. After a rotation, an API key has several valid secrets until the grace
+   * period ends.
+   */
   readonly secretId: string;
   readonly permissions: ReadonlySet<Permission>;
   /** Whether the API key is an operator's key, which has access to every company and location. */
   readonly unrestricted: boolean;
   /**
-   * The ids of the companies in the scope of the API key. If a company is in the scope of an API key, all its locations
-   * are in the scope, too.
+   * The ids of the companies in the scope of the API key. If a company is in the scope of an API key, all locations of
+   * the company are in the scope, too.
    */
   readonly companyIds: readonly string[];
   /**
-   * The ids of the locations that the scope of the API key lists individually. For these locations, the scope need not
-   * contain the whole company.
+   * The ids of the locations that the scope of the API key lists individually. The companies that own these locations
+   * need not be in the scope.
    */
   readonly locationIds: readonly string[];
   /**
@@ -48,7 +51,7 @@ export const keyScopeRelations = {
 /** A stored API key with its scope. */
 export type ScopedApiKey = Prisma.ApiKeyGetPayload<{ include: typeof keyScopeRelations }>;
 
-/** Converts a stored API key to the API key of a request with the secret `secretId`. */
+/** Converts a stored API key to the API key of a request whose secret has the id `secretId`. */
 export function authenticatedKey(
   { companies, locations, ...row }: ScopedApiKey,
   secretId: string,
@@ -77,12 +80,12 @@ export interface Author {
   requestId: string;
 }
 
-/** The author of a change that may wait for a long time before it begins. */
+/** The author of a change that may have to wait for a long time before the gateway makes the change. */
 export interface WaitingAuthor extends Author {
   /**
-   * Checks the API key again (src/auth/reauthenticate.ts).
+   * Checks that the author's API key is still valid and has not lost any access (src/auth/reauthenticate.ts).
    *
-   * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key has lost its access
+   * @throws {ServiceError} `UNAUTHORIZED` when the API key is no longer valid, and `FORBIDDEN` when it has lost access
    */
   reauthenticate(): Promise<unknown>;
 }

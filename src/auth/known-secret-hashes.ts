@@ -9,26 +9,26 @@ const maxKnownSecretHashes = 100_000;
 const readIntervalMs = 5_000;
 
 /**
- * The hashes of secrets that the gateway has issued. The set does not contain secrets that this process has found to be
- * invalid. When a client address has sent too many unknown secrets, the gateway rejects further unknown secrets from
- * this address without a database look-up. The gateway always looks up a secret whose hash is in this set, because the
- * secret may be valid.
+ * The hashes of secrets that the gateway has issued. When this process finds that a secret is invalid, the process
+ * removes the hash of the secret from the set of known hashes. When a client address has sent too many unknown secrets,
+ * the gateway rejects further unknown secrets from this address without a database look-up. The gateway still looks up
+ * each secret whose hash is in the set, because the secret may be valid.
  */
 export interface KnownSecretHashes {
   has(hash: string): boolean;
   add(hash: string): void;
   delete(hash: string): void;
   /**
-   * Schedules a read of the hashes of the newest secrets from the database within 5 s. If a read is already scheduled,
-   * `readSoon` does not schedule another read.
+   * Reads the hashes of the newest secrets from the database after 5 s. Further calls of `readSoon` before this read
+   * have no effect.
    */
   readSoon(): void;
 }
 
 /**
- * Creates the set of the hashes of known secrets in one process.
+ * Creates the set of the secret hashes that one process knows.
  *
- * @param read a function that reads the hashes of the newest secrets of API keys, at most `limit`
+ * @param read a function that reads the hashes of the newest API key secrets, at most `limit` of them
  */
 export function createKnownSecretHashes(read: (limit: number) => Promise<string[]>): KnownSecretHashes {
   const hashes = new LRUCache<string, true>({ max: maxKnownSecretHashes });

@@ -5,9 +5,9 @@ import { isId } from '../ids.ts';
 import { type AuthenticatedKey, authenticatedKey, keyScopeRelations, requirePermission } from './key.ts';
 
 /**
- * Locks API keys in the order of their ids. Because of this order, two administrators who change each other's keys
- * cannot deadlock. The lock is `FOR NO KEY UPDATE`, so that other transactions can still add rows that refer to the API
- * keys.
+ * Locks API keys in the order of their ids, so that two administrators who change each other's keys cannot cause a
+ * deadlock. The row locks are `FOR NO KEY UPDATE`, so that other transactions can still add rows that refer to the
+ * locked API keys.
  */
 const lockStatement = namedStatement(
   'api-keys-lock',
@@ -15,8 +15,9 @@ const lockStatement = namedStatement(
 );
 
 /**
- * Finds a secret that is still valid. The statement uses `clock_timestamp()`, because `now()` is the start of the
- * transaction. The secret may have expired while the transaction waited for the locks.
+ * Finds a secret by its id if the secret and its API key are still valid. The SQL statement uses `clock_timestamp()`,
+ * because the secret may have expired while the transaction waited for locks, and `now()` is the time at which the
+ * transaction began.
  */
 const validSecret = namedStatement(
   'api-key-secret-valid',
@@ -29,12 +30,14 @@ const validSecret = namedStatement(
 
 /**
  * Locks the API key of an administrator, and the API key that the administrator changes, until the transaction ends.
- * Another administrator may have changed the administrator's key after the request began. Without this check, an API
- * key that has just lost its permissions could give the permissions back to itself.
+ * Then checks the administrator's key again, because another administrator may have changed it after the request began.
+ * Without the second check of the administrator's key, an API key that has just lost permissions could give these
+ * permissions back to itself.
  *
  * @param administrator the API key of the request, as it was when the request began
- * @param targetId the id of the changed API key, which a client sent; omitted for a new API key
- * @returns the administrator's key with its present permissions, scope and limits
+ * @param targetId the id of the API key that the administrator changes, as the client sent it; omitted for a new API
+ *   key
+ * @returns the administrator's key with its current permissions, scope and limits
  * @throws {ServiceError} `UNAUTHORIZED` when the secret of the request is no longer valid. `FORBIDDEN` when the
  *   administrator's key has lost the permission ADMIN
  */

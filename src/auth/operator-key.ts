@@ -10,7 +10,7 @@ import { keyScopeRelations } from './key.ts';
 import { hashSecret, secretHint } from './key-secret.ts';
 import { auditedKey } from './managed-key.ts';
 
-/** The secret of an operator's key, with its environment and the pepper for its hash. */
+/** The secret of an operator's key, the environment of the key, and the pepper for the hash of the secret. */
 interface OperatorSecret {
   secret: string;
   environment: Environment;
@@ -26,7 +26,8 @@ const changedBy = (requestId: Origin) => ({ key: null, requestId });
  * the function creates an operator's key with this secret. The operator's key gets all permissions that exist in this
  * version of the gateway. The function revokes every operator's key whose secret was an earlier value of
  * OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY was already revoked or rotated, the function logs a warning and
- * changes no API key. Therefore, a process with an outdated OPERATOR_API_KEY cannot revoke the current operator's key.
+ * changes no API key. A process that starts with an outdated OPERATOR_API_KEY therefore cannot revoke the current
+ * operator's key.
  *
  * @returns whether all processes must empty their caches of API keys
  */
@@ -99,7 +100,7 @@ export async function createOperatorKey(prisma: PrismaClient, operator: Operator
 }
 
 /**
- * Creates an operator's key if the environment has no API key that is still valid.
+ * Creates an operator's key if the environment has no API keys, or only revoked API keys.
  *
  * @returns true if the function has created an operator's key
  */

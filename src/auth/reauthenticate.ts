@@ -4,7 +4,7 @@ import type { AuthenticatedKey } from './key.ts';
 
 /**
  * Checks the API key again during a long request, such as a stream. A long request may continue only while its API key
- * still has all permissions and the whole scope that the key had at the start of the request.
+ * still has all permissions and the whole scope that the API key had when the request began.
  *
  * @param before the API key, with the permissions and the scope that it had at the start of the request
  * @returns the current state of the API key

@@ -20,8 +20,8 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
 }
 
 /**
- * The SQL condition which is true for a row of `"Location"` that is in the scope of an API key. The parameters of
- * `scopeCondition` come from the function `scopeParameters`.
+ * Returns an SQL condition that is true for the rows of the table `"Location"` that are in the scope of an API key. The
+ * parameters of `scopeCondition` come from the function `scopeParameters`.
  */
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
@@ -39,8 +39,8 @@ const maxCompaniesOfQuestion = 100;
  * Returns the ids of the companies in an API key's scope, as text for the SQL condition `isOfCompanies`. With the
  * condition `isOfCompanies`, an SQL statement reads a location only if a company with one of the given ids owns the
  * location. Returns null if the API key is an operator's key, if its scope has more than 100 companies, or if its scope
- * lists the location itself. If the result is null, the SQL statement reads the location of any company, and the
- * function `reachable` checks the scope of the API key afterwards.
+ * lists the location itself. If `companiesOfReach` returns null, the SQL statement reads the location without checking
+ * its company, and the function `reachable` checks the scope of the API key afterwards.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)

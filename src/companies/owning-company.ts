@@ -8,10 +8,10 @@ import { isId } from '../ids.ts';
  * Returns the company that will own a new object (docs/contract.md#location).
  *
  * @param companyId the company id that the client sent. If exactly one company is in the scope of the API key, the
- *   client may omit the id
- * @param what the kind of the new object in the plural, for the error message, such as `locations`
- * @throws {ServiceError} `FORBIDDEN` for a company outside the scope of the API key, and for an API key without
- *   companies
+ *   client may omit the company id
+ * @param what the plural noun for the new object in the error message, such as `locations`
+ * @throws {ServiceError} `FORBIDDEN` for a company outside the scope of the API key, and for an API key whose scope
+ *   contains no company
  * @throws {ServiceError} `VALIDATION_ERROR` when `companyId` is omitted although several companies are in the scope of
  *   the API key
  */

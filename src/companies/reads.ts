@@ -47,7 +47,7 @@ export function createCompanyReads(services: {
     },
 
     /**
-     * Finds a company by an id that a client sent.
+     * Finds a company by the id that a client sent.
      *
      * @throws {ServiceError} `FORBIDDEN` for an unknown company and for a company outside the scope of the API key
      */

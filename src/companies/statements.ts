@@ -5,8 +5,8 @@ import { namedStatement } from '../database/named-statement.ts';
 // The SQL statements that read companies and write their settings.
 
 /**
- * The columns that are read for every company. The list does not contain the column `settings`, because the settings of
- * some old companies are large.
+ * The columns that the gateway reads for every company. The column `settings` is not in this list, because the settings
+ * of some companies are large.
  */
 export const companyColumns = {
   id: true,

@@ -22,8 +22,8 @@ export type CompanyValues = Pick<
 };
 
 /**
- * The changed fields of a company. A field that is undefined stays unchanged. If a value is null, an optional field is
- * cleared, and a required field stays unchanged.
+ * The changed fields of a company. A field that is undefined stays unchanged. The value null clears an optional field,
+ * and leaves a required field unchanged.
  */
 export type CompanyChanges = {
   [Field in keyof Omit<CompanyValues, 'slug'>]?: CompanyValues[Field] | null;

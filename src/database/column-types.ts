@@ -15,8 +15,8 @@ export function parseTimestamp(text: string): unknown {
 }
 
 /**
- * The parsers for the result columns of hand-written SQL, on PostgreSQL and on the embedded database. All types use the
- * parsers of the package pg, except timestamptz, which has a faster parser.
+ * The parsers for the result columns of hand-written SQL, on PostgreSQL and on the embedded database. All column types
+ * use the parsers of the package pg, except timestamptz, which has a faster parser.
  */
 export const columnTypes = {
   getTypeParser: ((oid: number, format) =>

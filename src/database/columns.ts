@@ -1,7 +1,7 @@
 import type { JsonShape } from '../paging.ts';
 
 /**
- * Returns a list of columns in SQL, separated by commas. `columnList` calls `render` to get the SQL for one column. The
+ * Returns SQL that lists columns, separated by commas. `columnList` calls `render` to get the SQL for one column. The
  * first argument of `render` is the column name in quotes, and its second argument is the column name without quotes.
  */
 export function columnList<Column extends string>(
@@ -12,9 +12,9 @@ export function columnList<Column extends string>(
 }
 
 /**
- * Returns the columns of a Prisma model for the result of an SQL statement. The SQL statements of the gateway list all
- * columns by name instead of using `SELECT *`. Prepared `SELECT *` statements of an older gateway version fail when the
- * migration of a newer version adds a column.
+ * Returns SQL that lists the columns of a Prisma model. The SQL statements of the gateway list all columns by name,
+ * because prepared `SELECT *` statements of an older gateway version fail when the migration of a newer version adds a
+ * column.
  *
  * @param fields the scalar fields of a model, as Prisma lists them (`Prisma.LocationScalarFieldEnum`)
  * @param alias the alias of the table in the SQL statement
@@ -41,8 +41,8 @@ export function columnsAsJson(alias: string, shape: JsonShape, instants: readonl
 }
 
 /**
- * Returns SQL that converts a row to jsonb for audit records. The SQL also converts instants to the format of the API.
- * If the SQL did not convert instants, `to_jsonb` would write instants with `+00:00`.
+ * Returns SQL that converts a row to jsonb for audit records. The SQL also converts instants to the text format of the
+ * API (`…Z`), because `to_jsonb` writes instants with `+00:00`.
  */
 export function rowAsJson(alias: string, instants: readonly string[]): string {
   const pairs = columnList(instants, (quoted, column) => `'${column}', ${apiInstant(`${alias}.${quoted}`)}`);

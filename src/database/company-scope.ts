@@ -1,8 +1,7 @@
 /**
- * Returns an SQL condition that is true for a company in the list `q."ofCompanies"`. The list is a text with company
- * ids, separated by spaces, or null for all companies. Because of the condition, PostgreSQL reads only rows of the
- * listed companies. If PostgreSQL read rows of other companies, a client could find out from the response time whether
- * another company has matching rows.
+ * Returns an SQL condition that is true for a company in the list `q."ofCompanies"`. `q."ofCompanies"` is a text with
+ * company ids, separated by spaces, or null for all companies. The condition keeps PostgreSQL from reading rows of
+ * other companies, because a client could find out from the response time whether another company has matching rows.
  *
  * @param company an SQL expression for the id of the company
  */

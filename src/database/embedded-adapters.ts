@@ -6,8 +6,8 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 type Client = Pick<PGlite, 'query' | 'exec' | 'transaction'>;
 
 /**
- * Prisma's connections to the embedded database. `EmbeddedAdapters` starts the transactions itself. The transactions of
- * the superclass report a failed COMMIT as a success, and do not handle a failed ROLLBACK.
+ * Prisma's connections to the embedded database. `EmbeddedAdapters` starts transactions itself, because the
+ * transactions of `PrismaPGlite` report a failed COMMIT as a success, and do not handle a failed ROLLBACK.
  */
 export class EmbeddedAdapters extends PrismaPGlite {
   readonly #client: Client;
@@ -19,15 +19,16 @@ export class EmbeddedAdapters extends PrismaPGlite {
 
   override async connect(): Promise<SqlDriverAdapter> {
     const adapter = await super.connect();
-    // The isolation level is ignored, because the embedded database runs one transaction after the other.
+    // `startTransaction` ignores the isolation level, because the embedded database runs one transaction after the
+    // other.
     adapter.startTransaction = () => startTransaction(this.#client);
     return adapter;
   }
 }
 
 /**
- * Starts a transaction. PGlite runs COMMIT after the callback of the transaction has ended. The callback therefore
- * waits until Prisma commits the transaction or rolls the transaction back.
+ * Starts a transaction. PGlite runs COMMIT after the callback of the transaction has ended, so the callback waits until
+ * Prisma commits or rolls back the transaction.
  */
 function startTransaction(client: Client): Promise<Transaction> {
   return new Promise((resolve, reject) => {
@@ -43,9 +44,9 @@ function startTransaction(client: Client): Promise<Transaction> {
             },
             async rollback() {
               const rolledBack = transaction.rollback();
-              // After the end of the callback, PGlite refuses further statements of the transaction. If PGlite accepted
-              // a statement after the ROLLBACK, the statement would run outside the transaction, and its changes would
-              // be permanent.
+              // When the callback has ended, PGlite refuses further statements of the transaction. If PGlite accepted a
+              // statement after the ROLLBACK, the statement would run outside the transaction and make permanent
+              // changes.
               endCallback();
               await Promise.all([rolledBack, ended]);
             },
@@ -53,8 +54,8 @@ function startTransaction(client: Client): Promise<Transaction> {
         );
       });
     });
-    // If BEGIN fails, `reject` reports the error. If the end of the transaction fails, `commit` and `rollback` report
-    // the error.
+    // If BEGIN fails, `reject` reports the error. If COMMIT or ROLLBACK fails, `commit` or `rollback` reports the
+    // error.
     ended.catch(reject);
   });
 }

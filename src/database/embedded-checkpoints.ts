@@ -4,17 +4,17 @@ import type { PGlite } from '@electric-sql/pglite';
 const checkIntervalMs = 30_000;
 
 /**
- * The number of bytes by which the write-ahead log grows before the gateway runs the next checkpoint. When the embedded
- * database starts after a crash, it replays at most about `maxLogBytes` bytes of the write-ahead log. A checkpoint
- * blocks the process for about 30 ms.
+ * The number of bytes by which the write-ahead log grows before the gateway runs the next checkpoint. After a crash,
+ * the embedded database therefore replays at most about `maxLogBytes` bytes of the write-ahead log when it starts. A
+ * checkpoint blocks the process for about 30 ms.
  */
 const maxLogBytes = 64 * 1024 * 1024;
 
 /**
  * The start parameter of the embedded database that turns off automatic checkpoints. PostgreSQL starts a checkpoint
  * when the write-ahead log has reached about half of `max_wal_size`. A PostgreSQL server runs each checkpoint in a
- * separate process, but PGlite has only one process. In PGlite, a checkpoint in the middle of a write would therefore
- * wait forever for a lock that the write holds.
+ * separate process, but PGlite has only one process. In PGlite, an automatic checkpoint in the middle of a write would
+ * therefore wait forever for a lock that the write holds.
  */
 export const noOwnCheckpoints = ['-c', 'max_wal_size=1TB'];
 
@@ -22,9 +22,9 @@ const bytesSinceCheckpoint = `
   SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 AS bytes FROM pg_control_checkpoint()`;
 
 /**
- * Starts a timer that checks the size of the write-ahead log. When the write-ahead log has grown enough, a `CHECKPOINT`
- * writes the changes of the embedded database to its data files. After a checkpoint, PostgreSQL can reuse the files of
- * the write-ahead log.
+ * Starts a timer that checks the size of the write-ahead log. When the write-ahead log has grown by `maxLogBytes`, a
+ * `CHECKPOINT` writes the changes of the embedded database to its data files. After a checkpoint, PostgreSQL can reuse
+ * the files of the write-ahead log.
  *
  * @returns a function that stops the timer, and waits for a check that is still running
  */
@@ -37,7 +37,7 @@ export function startCheckpoints(client: Pick<PGlite, 'query' | 'exec'>): () => 
   }
 
   const timer = setInterval(() => {
-    // an error is ignored here, because the next check tries the checkpoint again
+    // an error of this check is ignored, because the next check tries the checkpoint again
     running = check().catch(() => undefined);
   }, checkIntervalMs).unref();
 

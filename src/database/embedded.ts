@@ -15,10 +15,10 @@ import { lockFolder } from './folder-lock.ts';
 import { DatabaseStartError } from './start-error.ts';
 
 /**
- * The parsers of the package pg for column values, for use with PGlite. For example, PGlite's own parsers would return
- * a NULL inside an array as the text "NULL". The package pg has no names for array types. The list of parsers therefore
- * contains PostgreSQL's numbers (OIDs) of the array types: arrays of bool, int2, int4, text, varchar, int8, float8,
- * timestamptz, numeric, uuid and jsonb.
+ * The parsers of the package pg for column values, which PGlite uses instead of its own parsers. For example, PGlite's
+ * own parsers would return a NULL inside an array as the text "NULL". The package pg has no names for array types, so
+ * this code lists PostgreSQL's numbers (OIDs) of the array types: arrays of bool, int2, int4, text, varchar, int8,
+ * float8, timestamptz, numeric, uuid and jsonb.
  */
 const PG_PARSERS = Object.fromEntries(
   [
@@ -29,8 +29,8 @@ const PG_PARSERS = Object.fromEntries(
 
 /**
  * The size of PostgreSQL's page cache (`shared_buffers`) in MiB. The configured page cache is half as large as PGlite's
- * default, because a page cache occupies memory even in an idle process. The cache can be small, because the operating
- * system also caches the database files.
+ * default, because a page cache occupies memory even in an idle process. A small page cache is enough, because the
+ * operating system also caches the database files.
  */
 const sharedBuffersMebibytes = 64;
 

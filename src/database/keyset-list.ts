@@ -9,20 +9,20 @@ import {
 import { createStatementBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum number of lists whose rows one SQL statement counts on the embedded database. */
+/** The maximum number of lists in which one SQL statement counts rows on the embedded database. */
 const maxJoinedCounts = 10;
 
 /**
- * The maximum number of pages that one SQL statement reads as JSON. An SQL statement reads at most `maxJoinedJsonPages`
- * pages, because each page is long. Several SQL statements can read pages in parallel.
+ * The maximum number of pages that one SQL statement reads as JSON. One SQL statement reads only a few pages, because
+ * each page is long, and several SQL statements can read pages in parallel.
  */
 const maxJoinedJsonPages = 10;
 
 /** A page of a list whose rows belong to one owner, such as the whitelist entries of a location. */
 export interface OwnedRows<Row> {
   /**
-   * The id of the location or company that owns the rows. If the owner is a location, `companyId` is the id of its
-   * company; otherwise `companyId` equals `id`.
+   * The id of the location or company that owns the rows. If a location owns the rows, `companyId` is the id of the
+   * location's company; otherwise `companyId` equals `id`.
    */
   id: string;
   companyId: string;
@@ -35,8 +35,8 @@ type OwnedJson<Further> = JsonPage & Further & { id: string; companyId: string }
 type FoundRow = { n: number; ownerId: string; ownerCompanyId: string; id: string | null };
 
 /**
- * Creates the functions that read and count the pages of a list that is sorted by id. Calls with the same filters share
- * one SQL statement if they are made in the same iteration of the event loop.
+ * Creates the functions that read and count the pages of a list that is sorted by id. One SQL statement answers all
+ * calls with the same filters in the same iteration of the event loop.
  */
 export function createKeysetList<
   Row extends { id: string },
@@ -108,7 +108,7 @@ export function createKeysetList<
       answerOf: ([page]) => page,
     }),
 
-    /** Counts the rows of one owner that match the query. */
+    /** Counts the list rows of one owner (such as a location) that match a query. */
     count:
       options.kind === 'embedded'
         ? countInParts

@@ -18,12 +18,14 @@ export interface KeysetListOptions<Question, Shared> {
   table: string;
   fields: Readonly<Record<string, string>>;
   /**
-   * SQL expressions that replace columns of the table in the result of a statement. The name of an expression is the
-   * name of the replaced column. An SQL expression may use the columns of the alias `r` (a row of the list), but no
-   * other tables.
+   * SQL expressions that replace columns of the table in the result of a statement. The key of each SQL expression is
+   * the name of the column that it replaces. An SQL expression may use the columns of the alias `r` (a row of the
+   * list), but no other tables.
    */
   expressions?: Readonly<Record<string, string>>;
-  /** The columns that contain instants. When a page is read as JSON, instants get the format of the API. */
+  /**
+   * The columns that contain instants. When a page is read as JSON, instants are written in the text format of the API.
+   */
   instants?: readonly string[];
   /**
    * SQL for the additional columns of a page that is read as JSON. In `jsonPageColumns`, the alias `o` stands for the
@@ -44,7 +46,7 @@ export interface KeysetListOptions<Question, Shared> {
   /** An additional SQL condition that every row `r` of the list must meet. */
   condition?: string;
   /**
-   * Returns the data of a query from which `sharedParameters` creates the SQL parameters of `condition`. One SQL
+   * Returns the part of a query that `sharedParameters` converts to the SQL parameters of `condition`. One SQL
    * statement can answer several queries only if `sharedOf` returns the same object for each of these queries.
    */
   sharedOf?: (question: Question) => Shared;
@@ -52,8 +54,8 @@ export interface KeysetListOptions<Question, Shared> {
 }
 
 /**
- * A filter with a hand-written SQL condition. The SQL text of the filter uses two aliases. The alias `r` is a row of
- * the list, and the alias `q` is a query that contains the value of the filter.
+ * A filter with a hand-written SQL condition. In the SQL condition, the alias `r` is a row of the list, and the alias
+ * `q` is a query that contains the value of the filter.
  */
 interface FilterCondition {
   type: 'boolean' | 'timestamptz';
@@ -66,7 +68,7 @@ export interface Question {
   ownerId: string;
   /**
    * The ids of the companies to which the owner of the list may belong, separated by spaces (see `isOfCompanies`). If
-   * the ids are omitted, the owner may belong to any company.
+   * `ofCompanies` is omitted, the owner may belong to any company.
    */
   ofCompanies?: string | null | undefined;
 }
@@ -74,8 +76,8 @@ export interface Question {
 export type JsonQuestion = Pick<Page, 'after' | 'limit'> & { shape: JsonShape };
 
 /**
- * Creates the SQL statements for a list that is sorted by id. Each combination of filters and bounds has its own SQL
- * statement, so that PostgreSQL can choose the best index for each combination.
+ * Creates the SQL statements for a list that is sorted by id. Each combination of filters and page bounds (`after`,
+ * `before`) has its own SQL statement, so that PostgreSQL can choose the best index for each combination.
  */
 export function createKeysetStatements<Asked extends Question, Shared>(
   options: KeysetListOptions<Asked, Shared>,
@@ -129,7 +131,10 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     unnest(${['$ownerId::text[]', ...columns.map((column) => `$${column}::${types.get(column)}[]`)].join(', ')})
       WITH ORDINALITY AS q(${['"ownerId"', ...columns.map((column) => `"${column}"`), 'n'].join(', ')})`;
 
-  /** Returns the SQL condition that a row belongs to the list of a given owner. */
+  /**
+   * Returns an SQL condition that is true for the rows of a given owner that match the filters and page bounds in
+   * `used`.
+   */
   const membership = (ownerId: string, used: string[]) =>
     [
       `r."${owner.column}" = ${ownerId}`,
@@ -142,8 +147,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
   /**
-   * Returns the numbers of the columns that a query filters, as a part of the name of an SQL statement. The statement
-   * name contains numbers instead of column names, because PostgreSQL truncates long statement names.
+   * Returns the numbers of the columns by which a query filters, for the name of the SQL statement. The statement name
+   * contains column numbers instead of column names, because PostgreSQL truncates long statement names.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
@@ -166,9 +171,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   const shapes = new Map<JsonShape, number>();
 
   /**
-   * Returns a number that is unique for each JSON shape. The name of an SQL statement contains the number of its JSON
-   * shape. A JSON shape is the list of fields that each row has in the JSON of a list. The number of JSON shapes is
-   * small, because only the gateway defines JSON shapes, and clients cannot add shapes.
+   * Returns a number that identifies a JSON shape in the names of SQL statements. A JSON shape is the list of fields
+   * that each row has in the JSON of a list. There are few JSON shapes, because the gateway defines them, and clients
+   * cannot add JSON shapes.
    */
   function shapeNumber(shape: JsonShape): number {
     const number = shapes.get(shape) ?? shapes.size;
@@ -208,10 +213,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   }
 
   /**
-   * Counts the rows in one part of a list. Only rows that match the client's filters count. PostgreSQL first reads at
-   * most `rowsPerCount` rows that match the filters with an index. Then PostgreSQL checks all other filters for each
-   * row that it has read. The SQL statement therefore never reads more than `rowsPerCount` rows, even if few rows match
-   * all filters.
+   * Counts the rows in one part of a list that match the client's filters. PostgreSQL first uses an index to read at
+   * most `rowsPerCount` rows, and then checks the filters without an index for each of these rows. The SQL statement
+   * therefore never reads more than `rowsPerCount` rows, even if few rows match all filters.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);
@@ -243,8 +247,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   }
 
   /**
-   * Returns the parameters of one SQL statement that answers several queries. The parameter of a column is an array
-   * with one value for each query. Each other parameter has one value, which all queries share.
+   * Returns the parameters of one SQL statement that answers several queries. The SQL parameter of a column is an array
+   * with one value for each query. Every other SQL parameter has one value, which all queries share.
    */
   const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
     ...Object.fromEntries(

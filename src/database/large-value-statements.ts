@@ -1,20 +1,20 @@
 import { namedStatement } from './named-statement.ts';
 
 /**
- * The maximum size of a small value in bytes, when PostgreSQL stores the value uncompressed. One SQL statement reads
- * the small values of several rows, but a large value needs an SQL statement of its own.
+ * The size up to which a JSON value counts as small if PostgreSQL stores the value uncompressed, in bytes. One SQL
+ * statement reads the small JSON values of several rows, but a large JSON value needs an SQL statement of its own.
  */
 const smallStoredBytes = 16 * 1024;
 /**
- * The maximum compressed size of a small value, in bytes, when PostgreSQL compresses the value. Before compression, a
- * value can be up to ninety times larger than after compression.
+ * The size up to which a JSON value counts as small if PostgreSQL stores the value compressed, in bytes. Uncompressed,
+ * a JSON value can be up to ninety times larger.
  */
 const smallCompressedBytes = 1024;
 
 /**
- * The maximum size of a value as uncompressed jsonb, in bytes. If a value is larger than `maxJsonbBytes`, the gateway
- * does not read its JSON text, because the text would be too large for any response. A jsonb value can be longer than
- * its JSON text, by at most about 25 bytes for each JSON value (such as a string or number) in it.
+ * The maximum size of a JSON value as uncompressed jsonb, in bytes. If a value is larger than `maxJsonbBytes`, the
+ * gateway does not read its JSON text, because the text would be too large for any response. A jsonb value can be
+ * longer than its JSON text, but by at most about 25 bytes for each string, number or other value that it contains.
  */
 const maxJsonbBytes = 12 * 1024 * 1024;
 
@@ -25,7 +25,9 @@ const maxJsonbBytes = 12 * 1024 * 1024;
  * @param column the name of the column, which must have the type jsonb
  */
 export const createLargeValueStatements = (table: string, column: string) => ({
-  /** Reads the small values of several rows. If a value is not small, its text in the result is null. */
+  /**
+   * Reads the small JSON values of several rows. For a large JSON value, the result contains null instead of the text.
+   */
   smallValues: namedStatement(
     `${table}-${column}-small`,
     `SELECT id, CASE WHEN pg_column_size("${column}")
@@ -34,16 +36,16 @@ export const createLargeValueStatements = (table: string, column: string) => ({
       FROM "${table}" WHERE id = ANY($ids::text[]) AND "${column}" IS NOT NULL`,
   ),
 
-  /** Reads the value of one row, even if the value is very large. */
+  /** Reads the JSON value of one row, even if the value is very large. */
   wholeValue: namedStatement(
     `${table}-${column}-large`,
     `SELECT "${column}"::text AS text FROM "${table}" WHERE id = $id`,
   ),
 
   /**
-   * Reads the value of one row, but returns null if the value is too large. Without `OFFSET 0`, PostgreSQL could
-   * create the JSON text of a value more than once. The operator `#>` with an empty path returns the uncompressed
-   * value.
+   * Reads the JSON value of one row, but returns null if the value is too large for the response. Without `OFFSET 0`,
+   * PostgreSQL could create the JSON text of a value more than once. The operator `#>` with an empty path returns the
+   * uncompressed value.
    */
   boundedValue: namedStatement(
     `${table}-${column}-bounded`,

@@ -10,12 +10,12 @@ import type { Sql } from './types.ts';
 const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
 /**
- * The request for which large values are read. The gateway adds up the sizes of all large values that the request
- * reads.
+ * The request for which the gateway reads large values. The gateway adds up the sizes of all large values that it reads
+ * for one request.
  */
 export interface ValueReader {
   key: { id: string };
-  /** Checks the API key of the request again. Throws an error if the API key has lost its access. */
+  /** Checks the API key of the request again, and throws an error if the API key has lost access. */
   reauthenticate(): Promise<unknown>;
   /**
    * Whether the gateway streams the response to the client. In a streamed response, large values are read one after the
@@ -35,10 +35,10 @@ interface Question {
 const readSlots = createSlots(slotLimits.largeValueReads);
 
 /**
- * Creates the function that reads a JSON column with large values. One SQL statement reads the small values of several
- * rows. Large values are read one after the other, so that other requests can run between two reads.
+ * Creates the function that reads a JSON column with large values. One SQL statement reads the small JSON values of
+ * several rows. Large JSON values are read one after the other, so that other requests can run between two reads.
  *
- * @param sql the database connections for these reads
+ * @param sql the database connections that read the JSON column
  * @param table the name of a table that has a column `id`
  * @param column the name of the column, which must have the type jsonb
  * @param isBounded a function that returns whether the gateway can parse a JSON text quickly
@@ -63,7 +63,7 @@ export function createLargeValues(
     return characters <= maxCharactersOfAnswer;
   }
 
-  /** Reads a value of any size as JSON text. Returns `null` if the value has just been deleted. */
+  /** Reads a value of any size as JSON text. If the value has just been deleted, the returned text is `null`. */
   const readWhole = ({ id, reader }: Question) =>
     readSlots.run(reader.key.id, async () => {
       // The API key may have been revoked while the response waited for the client or for a slot.
@@ -77,7 +77,7 @@ export function createLargeValues(
   const readBounded = (question: Question) =>
     readSlots.run(question.reader.key.id, async () => {
       const { id, reader } = question;
-      // The API key may have been revoked while the value waited for a slot.
+      // The API key may have been revoked while the read of this value waited for a slot.
       await reader.reauthenticate();
       // If the response has already reached its maximum size, the gateway reads no more large values for the response.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);

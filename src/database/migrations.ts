@@ -8,8 +8,8 @@ import { property } from './violations.ts';
 /** One migration, which is a folder in prisma/migrations with the layout that Prisma requires. */
 export interface Migration {
   /**
-   * The name of the folder: `<timestamp>_<what the migration does>`. The alphabetical order of the folder names is the
-   * order in which the migrations are applied.
+   * The name of the migration's folder: `<timestamp>_<what the migration does>`. The alphabetical order of the folder
+   * names is the order in which the migrations are applied.
    */
   name: string;
   script: string;
@@ -18,8 +18,8 @@ export interface Migration {
 }
 
 /**
- * A row in the history of migrations. Each row belongs to a migration that was applied completely, or to a migration
- * that failed and is incomplete.
+ * A row in the history of migrations. Each row describes a migration that was applied completely, or a migration that
+ * failed and is incomplete.
  */
 interface AppliedMigration {
   name: string;
@@ -74,8 +74,8 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
   if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
   return database.withMigrationLock(async (connection) => {
-    // Another process may have applied the migrations while this process waited for the lock, so this process reads the
-    // history of migrations again.
+    // This process reads the history of migrations again, because another process may have applied the migrations while
+    // this process waited for the migration lock.
     const history = await readHistory(database.sql);
     if (!needsWork(migrations, history, log)) return [];
     const unfinished = history.find(({ finished }) => !finished);
@@ -112,8 +112,8 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 }
 
 /**
- * Applies one migration. One transaction runs the migration and adds its row to the history. If the process crashes
- * during the migration, PostgreSQL therefore rolls the whole migration back. If PostgreSQL refuses to run a script in a
+ * Applies one migration. One transaction runs the migration and adds its row to the history of migrations, so that
+ * PostgreSQL rolls the whole migration back if the process crashes. If PostgreSQL refuses to run a script in a
  * transaction, the gateway runs the script without a transaction.
  */
 async function applyMigration(connection: MigrationConnection, migration: Migration): Promise<void> {
@@ -134,9 +134,10 @@ async function applyMigration(connection: MigrationConnection, migration: Migrat
 }
 
 /**
- * Runs the script of a migration without a transaction. If the script fails, its completed statements are not rolled
- * back. In the history of migrations, the row of the failed migration stays unfinished. While the history contains an
- * unfinished migration, every gateway process exits with an error at its start.
+ * Runs the script of a migration without a transaction. If a script without a transaction fails, PostgreSQL does not
+ * roll back the statements that have already succeeded, and the row of the migration in the history of migrations stays
+ * unfinished. While the history of migrations contains an unfinished migration, every gateway process exits with an
+ * error at its start.
  */
 async function applyWithoutTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
   const id = await startHistoryRow(connection, migration);

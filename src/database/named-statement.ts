@@ -2,16 +2,16 @@ import type { Statement, Transaction } from './types.ts';
 
 /**
  * The values of named parameters of an SQL statement. The value of a parameter may have any type that `Sql.query`
- * accepts, or be an array of instants.
+ * accepts, and may also be an array of Dates.
  */
 type Parameters = Readonly<Record<string, unknown>>;
 
 /** An SQL statement whose parameters have names. */
 export interface NamedStatement extends Statement {
   /**
-   * Converts named values to the list of values for one execution of the SQL statement. If the SQL text does not use a
-   * named value, the value is ignored. Times become ISO 8601 text, which PostgreSQL and the embedded database also
-   * accept in arrays.
+   * Converts named values to the list of values for one execution of the SQL statement. A named value that the SQL text
+   * does not use is ignored. A Date becomes ISO 8601 text, which PostgreSQL and the embedded database also accept in
+   * arrays.
    *
    * @throws {TypeError} when a parameter of the SQL text has no value
    */

@@ -23,14 +23,14 @@ import {
 const DEADLOCK = '40P01';
 
 /**
- * The maximum time for which a request waits for a free connection, in milliseconds. The maximum is longer than 5 s,
- * because a frozen gateway process can block other requests for 5 s. When a process has been frozen for 5 s, PostgreSQL
- * ends the transaction of the process.
+ * The maximum time for which a request waits for a free connection, in milliseconds. This maximum must be longer than 5
+ * s, because a frozen gateway process can block other requests until PostgreSQL ends the transaction of the frozen
+ * process after 5 s.
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
 /**
- * The maximum time for which a request of a gate waits for a free connection, in milliseconds. Requests of gates use
- * their own connection pool.
+ * The maximum time for which a request of a gate waits for a free connection, in milliseconds. Requests of gates have a
+ * connection pool of their own.
  */
 const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 
@@ -45,7 +45,7 @@ const START_RETRY_INTERVAL_MS = 1_000;
 /** The interval at which a process checks whether the migrations of another process are complete, in milliseconds. */
 const LOCK_RETRY_INTERVAL_MS = 200;
 
-/** The parameters of PostgreSQL that limit the time of the statements and transactions of a connection. */
+/** The PostgreSQL parameters that limit how long the statements and transactions of a connection may take. */
 const TIME_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 
 /** The options for a PostgreSQL server, such as its address and the number of connections of this process. */
@@ -55,7 +55,8 @@ interface PostgresOptions extends DatabaseOptions {
 
 /**
  * Connects to a PostgreSQL server. The gateway has separate connection pools for requests of gates, for health probes,
- * and for other requests. Slow or blocked requests therefore never occupy the connections for gates and health probes.
+ * for long work, and for all other requests. Slow or blocked requests therefore never occupy the connections for gates
+ * and health probes.
  *
  * @throws {DatabaseStartError} when the PostgreSQL server does not answer within `startWaitSeconds`
  */
@@ -69,9 +70,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepAlive: true,
     types: columnTypes,
   };
-  // The gateway sets no time limits for the whole connection if it connects through a pooler such as PgBouncer. A
-  // pooler rejects time limits as connection parameters. A time limit that a session sets with SQL would also apply to
-  // other clients of the pooler.
+  // When the gateway connects through a pooler such as PgBouncer, the gateway sets no time limits for the whole
+  // connection. A pooler rejects connection parameters that set time limits, and a time limit that a session sets with
+  // SQL would also apply to other clients of the pooler.
   const throughPooler = directDatabaseUrl !== undefined || !prepareStatements;
 
   function openPool(
@@ -92,9 +93,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         options: '-c jit=off',
       }),
       max: size,
-      // PostgreSQL itself ends slow statements. The package pg has its own time limit (`query_timeout`), which is 1 s
-      // longer than the time limit of PostgreSQL. `query_timeout` therefore takes effect only when PostgreSQL is
-      // unreachable.
+      // PostgreSQL itself ends slow statements after `statement_timeout`. The time limit of the package pg
+      // (`query_timeout`) is 1 s longer, so `query_timeout` takes effect only when PostgreSQL is unreachable.
       query_timeout: statementTimeoutMs + 1_000,
       // Each database session uses UTC, because Prisma's adapter treats every time as UTC and ignores the server's time
       // zone. The time zone can also be set through PgBouncer, because PgBouncer restores the time zone of each client
@@ -191,14 +191,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       try {
         await Promise.all([locker.connect(), worker.connect()]);
         // Migrations can take minutes, and other gateway processes wait for the migrations. For migrations, the gateway
-        // therefore switches off the time limits that the PostgreSQL role has. Through a pooler, the gateway does not
-        // change the time limits, because the change would also apply to other clients of the pooler.
+        // therefore switches off the time limits of its PostgreSQL role. On a connection through a pooler, the gateway
+        // leaves the time limits on, because the change would also apply to other clients of the pooler.
         if (directDatabaseUrl !== undefined || !throughPooler) {
           await worker.query(TIME_LIMITS.map((name) => `SET ${name} TO 0`).join('; '));
         }
-        // The gateway takes the advisory locks for a transaction, because a pooler does not support advisory locks for
-        // a session. The queries that request the locks have no parameters, because PostgreSQL would keep the snapshot
-        // of a query with parameters.
+        // The gateway takes transaction-level advisory locks, because a pooler does not support session-level advisory
+        // locks. The queries that request the advisory locks have no parameters, because PostgreSQL would keep the
+        // snapshot of a query with parameters.
         await locker.query(['BEGIN', ...TIME_LIMITS.map((name) => `SET LOCAL ${name} TO 0`)].join('; '));
         await takeAdvisoryLock(locker, advisoryLocks.migration);
         await takeAdvisoryLock(locker, advisoryLocks.prismaMigration);
@@ -224,7 +224,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 }
 
 /**
- * Waits until PostgreSQL answers, because the gateway and PostgreSQL may start at the same time.
+ * Waits until PostgreSQL answers, because the gateway and PostgreSQL can start at the same time.
  *
  * @throws {DatabaseStartError} when PostgreSQL does not answer in time, or immediately when it rejects the connection
  *   settings
@@ -256,9 +256,9 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Requests an advisory lock for the current transaction again and again until PostgreSQL grants the lock. A single
- * statement that waited for the lock would keep its snapshot, and would therefore block a CREATE INDEX CONCURRENTLY in
- * another process.
+ * Requests an advisory lock for the current transaction again and again until PostgreSQL grants the lock. A single SQL
+ * statement that waits for the advisory lock would keep its snapshot meanwhile, and would therefore block a CREATE
+ * INDEX CONCURRENTLY in another process.
  */
 async function takeAdvisoryLock(client: pg.Client, lock: number): Promise<void> {
   for (;;) {
@@ -271,8 +271,8 @@ async function takeAdvisoryLock(client: pg.Client, lock: number): Promise<void> 
 }
 
 /**
- * Returns the message of an error. If all addresses of a host refuse the connection, Node's error has no message, so
- * the function returns the code of the error instead.
+ * Returns the message of an error, or the code of the error if the message is empty. Node's error has no message if all
+ * addresses of a host refuse the connection.
  */
 function reasonOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The maximum time for which a Prisma transaction may wait for a connection, and the maximum duration of the
- * transaction, in milliseconds. Prisma's defaults (2 s and 5 s) are too short for an import, and for fifty
+ * The maximum time for which a Prisma transaction may wait for a connection (`maxWait`), and the maximum time for which
+ * it may run (`timeout`), in milliseconds. Prisma's defaults (2 s and 5 s) are too short for an import, and for fifty
  * consecutive writes on the embedded database.
  */
 export const TRANSACTION_OPTIONS = { maxWait: 10_000, timeout: 30_000 };
@@ -15,7 +15,7 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 /**
  * The PostgreSQL settings that limit how long a frozen gateway process can block other processes, in milliseconds. When
  * a process with an open transaction has sent nothing for 5 s, PostgreSQL ends the transaction and releases the locks
- * of the transaction. Other processes wait for a lock for up to 8 s, and therefore get the released lock in time.
+ * of the transaction. Other processes wait for a lock for up to 8 s, which is long enough to get the released lock.
  */
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
@@ -29,7 +29,7 @@ export const maxJoinedWaitMs = 100;
 export const PROBE_TIMEOUT_MS = 1_000;
 
 /**
- * Waits for the answer to a health probe, but at most one second.
+ * Waits for the answer of the database to a health probe, but at most one second.
  *
  * @throws when the probe fails or takes longer than one second
  */

@@ -9,20 +9,21 @@ type Connection = Pick<PGlite, 'query' | 'exec'>;
 type Client = Connection & Pick<PGlite, 'transaction'>;
 
 /**
- * Access to the single connection of the embedded database. Each of three kinds of work has its own client: gate
- * decisions, long work, and all other work. SQL statements for gate decisions run first.
+ * Access to the single connection of the embedded database. There is one database client for gate decisions, one for
+ * long work, and one for all other work. SQL statements for gate decisions run first.
  */
 export interface SharedConnection {
   /**
-   * The database client for gate decisions. SQL statements of this client must be read-only, and run before all other
-   * waiting SQL statements.
+   * The database client for gate decisions. The SQL statements for gate decisions must be read-only, and run before all
+   * other waiting SQL statements.
    */
   gates: Client;
   /** The database client for all work except gate decisions and long work. */
   others: Client;
   /**
    * The database client for long work, such as imports. SQL statements for gate decisions can run between two
-   * statements of a long transaction. Gate decisions then use uncommitted changes of the long transaction.
+   * statements of a long transaction. A gate decision that runs in the middle of a long transaction sees the
+   * uncommitted changes of this transaction.
    */
   heavy: Client;
 }
@@ -31,21 +32,21 @@ export interface SharedConnection {
 const iterationsForGates = 4;
 
 /**
- * The maximum number of SQL statements for gate decisions that run in a row while another statement waits. Because of
- * the maximum, gates cannot starve other requests.
+ * The maximum number of SQL statements for gate decisions that run in a row while another statement waits, so that
+ * gates cannot starve other requests.
  */
 const maxGatesInARow = 20;
 
 /**
  * Lets several clients use the connection of the embedded database, which runs only one statement or transaction at a
- * time. An SQL statement for a gate decision runs before all other waiting work. The statement of a gate decision waits
- * only for the statement or transaction that is already running.
+ * time. An SQL statement for a gate decision runs before all other waiting work, and waits only for the statement or
+ * transaction that is already running.
  *
  * The embedded database runs in the thread of the event loop. Before each SQL statement, the queue yields to the event
  * loop for a few iterations, so that the process can read new requests of gates from their sockets.
  *
- * Each statement or transaction runs in the async context of its caller. The tracing spans of the statement or
- * transaction therefore belong to the request of the caller.
+ * Each statement or transaction runs in the async context of its caller, so that its tracing spans belong to the
+ * caller's request.
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
@@ -53,8 +54,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   let isRunning = false;
 
   /**
-   * Runs the waiting SQL statements of gates. After these statements, `answerGates` waits a few iterations of the event
-   * loop for further statements of gates.
+   * Runs the waiting SQL statements for gate decisions, and then waits a few iterations of the event loop for further
+   * statements of gates.
    */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {
@@ -94,7 +95,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     transaction: (callback) => queued(() => pglite.transaction(callback)),
   };
 
-  /** Wraps a transaction so that waiting SQL statements for gate decisions run before each of its statements. */
+  /**
+   * Wraps a transaction so that waiting SQL statements for gate decisions run before each statement of the transaction.
+   */
   function answeringGates(transaction: Transaction): Transaction {
     const ofGate = inSavepoints(transaction);
     return Object.assign(Object.create(transaction) as Transaction, {

@@ -5,19 +5,20 @@ import { groupBy } from './group-by.ts';
 import { partsOf, partsWithin } from './parts.ts';
 import { isRefusedValue } from './violations.ts';
 
-/** The maximum number of queries that are answered together, unless the caller specifies another maximum. */
+/** The maximum number of ids whose rows one SQL statement reads. */
 const maxJoinedQuestions = 1000;
 
 /**
- * The maximum number of rows that one statement reads for several queries. The maximum keeps each SQL statement short,
- * so that the process can do other work between two statements.
+ * The maximum number of rows that one SQL statement reads for several queries. Each SQL statement is therefore short,
+ * and the process can do other work between two statements.
  */
 const maxJoinedRows = 1_024;
 
 /**
  * Answers several queries with one call of `load`. When PostgreSQL rejects a value of one query, `loadApart` calls
- * `load` again for each half of the queries. `loadApart` continues to halve the queries until only the query with the
- * rejected value fails. `loadApart` does not repeat `load` after other errors, such as an unreachable database.
+ * `load` again for each half of the queries. `loadApart` continues to halve the list of queries until only the query
+ * with the rejected value fails. After other errors, such as an unreachable database, `loadApart` does not call `load`
+ * again.
  */
 async function loadApart<Question, Answer>(
   load: Load<Question, Answer>,
@@ -28,8 +29,8 @@ async function loadApart<Question, Answer>(
   } catch (error) {
     if (questions.length === 1 || !isRefusedValue(error)) throw error;
     const answers: (Answer | Error)[] = [];
-    // The list of queries is split into two halves. The process loads one half after the other, because two parallel
-    // loads would need two database connections.
+    // The two halves of the list of queries are loaded one after the other, because two parallel loads would need two
+    // database connections.
     for (const half of partsOf(questions, Math.ceil(questions.length / 2))) {
       const found = await loadApart(load, half).catch((error: Error) => half.map(() => error));
       answers.push(...Array.from(found));
@@ -60,7 +61,7 @@ export const createQueryBatch = <Question, Answer>(
  *
  * @param batch.keyOf returns the same key for equal queries, so that the database answers them only once. Without
  *   `batch.keyOf`, the database answers equal queries separately
- * @param batch.maxJoined the maximum number of queries that are answered together
+ * @param batch.maxJoined the maximum number of queries that one execution of an SQL statement answers
  * @param batch.rowsOf returns how many rows the result of a query may have. `batch.rowsOf` is needed only for queries
  *   with many result rows
  */
@@ -113,8 +114,8 @@ async function readById<Row extends { id: string }>(
 }
 
 /**
- * Creates a function that reads the rows with the given ids. All calls in the same iteration of the event loop share
- * one SQL statement.
+ * Creates a function that reads the rows with the given ids. One SQL statement reads the rows for all calls of the
+ * function in the same iteration of the event loop.
  *
  * @param statement the SQL statement that reads the rows whose ids are in `$ids`
  * @returns a function that returns the rows in the order of the given ids, and omits unknown ids
@@ -130,11 +131,11 @@ export function createRowsById<Row extends { id: string }>(
 }
 
 /**
- * Creates a function that reads a row by its id. All calls in the same iteration of the event loop share one SQL
- * statement.
+ * Creates a function that reads a row by its id. One SQL statement reads the rows for all calls of the function in the
+ * same iteration of the event loop.
  *
  * @param statement the SQL statement that reads the rows whose ids are in `$ids`
- * @returns a function that returns the row, or undefined for an unknown id
+ * @returns a function that returns the row with the given id, or undefined for an unknown id
  */
 export function createRowById<Row extends { id: string }>(
   sql: Sql,

@@ -29,7 +29,7 @@ export const tracedSql = (sql: Sql): Sql => ({
   },
 });
 
-/** Returns the span name of a Prisma statement, which is its first word, such as SELECT. */
+/** Returns the name of the tracing span for a Prisma statement: the first word of the statement, such as SELECT. */
 const verbOf = (text: string) => /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'statement';
 
 function traceStatements(queryable: SqlQueryable): void {

@@ -18,8 +18,8 @@ export interface Statement {
  */
 export interface Sql {
   /**
-   * Runs one SQL statement and returns its rows. The columns have the following JavaScript types, both on PostgreSQL
-   * and on the embedded database:
+   * Runs one SQL statement and returns its rows. On PostgreSQL and on the embedded database, the column values have the
+   * following JavaScript types:
    *
    * - a timestamptz becomes a JavaScript Date;
    * - int2, int4 and float8 become numbers;
@@ -46,7 +46,7 @@ export interface MigrationConnection {
   runScript(script: string): Promise<void>;
 }
 
-/** Access to a database with Prisma and with hand-written SQL, over the same connections. */
+/** Access to a database with Prisma (`prisma`) and with hand-written SQL (`sql`), over the same connections. */
 export interface Connections {
   prisma: PrismaClient;
   sql: Sql;
@@ -62,7 +62,7 @@ export type DatabaseState = 'ok' | 'read-only' | 'unavailable';
 export interface PoolState {
   /** The kind of work for which the gateway uses the connection pool. */
   pool: 'general' | 'gates' | 'heavy';
-  /** The maximum number of connections of the pool. */
+  /** The maximum number of connections in the connection pool. */
   size: number;
   inUse: number;
   /** The number of queries and transactions that wait for a connection. */
@@ -83,20 +83,20 @@ export interface Database extends Connections {
    */
   kind: 'postgresql' | 'embedded';
   /**
-   * Checks the state of the database over a separate connection. The check takes at most about one second, and never
-   * throws an error.
+   * Checks the state of the database over a separate connection. The check of the state takes at most about one second,
+   * and never throws an error.
    */
   state(): Promise<DatabaseState>;
   /**
    * Returns the current size and use of all connection pools. For the embedded database, which has no connection pools,
-   * the list is empty.
+   * `pools` returns an empty list.
    */
   pools(): PoolState[];
   /** Waits for running statements, then closes the connections, and releases the folder of an embedded database. */
   close(): Promise<void>;
   /**
-   * Runs `work` on a separate connection while this process holds the migration lock. The function first waits until
-   * other gateway processes and `prisma migrate` have finished their migrations.
+   * Runs `work` on a separate connection while this process holds the migration lock. Before it runs `work`,
+   * `withMigrationLock` waits until other gateway processes and `prisma migrate` have finished their migrations.
    */
   withMigrationLock<Result>(work: (connection: MigrationConnection) => Promise<Result>): Promise<Result>;
 }
@@ -108,8 +108,8 @@ export interface Database extends Connections {
 export interface DatabaseOptions {
   databaseUrl?: string | undefined;
   /**
-   * The address for migrations, which connects to the same PostgreSQL server without a pooler. If a configuration
-   * contains an address for migrations, its `databaseUrl` must be the address of a pooler.
+   * The address for migrations, which connects to the same PostgreSQL server without a pooler. If `directDatabaseUrl`
+   * is set, `databaseUrl` must be the address of a pooler.
    */
   directDatabaseUrl?: string | undefined;
   /** The address of a standby server of PostgreSQL, for reads whose data may be some seconds old. */
@@ -124,7 +124,7 @@ export interface DatabaseOptions {
   log: Logger;
   /**
    * The maximum number of connections for requests. For long work, such as imports, the process opens additional
-   * connections. The number of additional connections is at most a third of `poolSize`.
+   * connections: at most a third of `poolSize`, rounded up.
    */
   poolSize?: number;
   /** The maximum number of connections for requests of gates. */

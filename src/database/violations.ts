@@ -24,12 +24,12 @@ export function isUniqueViolation(error: unknown, constraintName?: string): bool
 const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
 
 /**
- * Whether PostgreSQL rejected a statement because one of its values is not acceptable. A rejected statement has changed
+ * Whether PostgreSQL rejected an SQL statement because of one of its values. The rejected statement has changed
  * nothing, and may succeed with other values. `isRefusedValue` recognizes errors of pg, PGlite and Prisma, as
  * `isUniqueViolation` does.
  */
 export function isRefusedValue(error: unknown): boolean {
-  // PGlite formats dates in JavaScript, which throws a RangeError for an invalid date.
+  // PGlite formats a Date in JavaScript, which throws a RangeError if the Date is invalid.
   return error instanceof RangeError || hasCode(error, REFUSED_VALUE_CLASS);
 }
 
@@ -45,8 +45,8 @@ const hasCode = (error: unknown, codes: RegExp): boolean =>
     .some((code) => codes.test(String(code)));
 
 /**
- * Returns an error and the error objects inside it. Any of the returned objects may be the error of PostgreSQL. The
- * outer error object comes from Prisma, a driver adapter, pg or PGlite.
+ * Returns an error and the error objects inside it. The outer error object comes from Prisma, a driver adapter, pg or
+ * PGlite, and any of the returned objects may be the error of PostgreSQL.
  */
 const causesOf = (error: unknown): unknown[] => [
   property(property(property(error, 'meta'), 'driverAdapterError'), 'cause'),

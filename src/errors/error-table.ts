@@ -44,9 +44,9 @@ type ErrorPlace = Pick<GraphQLErrorOptions, 'nodes' | 'source' | 'positions' | '
 
 /**
  * An error whose message the client may see. Any error that is not a ServiceError is unexpected, and the client sees
- * `INTERNAL_ERROR` instead (masking.ts). REST and GraphQL both use the class ServiceError for errors. A GraphQL
- * response has the `code` and the `details` of a ServiceError in `extensions`. The body of a REST response has the
- * `code` and the `details` (docs/contract.md#response-envelope).
+ * `INTERNAL_ERROR` instead (masking.ts). REST and GraphQL both use the class ServiceError for errors. The `code` and
+ * the `details` of a ServiceError are in `extensions` of a GraphQL response, and in the body of a REST response
+ * (docs/contract.md#response-envelope).
  *
  * A ServiceError has no stack trace, because the gateway never logs the stack trace of a ServiceError. Recording the
  * stack traces of 1,000 rejected rows would delay all other requests by about 100 ms.
@@ -76,7 +76,7 @@ export class ServiceError extends GraphQLError {
   }
 }
 
-// Error objects such as `keyRequired` are created only once and used for many responses. Clients can send floods of
+// Error objects such as `keyRequired` are created only once and used for many responses, because clients can send many
 // invalid requests. Creating an error object takes longer than all other work for the response to an invalid request.
 
 /** The error for a request without an API key, with status 401 (docs/contract.md#authentication). */
@@ -88,7 +88,9 @@ export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required
  */
 export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
 
-/** The error when the rate limit of the API key or of the client's IP address is exceeded, with status 429. */
+/**
+ * The error for a request that exceeds the rate limit of its API key or of the client's IP address, with status 429.
+ */
 export const rateLimitExceeded = new ServiceError(
   'RATE_LIMIT_EXCEEDED',
   'Too many requests, please try again later',
@@ -116,15 +118,12 @@ export const quotaNotFound = (referenceId: string) =>
   new ServiceError('NOT_FOUND', 'Quota not found', { field: 'referenceId', value: shown(referenceId) });
 
 /**
- * The name of the field that the details of a version conflict contain. A version conflict is the error when an object
- * no longer has the version that the client expects.
+ * The value of `details.field` in the error for a version conflict. A version conflict occurs when a client changes an
+ * object that no longer has the version that the client expects.
  */
 export const expectedVersionField = 'expectedVersion';
 
-/**
- * The error when a client changes an object, but the version of the object is not the version that the client
- * expects.
- */
+/** The error for a version conflict; its `details.value` is the current version of the object. */
 export const versionConflict = (version: number) =>
   new ServiceError('CONFLICT', `Changed since: the version is now ${version}`, {
     field: expectedVersionField,
@@ -146,7 +145,7 @@ export const invalidField = (field: string, message: string, value: unknown) =>
     errors: [{ field, message }],
   });
 
-/** The error, with status 400, when the requested values are too large for one response. */
+/** The error for a request whose requested values are too large for one response, with status 400. */
 export const valuesTooLarge = (field: string) =>
   new ServiceError(
     'VALIDATION_ERROR',
@@ -187,7 +186,7 @@ export function shown(value: unknown): unknown {
   if (typeof value === 'object' && !isShortJson(value)) return undefined;
   if (typeof value === 'string') {
     const start = value.slice(0, maxShownCharacters);
-    // The function does not split a character that consists of two UTF-16 units.
+    // Shortening a string must not split a character that consists of two UTF-16 units.
     return (start.length < value.length ? start.replace(/[\ud800-\udbff]$/, '') : start).toWellFormed();
   }
   return value;

@@ -10,9 +10,9 @@ export interface ErrorSource {
 }
 
 /**
- * Returns an error that the gateway may send to a client. If the error is a `ServiceError`, the function returns it
- * unchanged. For an error that is not a `ServiceError`, the client gets `INTERNAL_ERROR`, and the gateway logs the
- * original error with the id of the request.
+ * Returns the error that the gateway sends to the client when `error` occurs. A `ServiceError` stays unchanged. For an
+ * unexpected error, the client gets `INTERNAL_ERROR`, and the gateway logs the original error with the id of the
+ * request.
  */
 export function maskError(error: unknown, { requestId, log }: ErrorSource): ServiceError {
   if (error instanceof ServiceError) return error;
@@ -34,9 +34,9 @@ function causeOf(error: unknown): unknown {
 }
 
 /**
- * Returns a GraphQL error with the request id. The log entries of the request also contain the request id.
+ * Returns a copy of a GraphQL error with the request id, which is also in the log entries of the request.
  *
- * @param http the status and headers for Yoga's response
+ * @param http the HTTP status and the headers of the response that Yoga sends
  */
 export function toldError(
   { message, nodes, source, positions, path, extensions }: GraphQLError,

@@ -17,14 +17,14 @@ export interface AccessCandidate {
 }
 
 /**
- * The maximum number of candidates (whitelist entries whose plate the camera may have misread) in one decision. A
- * person could not easily choose from more candidates.
+ * The maximum number of candidates (whitelist entries whose plate the camera may have misread) in one decision. The
+ * number of candidates is limited, because a person must choose one of them.
  */
 export const maxCandidates = 27;
 
 /**
  * The decision whether a vehicle may enter, with the whitelist entry on which the decision is based. If the camera may
- * have misread the plate, the decision also lists the whitelist entries of similar plates.
+ * have misread the plate, the decision also lists the whitelist entries with similar plates.
  */
 export interface AccessDecision {
   reason: AccessReason;
@@ -35,9 +35,7 @@ export interface AccessDecision {
   at: Date;
 }
 
-/**
- * Creates a decision from the whitelist entry that was found, or a decision for a vehicle that has no whitelist entry.
- */
+/** Creates a decision from the vehicle's whitelist entry, or a decision for a vehicle without a whitelist entry. */
 export const decisionBy = (
   facts: AccessFacts | null,
   at: Date,
@@ -50,7 +48,7 @@ export const decisionBy = (
   at,
 });
 
-/** Returns the result of each rule of a decision. With the results, a person can explain the decision to the driver. */
+/** Returns the result of each rule of a decision, so that a person can explain the decision to the driver. */
 export function accessChecks({ facts, at, candidates }: AccessDecision): AccessCheck[] {
   if (facts) {
     const { referenceId } = facts.entry;
@@ -67,8 +65,8 @@ export function accessChecks({ facts, at, candidates }: AccessDecision): AccessC
 }
 
 /**
- * Makes the decision for a plate from the whitelist entry that has exactly this plate. If no entry has exactly this
- * plate, and only one entry has a similar plate, the function uses the entry with the similar plate.
+ * Makes the decision for a plate from the whitelist entry that has exactly this plate. If no whitelist entry has
+ * exactly this plate, but exactly one entry has a similar plate, the decision uses the entry with the similar plate.
  */
 export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Date): AccessDecision {
   const similar = found.map((facts) => ({ facts, differences: plateDifferences(read, facts.entry) }));

@@ -3,13 +3,13 @@ import { hoursOf } from '../whitelist/columns.ts';
 import { hoursText, wallTime, weekdays } from '../whitelist/hours.ts';
 import { invalidity, isWithinEntryHours } from '../whitelist/validity.ts';
 
-/** A whitelist entry, with all other data that the rules of a decision need. */
+/** A whitelist entry, with all other data that the rules of a gate decision need. */
 export interface AccessFacts {
   entry: WhitelistEntry;
   /** The time zone of the location, to which the weekly hours of the whitelist entry refer. */
   timezone: string;
   /**
-   * How many times the vehicle of a whitelist entry with `maxEntries` has entered. The value is null if the whitelist
+   * How many times the vehicle of a whitelist entry with `maxEntries` has entered. The number is null if the whitelist
    * entry has no `maxEntries`, or if the vehicle has not entered yet.
    */
   recorded: number | null;
@@ -31,11 +31,11 @@ interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
 /** A rule that decides whether a vehicle with a whitelist entry may enter. */
 interface AccessRule {
   name: string;
-  /** Whether the gateway only reports a violation of this rule, and still admits the vehicle. */
+  /** Whether the gateway admits a vehicle that violates this rule, and only reports the violation. */
   isReportedOnly?: (facts: AccessFacts) => boolean;
   /** Returns the reason why this rule refuses the vehicle, or null when the vehicle passes the rule. */
   objection: (facts: AccessFacts, at: Date) => AccessReason | null;
-  /** Describes the result of the rule for the person at the intercom. */
+  /** Describes the result of the rule for the person who explains the decision to the driver. */
   detail: (facts: AccessFacts, at: Date) => string;
 }
 
@@ -100,8 +100,8 @@ export const accessReason = (facts: AccessFacts | null, at: Date): AccessReason 
   facts ? firstObjection(facts, at) : 'NOT_LISTED';
 
 /**
- * Whether the reference of a vehicle, such as an apartment, has reached its quota. The result does not depend on
- * whether the quota is enforced or only reported.
+ * Whether the reference of a vehicle, such as an apartment, has reached its quota. `isQuotaReached` does not depend on
+ * whether the gateway enforces the quota or only reports violations.
  */
 export const isQuotaReached = (facts: AccessFacts | null, at: Date): boolean =>
   facts !== null && quotaRule.objection(facts, at) !== null;

@@ -27,8 +27,8 @@ import {
 export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
 /**
- * Creates the functions that make gate decisions. If a function is called several times in one iteration of the event
- * loop, one SQL statement answers all of these calls.
+ * Creates the functions that make gate decisions. One SQL statement answers all calls of a function in the same
+ * iteration of the event loop.
  */
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
@@ -67,8 +67,8 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
     /**
      * Decides whether a vehicle may enter a location at a given time.
      *
-     * @param similar whether a plate also matches a whitelist entry whose plate differs in one character that cameras
-     *   often misread
+     * @param similar whether the plate also matches a whitelist entry whose plate differs only in one character that
+     *   cameras often misread
      * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key
      */
     async decideAccess(

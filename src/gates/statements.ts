@@ -27,8 +27,8 @@ interface QuotaColumns {
 }
 
 /**
- * A result row with a location, one matching whitelist entry of the location, and the data that the decision needs. The
- * columns of the whitelist entry are null when no whitelist entry matched.
+ * A result row with a location, one matching whitelist entry of the location, and the data that the gate decision
+ * needs. The columns of the whitelist entry are null when no whitelist entry matched.
  */
 export type LocationAndEntry = Nullable<WhitelistEntry> &
   Omit<AccessFacts, 'entry' | 'quota'> &
@@ -37,7 +37,7 @@ export type LocationAndEntry = Nullable<WhitelistEntry> &
 /** A result row with a location, a matching whitelist entry, and the index of the text that matched. */
 export type LocationAndFittingEntry = LocationAndEntry & { place: number };
 
-/** Reads the location from the result rows of a gate request. Returns `undefined` when the location is unknown. */
+/** Returns the location in the result rows of a gate request, or `undefined` when the location is unknown. */
 const locationOf = ([first]: LocationAndEntry[]) =>
   first && { id: first.foundId, companyId: first.companyId };
 
@@ -72,8 +72,8 @@ const reachedLocations = `
 const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
 
 /**
- * Returns a list with one item: the data that a decision needs about the whitelist entry in a result row. The list is
- * empty for a result row without a whitelist entry.
+ * Returns the data that a gate decision needs about the whitelist entry in a result row, as a list with one item. The
+ * returned list is empty for a result row without a whitelist entry.
  */
 function factsIn(row: LocationAndEntry): AccessFacts[] {
   const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed } = row;
@@ -149,8 +149,8 @@ export function fittingIn(rows: LocationAndFittingEntry[]) {
 }
 
 /**
- * Converts one result row to a list with at most one element. The list contains the whitelist entry of the row, with
- * the index of the text that matched the entry. The list is empty if the row has no whitelist entry.
+ * Returns the whitelist entry of a result row with the index of the text that matched the entry, as a list with one
+ * item. The returned list is empty for a result row without a whitelist entry.
  */
 const fittingEntryOf = (row: LocationAndFittingEntry): FittingFacts[] =>
   factsIn(row).map((facts) => ({ entry: facts.entry, facts, place: row.place }));

@@ -11,24 +11,24 @@ import { parseDocument, validateDocument } from './document.ts';
  * validate it again.
  */
 export interface ClientDocuments {
-  /** The parsed GraphQL documents. The key of each document in this cache is the text of the document. */
+  /** The cache of parsed GraphQL documents, which finds a document by its text. */
   parsed: LRUCache<string, DocumentNode>;
   /**
-   * Parses and validates a new document when the process has a free slot for new documents. The number of slots limits
-   * how many GraphQL documents one process parses at the same time. Parsing one document takes tens of milliseconds,
-   * and a client can send a new document with every request. A document with a syntax error is not cached.
+   * Parses and validates a new document when the process has a free slot for new documents. The slots limit how many
+   * GraphQL documents one process parses at the same time, because parsing one document takes tens of milliseconds, and
+   * a client can send a new document with every request. A document with a syntax error is not cached.
    */
   prepare(text: unknown, keyId: string): Promise<void>;
   /**
-   * Returns the validation errors of a document. If the cache does not contain the document, the function validates the
+   * Returns the validation errors of a document. If the cache does not contain the document, `faultsOf` validates the
    * document first.
    */
   faultsOf(document: DocumentNode, rules: readonly ValidationRule[]): readonly ServiceError[];
 }
 
 /**
- * The maximum number of documents that are cached with their validation errors. For executed documents, the executor
- * has a second cache.
+ * The maximum number of documents that are cached with their validation errors. The executor has a second cache, which
+ * contains only executed documents.
  */
 const maxParsedDocuments = 100;
 

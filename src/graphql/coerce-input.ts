@@ -7,17 +7,16 @@ import {
 } from 'graphql';
 
 /**
- * If the schema requires a list and the client sent a single item, puts the item into a list. After this conversion,
- * the path of an invalid field in a list always contains the index of the list item.
+ * Puts a single item that the client sent into a list, if the schema requires a list. After this conversion, the path
+ * of an invalid field in a list always contains the index of the list item.
  */
 export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: (sent) => sent, withDefaults: false });
 
 /**
  * Converts a value from a client to the value that a resolver receives. For example, the name of an enum value becomes
- * the internal value of the enum. If a member or list item of the value does not fit its type in the schema, the
- * function leaves this member or item unchanged. Later, the validation rules check the converted value and report the
- * unchanged member or item as a fault.
+ * the internal value of the enum. A member or list item that does not fit its type in the schema stays unchanged, so
+ * that the validation rules later report this member or item as a fault.
  */
 export const coerceWhereItFits = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: parseWhereItFits, withDefaults: true });
@@ -28,8 +27,8 @@ interface InputMapping {
 }
 
 /**
- * Applies a function (`mapping.leaf`) to the scalars and enums in a value. Two kinds of values stay unchanged: a value
- * whose structure does not fit its GraphQL type, and a field that the schema does not define.
+ * Applies the function `mapping.leaf` to each scalar and each enum in a value from a client. Two kinds of values stay
+ * unchanged: a value whose structure does not fit its GraphQL type, and a field that the schema does not define.
  */
 function mapInput(value: unknown, type: GraphQLInputType, mapping: InputMapping): unknown {
   if (isNonNullType(type)) return mapInput(value, type.ofType, mapping);

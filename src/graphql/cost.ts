@@ -29,11 +29,10 @@ import type { OperationPlan, Variables } from './operation-plan.ts';
 /** The cost options of a GraphQL field (see schema/field-options-plugin.ts). */
 interface CostExtensions {
   /**
-   * The cost of the field itself, and the multiplier for the fields in its selection. `wholeReads` applies to fields in
-   * the selection that read the database: the multiplier of such a field is at least the number of items of the page or
-   * list. By default, only a field that returns objects counts as a read of the database; the option `reads` overrides
-   * this default. With `reads: false`, the fields of the returned object have the multiplier that the fields next to
-   * this object have.
+   * The cost of the field itself, and the multiplier for the fields in its selection. With `wholeReads`, the multiplier
+   * of each selected field that reads the database is at least the number of items of the page or list. By default,
+   * only a field that returns objects counts as a read of the database; the option `reads` overrides this default. With
+   * `reads: false`, the fields of the returned object have the same multiplier as the field that returns the object.
    */
   cost?: {
     field: number;
@@ -72,13 +71,16 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 
 /**
  * The number of nested lists that an introspection query can have without a higher cost. Each list at a deeper nesting
- * level multiplies the cost of its fields by `introspectionListItems`. The introspection query of GraphiQL nests
- * exactly `freeIntrospectionLists` lists.
+ * level multiplies the cost of its fields by `introspectionListItems`. The introspection query of GraphiQL has exactly
+ * `freeIntrospectionLists` levels of nested lists.
  */
 const freeIntrospectionLists = 3;
 const introspectionListItems = 10;
 
-/** Adds up the costs of all fields of an operation. The fields of a fragment count for each use of the fragment. */
+/**
+ * Adds up the costs of all fields of an operation. If an operation uses a fragment several times, the fields of the
+ * fragment count each time.
+ */
 function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables): number {
   const known = fixedCosts.get(plan);
   if (known !== undefined) return known;
@@ -91,13 +93,13 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     operation.variableDefinitions?.map((node) => [node.variable.name.value, node.defaultValue] as const),
   );
 
-  /** Returns the integer value of an argument. The value may be in the document or in a variable. */
+  /** Returns the integer value of an argument, which the client can write in the document or send as a variable. */
   function wholeNumber(node: FieldNode, name: string): number | undefined {
     let value = node.arguments?.find((argument) => argument.name.value === name)?.value;
     if (value?.kind === Kind.VARIABLE) {
       const given = Object.hasOwn(variables, value.name.value) ? variables[value.name.value] : undefined;
-      // The cost ignores a variable with a wrong type, because the gateway rejects a request with such a variable
-      // before the operation runs.
+      // A variable with a wrong type does not influence the cost, because the gateway rejects a request with such a
+      // variable before the operation runs.
       if (given !== undefined) return Number.isInteger(given) ? (given as number) : undefined;
       value = defaults.get(value.name.value);
     }
@@ -105,8 +107,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   }
 
   /**
-   * Returns the arguments of a field before coercion. The values come from the document, the variables and the default
-   * values.
+   * Returns the values of a field's arguments before coercion, from the document, the variables and the default values.
    */
   function argumentValues(node: FieldNode, field: GraphQLField<unknown, unknown>): Variables {
     const valueOf = (value: ValueNode | undefined): unknown => {
@@ -158,8 +159,8 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
       items: rows ? rowsOf(rows, variables) : 1,
     };
     if (pageSize !== undefined) {
-      // A negative page size must not reduce the cost. The gateway rejects a negative page size after the cost is
-      // computed.
+      // A negative page size must not reduce the cost: the gateway rejects a negative page size only after it has
+      // computed the cost.
       const items = Math.max(0, wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize);
       return own + ofSelections(node.selectionSet, getNamedType(field.type), { ...within, items });
     }
@@ -208,7 +209,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   return cost;
 }
 
-/** The cost of an operation. The gateway computes the cost before it runs the operation. */
+/** The cost of an operation, which the gateway computes before it runs the operation. */
 export interface OperationCost {
   /** The sum of the costs of all fields of the operation. */
   requested: number;
@@ -217,8 +218,8 @@ export interface OperationCost {
 }
 
 /**
- * Computes the cost of an operation. The cost of an operation depends on the page sizes and the numbers of rows in its
- * variables (docs/contract.md#cost-of-a-request).
+ * Computes the cost of an operation. The cost depends on the page sizes and the numbers of rows that the client
+ * requests or sends (docs/contract.md#cost-of-a-request).
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when the operation exceeds the cost limit of one request
  */

@@ -60,8 +60,8 @@ function plainVariableNames(context: ValidationContext): ASTVisitor {
 }
 
 /**
- * Converts an error about a document to a `ServiceError`. The client may see the message of this error, because the
- * error describes the client's own document.
+ * Converts an error about a client's document to a `ServiceError`. The client may see the error message, because the
+ * message describes only the client's own document.
  */
 const documentFault = (error: GraphQLError) =>
   new ServiceError('VALIDATION_ERROR', error.message, undefined, error);
@@ -86,9 +86,9 @@ export function parseDocument(text: string): DocumentNode {
 }
 
 /**
- * Checks that a GraphQL document follows the rules of GraphQL and is within the limits of the gateway. The function
- * first rejects a document with too many selections. For such a document, the GraphQL rules that follow nested
- * fragments would take very long.
+ * Checks that a GraphQL document follows the rules of GraphQL and is within the limits of the gateway. A document with
+ * too many selections is rejected first, because the GraphQL rules that follow nested fragments would take very long
+ * for this document.
  *
  * @returns the faults of the document, each as a `VALIDATION_ERROR`
  */
@@ -128,7 +128,7 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
     },
   });
   if (names.length === 0) return documentFault(error);
-  // Only the error message of graphql-js contains the name of a missing required field.
+  // graphql-js gives the name of a missing required field only in the text of the error message.
   const [, absent] = /^Field "\w+\.(\w+)" of required type/.exec(error.message) ?? [];
   const field = fieldName([...names, ...(absent ? [absent] : [])]);
   const { message, details } = absent
@@ -151,9 +151,9 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
   });
 
 /**
- * Counts the selections of all operations in a document. If a single fragment has more selections than all operations
- * together, the function returns the number for this fragment. The selections of a fragment count for each use of the
- * fragment.
+ * Counts the selections of all operations in a document. If a fragment is used several times, the selections of the
+ * fragment count each time. If a single fragment has more selections than all operations together, `countSelections`
+ * returns the number of this fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = new Map(

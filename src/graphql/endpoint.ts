@@ -25,8 +25,8 @@ export interface GraphEndpoint {
 }
 
 /**
- * The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters"). The gateway has already checked the
- * form of these parameters.
+ * The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters"), after `hasParameters` has checked that
+ * they are well-formed.
  */
 interface RequestParameters {
   query: string;
@@ -35,8 +35,8 @@ interface RequestParameters {
 }
 
 /**
- * The maximum size of the response to a query, in bytes. The gateway limits the size, because a whole GraphQL response
- * stays in memory until the client has read it.
+ * The maximum size of the response to a query, in bytes. The size is limited, because a whole GraphQL response stays in
+ * memory until the client has read the response.
  */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
@@ -77,7 +77,7 @@ export function createGraphEndpoint(
   /** Parses and validates a GraphQL document, unless this process has already cached the document. */
   async function prepareDocument(text: unknown, context: GraphRequestContext): Promise<void> {
     await documents.prepare(text, context.key.id);
-    // The API key may have been revoked while the document waited for a slot.
+    // The API key may have been revoked while the new document waited for a slot to be parsed.
     await context.reauthenticate();
   }
 
@@ -85,8 +85,8 @@ export function createGraphEndpoint(
     const response = await yoga.fetch(request, context);
     if (response.status === notAcceptable.status) return respond(notAcceptable);
     const { status, headers } = response;
-    // Yoga also sends the result of a query as an event stream, if the client accepts nothing else. The limit for the
-    // size of responses applies to such a result, too.
+    // If a client accepts only event streams, Yoga also sends the result of a query as an event stream. The maximum
+    // size of a response applies to a query result in an event stream, too.
     if (isEventStream(response) && isSubscription(context)) {
       // The gateway removes the header `Connection` that Yoga sets on an event stream, because the HTTP listener
       // decides how long a connection stays open.
@@ -111,7 +111,7 @@ export function createGraphEndpoint(
     context: GraphRequestContext,
     respond: Respond,
   ): Promise<Response> {
-    // The API key may have been revoked while the gateway waited for the body.
+    // The API key may have been revoked while the gateway waited for the request body.
     await context.reauthenticate();
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return respond(graphRefusal(400, 'Request body must be a JSON object'));
@@ -151,9 +151,8 @@ const isTooLarge = (length: number, { state }: GraphRequestContext) =>
 const isSubscription = ({ state }: GraphRequestContext) => state.operation.startsWith('subscription');
 
 /**
- * Whether a response is large. Before the process writes a large response to the socket, the process yields to other
- * requests. The process needs tens of milliseconds to create a large response, and again tens of milliseconds to write
- * the response to the socket.
+ * Whether a response is large. Before the process writes a large response to the socket, it yields to other requests,
+ * because both creating and writing the large response take tens of milliseconds.
  */
 const isLarge = (body: string) => body.length > largeBodyBytes;
 

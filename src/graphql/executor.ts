@@ -17,7 +17,8 @@ import { type Compile, createOperationRunner, type OperationRunner } from './run
 import type { StreamLease } from './subscriptions.ts';
 
 /**
- * The context of a GraphQL request: the context that every request has, with the members of `OwnOfGraphContext` added.
+ * The context of a GraphQL request: the members that the context of every request has, and the members of
+ * `OwnOfGraphContext`.
  */
 export interface GraphRequestContext extends Context, OwnOfGraphContext {}
 
@@ -31,22 +32,22 @@ export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | '
   showsCost: boolean;
   /**
    * Charges the API key for an operation that costs more than one rate limit point. The request guard has already
-   * charged one point for the request; the new charge replaces this point. Throws `RATE_LIMIT_EXCEEDED`, and charges no
-   * points, when the API key has too few rate limit points left. Throws `VALIDATION_ERROR` when the operation costs
-   * more points than the rate limit ever allows.
+   * charged one point for the request; the charge for the whole operation replaces this point. Throws
+   * `RATE_LIMIT_EXCEEDED`, and charges no points, when the API key has too few rate limit points left. Throws
+   * `VALIDATION_ERROR` when the operation costs more points than the rate limit ever allows.
    */
   charge(points: number): Promise<void>;
 }
 
 /** A request to run a GraphQL operation that a client has sent. */
 interface OperationRequest {
-  /** The parsed document. The caller has validated the document with document.ts. */
+  /** The parsed document, which the caller has already validated (document.ts). */
   document: DocumentNode;
   operationName?: string | null | undefined;
   variables?: Variables | null | undefined;
 }
 
-/** The result of an operation. The result contains only errors that the client may see. */
+/** The result of an operation, which contains only errors that the client may see. */
 interface OperationResult {
   data?: Record<string, unknown> | null;
   errors?: readonly ServiceError[];
@@ -61,7 +62,7 @@ export interface PreparedOperation {
   authorize(context: Context): void;
   /**
    * Runs the operation without charging further rate limit points, because each REST request costs exactly one point.
-   * Even if the operation fails, the returned promise does not reject.
+   * The returned promise never rejects, even if the operation fails.
    */
   run(variables: Variables, context: Context): Promise<OperationResult>;
 }
@@ -79,12 +80,12 @@ export interface PreparedOperation {
 export interface GraphExecutor {
   /**
    * Runs a client's operation if the API key has the necessary permissions and the operation is within the limits. The
-   * promise of the result never rejects, even if the operation fails.
+   * returned promise never rejects, even if the operation fails.
    */
   execute(request: OperationRequest, context: GraphRequestContext): Promise<OperationResult>;
   /**
    * Checks an operation and charges its cost to the API key, but does not run the operation. Returns the error if the
-   * operation is refused, or undefined if the operation may run.
+   * operation must not run, or undefined if the operation may run.
    */
   refusal(request: OperationRequest, context: GraphRequestContext): Promise<ServiceError | undefined>;
   /**
@@ -103,7 +104,7 @@ export interface GraphExecutor {
 const heavySlots = createSlots(slotLimits.heavyQueries);
 
 /**
- * The maximum number of documents in the cache of executed documents. With each document, the cache also contains the
+ * The maximum number of documents in the cache of executed documents. Together with each document, the cache keeps the
  * plans of the operations in the document.
  */
 const maxKnownDocuments = 500;
@@ -130,7 +131,7 @@ export function recordError(
 /**
  * Creates the executor that runs the operations of a schema. REST and GraphQL requests use the same executor.
  *
- * @param compile the function that compiles frequent operations
+ * @param compile the function that compiles an operation after its first runs (see `createOperationRunner`)
  */
 export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = compileQuery): GraphExecutor {
   const operations = new WeakMap<DocumentNode, Map<string, KnownOperation>>();
@@ -149,7 +150,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     return operation;
   }
 
-  /** Runs all checks of a client's operation and charges its cost, before the operation runs. */
+  /** Checks a client's operation and charges its cost to the API key, before the operation runs. */
   async function admit(
     plan: OperationPlan,
     variables: Variables,
@@ -162,7 +163,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     requireValues(plan, variables);
     requireExactVariables(plan, variables);
     const cost = affordableCost(schema, plan, variables);
-    // A cheap request costs one rate limit point, which the request guard has already charged.
+    // The request guard has already charged one rate limit point, which is the whole price of a cheap request.
     if (cost.points > 1) await context.charge(cost.points);
     return cost;
   }
@@ -190,7 +191,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     return { ...(data !== undefined && { data }), errors: await Promise.all(masked) };
   }
 
-  /** Returns the error that the client may see when an operation could not run. */
+  /** Returns the error that the client gets when an operation could not run. */
   async function explain(
     error: unknown,
     plan: OperationPlan | undefined,
@@ -218,7 +219,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
         const isHeavy = plan.operation.operation === OperationTypeNode.QUERY && isLarge;
         const runNow = () => run(known, values, context);
         const runHeavy = async () => {
-          // The API key may have been revoked while the query waited for a slot.
+          // The API key may have been revoked while the heavy query waited for a slot.
           await context.reauthenticate();
           return runNow();
         };

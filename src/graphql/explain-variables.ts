@@ -19,12 +19,12 @@ import { maxVariableFaults } from './limits.ts';
 import { argumentRule, type OperationPlan, type VariableArgument, type Variables } from './operation-plan.ts';
 
 /**
- * Explains what is wrong with the variables of an operation. If a value does not fit its type in the schema, the
- * function also checks the value with the validation rules of the operation's arguments. A field can have two faults:
- * its value does not fit its type, and its value violates a validation rule. The result then contains only the fault
- * according to the rule. The result also lists the rule violations of all other variables. A validation rule receives
- * the coerced value, as a resolver does. For example, the validation rule of an enum argument accepts only the internal
- * values of the enum.
+ * Explains what is wrong with the variables of an operation. If the value of a variable does not fit its type in the
+ * schema, the value is also checked with the validation rules of the operation's arguments. If the value of a field
+ * does not fit its type and also violates a validation rule, the returned error reports only the violation of the rule.
+ * The returned error also lists the values of other variables that violate a validation rule. A validation rule
+ * receives the coerced value, as a resolver does. For example, the validation rule of an enum argument accepts only the
+ * internal values of the enum.
  *
  * @returns `VALIDATION_ERROR`, or undefined when the variables are valid
  */
@@ -44,7 +44,7 @@ export async function explainVariables(
       ({ variable, argument }) => variable === name && argumentRule(argument),
     );
     if (await fitsType(value, type)) {
-      // Like Pothos, the function does not validate a missing value.
+      // Like Pothos, `explainVariables` applies no validation rule to a missing value.
       if (value !== undefined && value !== null) faultsOfFitting.push(() => firstBroken(guarded, value));
       continue;
     }
@@ -101,7 +101,7 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
       const message = `${reason} It is one of more than ${faults.length} faults.`;
       throw invalidField(fieldName([name, ...path]), message, invalidValue);
     }
-    // Only the error message of graphql-js contains the name of a missing or unknown field.
+    // graphql-js gives the name of a missing or unknown field only in the text of the error message.
     const [, named, what] = /^Field "([^"]+)" (of required type|is not defined)/.exec(reason) ?? [];
     const wrong = named === undefined ? invalidValue : valueAt(invalidValue, [named]);
     const isMissing = (wrong === undefined || wrong === null) && what !== 'is not defined';
@@ -112,8 +112,8 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
 }
 
 /**
- * The maximum length of an error message about one invalid variable, in characters. The length is limited, because the
- * messages of graphql-js repeat names from the request, which can be very long.
+ * The maximum length of an error message about one invalid variable, in characters. Longer messages are cut, because
+ * the messages of graphql-js repeat names from the request, which can be very long.
  */
 const maxReasonCharacters = 500;
 
@@ -135,8 +135,9 @@ async function coerceInParts(
 }
 
 /**
- * Checks that a variable is not null if the document uses the variable where the GraphQL schema does not allow null. A
- * variable with a default value may have a type that allows null, although the field does not allow null.
+ * Checks that a variable is not null if the document uses the variable where the GraphQL schema does not allow null. In
+ * a place that does not allow null, GraphQL accepts a variable whose type allows null, if the variable has a default
+ * value.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */
@@ -149,9 +150,9 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 }
 
 /**
- * Checks the numbers in some variables: the document uses these variables inside a literal for a JSON value, such as
- * the company settings. The validation rule of the JSON value sees only the parsed number, and not the digits that the
- * client wrote.
+ * Checks the numbers in variables that the document uses inside an object literal for a JSON value, such as the company
+ * settings. The validation rule of the JSON value cannot check these numbers, because the rule receives only the parsed
+ * numbers, and not the digits that the client sent.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when a number would change when it is stored
  */
@@ -169,11 +170,11 @@ export function requireExactVariables({ literalVariables }: OperationPlan, varia
 }
 
 /**
- * Rewrites the error of an argument's validation rule. The new error quotes the value that the client sent, and
- * contains the faults of all arguments of the field. Pothos itself reports only the first invalid argument. The
- * original error of the rule quotes the coerced value, such as a Date. A client that has sent a string would not
- * recognize a Date. If an error does not come from the validation rule of an argument, `asSent` returns the error
- * unchanged.
+ * Rewrites an error that comes from the validation rule of an argument. The original error quotes the coerced value,
+ * such as a Date, which a client that sent a string would not recognize. The rewritten error quotes the value that the
+ * client sent. The rewritten error also contains the faults of all arguments of the field, because Pothos reports only
+ * the first invalid argument. If an error does not come from the validation rule of an argument, `asSent` returns the
+ * error unchanged.
  */
 export async function asSent(
   error: ServiceError,
@@ -186,7 +187,7 @@ export async function asSent(
     variableArguments
       .filter((variableArgument) => variableArgument.responseKey === responseKey)
       .map(({ argument, variable }) => ({ argument, value: valueOf(variables, variable) }))
-      // Like Pothos, `asSent` does not validate a missing value.
+      // Like Pothos, `asSent` applies no validation rule to a missing value.
       .filter(({ value }) => value !== undefined && value !== null)
       .map(({ argument, value }) => argumentFaults(argument, value)),
   );
@@ -199,7 +200,7 @@ export async function asSent(
 
 /**
  * Validates a value from the client with the validation rule of an argument. Returns an empty list for a valid value,
- * and for an argument without a rule.
+ * and for an argument without a validation rule.
  */
 const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
   brokenRule(argument, coerceWhereItFits(value, argument.type), withLists(value, argument.type));
@@ -207,8 +208,8 @@ const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
 /**
  * Validates a coerced value with the validation rule of an argument.
  *
- * @param sent the value from the request, which the faults quote
- * @returns a list of faults, which is empty when the argument has no rule or the value is valid
+ * @param sent the value in the request, which the returned faults quote
+ * @returns a list of faults, which is empty when the argument has no validation rule or the value is valid
  */
 export async function brokenRule(
   argument: GraphQLArgument,

@@ -7,8 +7,7 @@ import { type GraphRequestContext, recordError } from './executor.ts';
 // This file creates the response bodies and HTTP statuses of failed GraphQL requests.
 
 /**
- * Returns a function that creates the GraphQL response body for errors. The response body contains the id of the
- * request.
+ * Returns a function that creates the GraphQL response body for errors. The response body also contains the request id.
  */
 export const errorsBody =
   (errors: readonly GraphQLError[], others: object = {}) =>
@@ -28,7 +27,7 @@ export const graphFailure = (error: ServiceError): Answer => ({
 
 /**
  * Creates the response to a request that is rejected before execution. The caller passes the HTTP status, such as 413,
- * because the usual status of `VALIDATION_ERROR` is 400.
+ * which can differ from the usual status of `VALIDATION_ERROR` (400).
  */
 export function graphRefusal(status: number, message: string): Answer {
   const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
@@ -78,5 +77,5 @@ function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
 
 const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
 
-// An error of graphql-jit may lack `extensions`, so `httpOf` also accepts an error without this member.
+// An error of graphql-jit can lack the member `extensions`, so `httpOf` also accepts an error without it.
 const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];

@@ -3,43 +3,43 @@
 
 /**
  * The maximum length of a GraphQL document in characters. The length of a document is limited, because the process
- * caches documents in memory. Clients can send long strings as variables, outside the document.
+ * caches documents in memory. Clients can send long strings in variables instead of in the document.
  */
 export const maxDocumentCharacters = 20_000;
 
-/** The maximum number of tokens, such as names and brackets, in a document. */
+/** The maximum number of tokens, such as names and brackets, in a GraphQL document. */
 export const maxDocumentTokens = 1500;
 
 /**
- * The maximum number of fields and fragment spreads in an operation. If a fragment is used several times, its fields
- * count for each use.
+ * The maximum number of fields and fragment spreads in a GraphQL operation. If a fragment is used several times, its
+ * fields count each time.
  */
 export const maxSelections = 300;
 
 /**
- * The maximum number of aliases in a document, including aliases of `__typename`. Aliases are limited, because a client
- * can use them to request the same field many times.
+ * The maximum number of aliases in a GraphQL document, including aliases of `__typename`. Aliases are limited, because
+ * a client can use them to request the same field many times.
  */
 export const maxAliases = 30;
 
 /**
- * The maximum number of directives in a document. The number of directives is limited, because the executor checks all
+ * The maximum number of directives in a GraphQL document. Directives are limited, because the executor checks all
  * directives of a field each time it processes the field.
  */
 export const maxDirectives = 50;
 
-/** The maximum number of nesting levels in a document. An introspection query needs 14 nesting levels. */
+/** The maximum number of nesting levels in a GraphQL document. An introspection query needs 14 nesting levels. */
 export const maxDocumentDepth = 15;
 
 /**
- * The maximum cost of an operation. The cost of an operation is the sum of the costs of its fields. For a field inside
- * a page of a list, the cost of the field is multiplied by the page size (docs/contract.md#cost-of-a-request).
+ * The maximum cost of a GraphQL operation. The cost of an operation is the sum of the costs of its fields. For a field
+ * inside a page of a list, the cost of the field is multiplied by the page size (docs/contract.md#cost-of-a-request).
  */
 export const maxCost = 10_000;
 
 /**
- * The cost that an operation may have for one rate limit point. The number of points that an operation uses is its cost
- * divided by `costPerPoint`.
+ * The cost that one rate limit point covers. An operation with a higher cost uses more points: the cost divided by
+ * `costPerPoint`, rounded up.
  */
 export const costPerPoint = 2_000;
 
@@ -50,26 +50,27 @@ export const costPerPoint = 2_000;
  */
 export const maxLightCost = 500;
 
-/** The maximum number of root fields in a mutation. */
+/** The maximum number of root fields in a GraphQL mutation. */
 export const maxRootMutationFields = 10;
 
 /**
- * The maximum number of values in the variables, including values inside lists and objects. An import of 10,000 rows
- * with all fields has fewer than `maxVariableValues` values.
+ * The maximum number of values in the variables of a request, including values inside lists and objects. An import of
+ * 10,000 rows with all fields has fewer than `maxVariableValues` values.
  */
 export const maxVariableValues = 150_000;
 
 /**
- * The maximum number of nesting levels in the variables. The functions that read a variable are recursive, so a deeply
- * nested value could exhaust the stack. JSON fields with free content allow 10 nesting levels.
+ * The maximum number of nesting levels in the variables of a request. The functions that read a variable are recursive,
+ * so a deeply nested value could exhaust the stack. JSON fields with free content, such as the company settings, allow
+ * only 10 nesting levels.
  */
 export const maxVariableDepth = 40;
 
 /**
- * The maximum number of faults in the variables of a request that an error response describes. The number of described
- * faults is limited, because describing one fault takes more time than importing one row.
+ * The maximum number of faults in variables that one error response describes. The number of faults is limited, because
+ * describing one fault takes more time than importing one row.
  */
 export const maxVariableFaults = 100;
 
-/** The maximum number of errors that the gateway reports for one document. */
+/** The maximum number of errors that the gateway reports for one GraphQL document. */
 export const maxDocumentErrors = 20;

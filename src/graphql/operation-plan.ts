@@ -67,27 +67,27 @@ export interface OperationPlan {
   /** The error codes that the fields of the operation declare in their `errors` option. */
   errorCodes: ReadonlySet<ErrorCode>;
   /**
-   * The names of the root fields, without aliases. In logs and usage records, the name of an operation consists of the
-   * names of its root fields.
+   * The names of the root fields, without aliases. In logs and usage records, these names are a part of the operation
+   * name (see `operationName`).
    */
   rootFields: readonly string[];
   /** Whether the cost of the operation depends on variables, for example on a page size or the length of a list. */
   hasVariableCost: boolean;
   /**
-   * Whether the operation contains a field with the option `isHeavy`. A query with such a field counts as heavy even if
-   * its cost is low. Only a few heavy queries run at the same time.
+   * Whether the operation contains a field with the option `isHeavy`. A query with an `isHeavy` field counts as heavy
+   * even if its cost is low. Only a few heavy queries run at the same time.
    */
   hasHeavyField: boolean;
   /**
-   * Whether graphql-jit may compile the operation. graphql-jit runs four kinds of operations differently from
-   * graphql-js, so these operations are not compiled:
+   * Whether graphql-jit may compile the operation. Operations with one of the following parts are not compiled, because
+   * graphql-jit runs them differently from graphql-js:
    *
    * - an object literal for a JSON argument: graphql-jit loses the variables in the literal, and members such as
    *   `__proto__`;
    * - a variable inside an object literal: graphql-jit reads null when the client does not send the variable;
    * - a non-null variable with a default value: graphql-jit ignores the default value;
-   * - `@skip` and `@include`: graphql-jit stores the condition in the fields of a fragment, although the fragment has
-   *   several uses.
+   * - `@skip` and `@include`: graphql-jit stores the condition of one fragment use in the fields of the fragment, which
+   *   all uses of the fragment share.
    */
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
@@ -101,11 +101,11 @@ export interface OperationPlan {
    * variable, even if the variable has a default value (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
-  /** For each root field argument whose value is a list of rows: the cost of the rows, in rate limit points. */
+  /** The costs of the lists of rows in the arguments of root fields, in rate limit points. */
   rowCharges: readonly RowCharge[];
 }
 
-/** The cost in rate limit points of an argument that is a list of rows. */
+/** The cost of a list of rows in an argument, in rate limit points. */
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;
@@ -243,7 +243,7 @@ export const rootFieldOperations = (schema: GraphQLSchema): string[] =>
     Object.keys(schema.getRootType(kind)?.getFields() ?? {}).map((field) => operationName(kind, [field])),
   );
 
-/** Returns the validation rule of an argument, or undefined when the argument has no rule. */
+/** Returns the validation rule of an argument, or undefined when the argument has no validation rule. */
 export function argumentRule(argument: GraphQLArgument): StandardSchemaV1 | undefined {
   const extension = argument.extensions['@pothos/plugin-validation'] as
     { schemas?: StandardSchemaV1[] } | undefined;

@@ -13,19 +13,16 @@ const usesBeforeCompiling = 2;
 
 /**
  * The maximum number of cached introspection results. Each cached result occupies about 500 KiB of memory. A small
- * cache is enough, because each GraphQL tool always sends the same introspection query.
+ * cache of introspection results is enough, because each GraphQL tool always sends the same introspection query.
  */
 const maxSchemaAnswers = 8;
 
-/**
- * The cached results of introspection queries. While the process runs, the result of an introspection query never
- * changes.
- */
+/** The cached results of introspection queries, which never change while the process runs. */
 const schemaAnswers = new LRUCache<OperationPlan, ExecutionResult>({ max: maxSchemaAnswers });
 
 /**
  * Compiles the operation of a document that contains only one operation. If graphql-jit cannot compile the operation,
- * the result contains the reason.
+ * the returned `ExecutionResult` contains the reason.
  */
 export type Compile = (schema: GraphQLSchema, document: DocumentNode) => CompiledQuery | ExecutionResult;
 
@@ -43,8 +40,8 @@ export type OperationRunner = (
 
 /**
  * Creates the function that runs an operation. By default, the first two runs of an operation use graphql-js, and later
- * runs use code that graphql-jit has compiled. A run that fails because of wrong variables does not count as one of the
- * first two runs.
+ * runs use code that graphql-jit has compiled. A run that fails because of invalid variables does not count as one of
+ * the first two runs.
  */
 export function createOperationRunner(
   schema: GraphQLSchema,

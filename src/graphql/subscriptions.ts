@@ -2,12 +2,12 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** The API key of a subscription, with the functions and the abort signal that tell when the subscription must end. */
+/** The API key of a subscription, with the functions and the abort signal that show when the subscription must end. */
 export interface StreamLease {
   key: AuthenticatedKey;
   /** Checks the API key of the request again, and throws an error if the API key is no longer valid. */
   reauthenticate(): Promise<unknown>;
-  /** Calls `listener` each time any API key is changed. The returned function removes `listener`. */
+  /** Calls `listener` each time any API key may have changed. The returned function removes `listener`. */
   onKeysChanged(listener: () => void): () => void;
   /** The abort signal that ends the subscription stream when the gateway process stops. */
   stopping: AbortSignal;
@@ -18,8 +18,8 @@ export interface StreamLease {
  */
 export interface KeyBoundStreams {
   /**
-   * Counts a new stream as an open stream of an API key. When the stream ends, the caller must call the returned
-   * function, so that the stream no longer counts.
+   * Counts a new stream as an open stream of an API key. The caller must call the returned function when the stream
+   * ends, so that the stream no longer counts as open.
    *
    * @throws {ServiceError} `VALIDATION_ERROR` when the API key has too many open streams
    */
@@ -39,8 +39,8 @@ export interface KeyBoundStreams {
 }
 
 /**
- * The interval at which a stream checks whether its API key is still valid, in milliseconds. The stream checks its API
- * key regularly, because no notice is sent when an API key expires.
+ * The interval at which a stream checks whether its API key is still valid, in milliseconds. A stream checks its API
+ * key regularly, because the gateway sends no notice when an API key expires.
  */
 const checkIntervalMs = 5_000;
 /**
@@ -50,8 +50,8 @@ const checkIntervalMs = 5_000;
 const maxStreamsPerKey = 100;
 
 /**
- * Creates an object with two tasks: it counts the open streams of one process, and it ends a stream when the API key of
- * the stream becomes invalid.
+ * Creates an object that counts the open streams of one process, and that ends a stream when the API key of the stream
+ * becomes invalid.
  *
  * @param onCount the function that is called with 1 when a stream opens, and with -1 when a stream ends
  */
@@ -102,8 +102,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
           }
           if (refusal) yield { errors: [refusal] };
         } catch (error) {
-          // The subscription sends an error as a result. If the generator threw the error, Yoga would send the original
-          // error message to the client.
+          // The generator yields an error as a result of the subscription. If the generator threw the error, Yoga would
+          // send the original error message to the client.
           yield { errors: [error as GraphQLError] };
         } finally {
           close();

@@ -30,8 +30,8 @@ export function createGraphYoga(
   const streams = createKeyBoundStreams(countSubscription);
 
   /**
-   * Logs an error that a subscription sends to its client, and counts the error in the metrics. The gateway logs and
-   * counts the request of the subscription separately, when the stream begins.
+   * Logs an error that a subscription sends to its client, and counts the error in the metrics. The request that opened
+   * the subscription is logged and counted separately, when the stream begins.
    */
   function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
     const shown = maskError(error, { requestId, log });
@@ -97,8 +97,8 @@ export function createGraphYoga(
   return createYoga<YogaContext>({
     schema,
     plugins: [plugin],
-    // Without `fetchAPI`, Yoga would use its own stream class (a ponyfill) instead of native streams. If a client
-    // cancels a response with a ponyfill stream, the gateway process crashes (honojs/node-server#233).
+    // Without `fetchAPI`, Yoga would use its own stream class (a ponyfill) instead of native streams. The gateway
+    // process would crash when a client cancels a response with a ponyfill stream (honojs/node-server#233).
     fetchAPI: { ReadableStream, Response: TextResponse },
     graphqlEndpoint: '/graphql',
     graphiql: false,
@@ -118,9 +118,9 @@ export function createGraphYoga(
 }
 
 /**
- * A response that keeps its text body as a JavaScript string. `Response` would encode the text as UTF-8, and `text()`
- * would decode the UTF-8 again. Encoding and decoding several megabytes of text would block all other requests for 200
- * ms.
+ * A response that keeps its text body as a JavaScript string. The standard class `Response` would encode the text as
+ * UTF-8, and its method `text()` would decode the UTF-8 again. Encoding and decoding several megabytes of text would
+ * block all other requests for 200 ms.
  */
 class TextResponse extends Response {
   readonly #text: string | undefined;
@@ -147,7 +147,7 @@ const requestOf = ({
   variableValues?: Variables | null;
 }) => ({ document, operationName, variables });
 
-/** Returns a copy of a GraphQL result. The function `replace` replaces each error of the result. */
+/** Returns a copy of a GraphQL result in which `replace` has converted each error. */
 const withErrors = <Result extends { errors?: readonly GraphQLError[] }>(
   result: Result,
   replace: (error: GraphQLError) => GraphQLError,

@@ -2,9 +2,9 @@ import type { Context as HonoContext } from 'hono';
 import type { GatewayEnv } from './request-state.ts';
 
 /**
- * Returns a header of a request, or undefined when the client did not send the header. The function reads the headers
- * that Node has parsed. Creating a `Headers` object would make the refusal of a request 10% slower. A request that the
- * gateway process sends to itself already has a `Headers` object.
+ * Returns a header of a request, or undefined when the client did not send the header. `requestHeader` reads the
+ * headers that Node has parsed, because creating a `Headers` object would make the refusal of a request 10% slower.
+ * Only a request that the gateway process sends to itself already has a `Headers` object.
  *
  * @param name the name of the header in lower case
  */

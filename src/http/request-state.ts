@@ -18,8 +18,7 @@ export const unknownOperation = 'unknown';
 export const publicOperation = 'page';
 
 /**
- * The data about a request. The gateway collects the data while it answers the request, and records the data after the
- * response.
+ * The data about a request, which the gateway collects while it answers the request, and records after the response.
  */
 export interface RequestState {
   readonly requestId: string;
@@ -37,7 +36,7 @@ export interface RequestState {
    */
   heldBytes: number;
   /**
-   * The name of the operation: for REST the name of the route, and for GraphQL the names of the root fields.
+   * The name of the requested operation: for REST the name of the route, and for GraphQL the names of the root fields.
    */
   operation: string;
   key?: AuthenticatedKey;
@@ -50,13 +49,13 @@ export interface RequestState {
   /** The path of the first error in a GraphQL response, such as `viewer.usage`. */
   errorPath?: string;
   /**
-   * The response to the request. The property is empty until the gateway has created the response with the headers that
-   * all REST or GraphQL responses have.
+   * The response to the request, with the headers that all REST or GraphQL responses have; undefined until `respond`
+   * has created the response.
    */
   response?: Response;
 }
 
-/** The values of a request that Hono passes from one request handler to the next. */
+/** The values that Hono passes from one handler of a request to the next. */
 export interface GatewayEnv {
   Bindings: Partial<HttpBindings>;
   Variables: { state: RequestState; context: Context };

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-// Some numbers change when a program parses a JSON text and writes it again. In this module, a number is called inexact
-// if it changes when it is parsed and written again. Examples of inexact numbers are -0, and numbers with more digits
-// than a 64-bit floating point number can store. `JSON.parse` does not report inexact numbers. The module therefore
-// remembers each object or array that contains an inexact number, and the names of the members whose values are
-// inexact.
+// In this module, a number in a JSON text is called inexact if it changes when JavaScript parses the text and writes
+// the text again. Examples of inexact numbers are -0, and numbers with more digits than a 64-bit floating point number
+// can store. `JSON.parse` does not report inexact numbers, so this module remembers each object or array that contains
+// an inexact number, and the names of the members whose values are inexact.
 
 const inexact = new WeakMap<object, Set<string>>();
 
@@ -32,7 +31,8 @@ export function isInexactMember(holder: object, name: string): boolean {
 }
 
 /**
- * Records that an object or array contains an inexact number, which changes when a program writes it again.
+ * Records that an object or array contains an inexact number, which changes when JavaScript parses it and writes it
+ * again.
  *
  * @param name the name of the member whose value is inexact, or the index of the inexact number in an array
  */
@@ -44,8 +44,8 @@ export function holdInexactNumber(holder: object, name: string): void {
 
 /**
  * Matches the places in a JSON text that may contain an inexact number. A number of up to 15 digits without an exponent
- * is always exact. The regular expression may also match inside a JSON string. A match inside a string does no harm:
- * `parseExactly` only takes longer.
+ * is always exact. The regular expression can also match inside a JSON string, but such a match only makes
+ * `parseExactly` slower.
  */
 const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 
@@ -53,8 +53,8 @@ const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * A text that `parseExactly` inserts before each inexact number. With this text, `parseExactly` recognizes the objects
- * and arrays that contain inexact numbers. The text is random, so that a client cannot guess it and send it.
+ * The mark that `parseExactly` inserts before each inexact number. With this mark, `parseExactly` recognizes the
+ * objects and arrays that contain inexact numbers. The mark is random, so that a client cannot guess it and send it.
  */
 const mark = randomUUID();
 
@@ -96,8 +96,8 @@ export function isExact(number: string): boolean {
 }
 
 /**
- * Converts a decimal number to a text. All notations of one number have the same text. For example, each of the numbers
- * `150`, `150.0` and `1.5e2` becomes the text `15e1`.
+ * Converts a decimal number to a text that is the same for all notations of the number. For example, each of the
+ * notations `150`, `150.0` and `1.5e2` becomes the text `15e1`.
  */
 function decimalOf(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

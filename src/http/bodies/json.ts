@@ -13,8 +13,8 @@ const maxJsonDepth = 40;
 /**
  * The maximum number of wide fields in one JSON text. A field is wide when at least `maxNarrowFields` fields of its
  * object come before it. The number of wide fields is limited, because parsing an object with many fields takes much
- * time and memory for each field. The largest objects that clients need to send are JSON fields with free content,
- * which may have up to 16 KiB.
+ * time and memory for each field. Clients need to send only small objects: the largest are JSON fields with free
+ * content of at most 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
@@ -26,9 +26,9 @@ const maxNarrowFields = 100;
 const maxStringCharacters = 32_768;
 
 /**
- * The maximum length of a field name, in characters including the quotes. For a misspelt field name, GraphQL searches
- * for a similar name, and this search takes longer for a longer name. All field names that clients need are shorter
- * than `maxNameCharacters`.
+ * The maximum length of a field name in a JSON text, in characters including the quotes. For a misspelt field name,
+ * GraphQL searches for a similar name, and this search takes longer for a longer name. All field names that clients
+ * need are shorter than `maxNameCharacters`.
  */
 const maxNameCharacters = 1_000;
 
@@ -42,8 +42,9 @@ const closingBracket = 0x5d;
 const closingBrace = 0x7d;
 
 /**
- * Parses a JSON text that a client sent, after checking that the structure of the text is within the limits. Parsing
- * millions of small values would block the process for seconds, but counting the values takes only milliseconds.
+ * Parses a JSON text that a client sent, after checking that the structure of the text is within the limits. The
+ * structure check comes first, because parsing millions of small values would block the process for seconds, but
+ * counting the values takes only milliseconds.
  *
  * @param options.isBounded true when the structure of the text has already been checked
  * @throws {ServiceError} `VALIDATION_ERROR` for a text that is not JSON or that exceeds a limit; the error names no
@@ -61,8 +62,8 @@ export function parseJson(text: string, { isBounded = false } = {}): unknown {
 
 /**
  * Creates a decoder for one text in UTF-8. The caller passes the bytes of the text in one or more parts, and then calls
- * the decoder without an argument. A byte order mark at the start does not belong to the text (Encoding standard, "UTF-8
- * decode").
+ * the decoder without an argument. The decoder removes a byte order mark at the start of the text (Encoding standard,
+ * "UTF-8 decode").
  *
  * @returns a function that returns the next characters of the text; throws `VALIDATION_ERROR` for bytes that are not
  *   UTF-8
@@ -92,8 +93,8 @@ export function decodeUtf8(bytes: ArrayBuffer): string {
 }
 
 /**
- * The decoder of whole texts. A text that arrives in parts needs its own decoder, because a decoder of parts has a
- * state.
+ * The decoder for texts that have arrived completely. A text that arrives in parts needs a decoder of its own, because
+ * this decoder keeps an incomplete character until the next part arrives.
  */
 const wholeTexts = new TextDecoder('utf-8', { fatal: true });
 
@@ -113,16 +114,17 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 }
 
 /**
- * Whether the structure of a stored JSON text is within the limits that apply to JSON texts from clients. The process
- * can quickly parse a JSON text that is within the limits.
+ * Whether the structure of a stored JSON text is within the limits for JSON texts from clients, so that the process can
+ * parse the text quickly.
  */
 export const isBoundedJson = (text: string): boolean => createStructureCheck()(text) === undefined;
 
 /**
  * Creates a structure check for one JSON text. The structure check counts values, nesting levels and characters,
- * without parsing any value. The caller passes the JSON text at once or in parts. As soon as the text exceeds a limit,
- * the structure check returns a description of the limit. The structure check reads each character only once and keeps
- * no text in memory. `bench/structure-check.ts` measures the speed of the structure check.
+ * without parsing any value. The caller passes the whole JSON text at once, or passes it in parts. As soon as the JSON
+ * text exceeds a limit, the structure check returns a description of this limit. The structure check reads each
+ * character only once and keeps no text in memory. `bench/structure-check.ts` measures the speed of the structure
+ * check.
  */
 export function createStructureCheck(): (part: string) => string | undefined {
   let values = 1;

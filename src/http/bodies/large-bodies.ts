@@ -11,8 +11,8 @@ import {
 } from './json.ts';
 
 /**
- * The size in bytes above which a request body counts as large. A large body waits for a free slot, because it occupies
- * memory that other requests need.
+ * The size in bytes above which a request body counts as large. A request with a large body waits for a free slot,
+ * because the body occupies memory that other requests need.
  */
 export const largeBodyBytes = 1024 * 1024;
 
@@ -30,10 +30,11 @@ const largeBodyTimeoutMs = 30_000;
 
 /**
  * Reads and parses the JSON body of a request, and answers the request. A request with a small body is answered
- * immediately. A request with a larger body waits for a slot. While the process parses the larger body, other requests
- * can run.
+ * immediately. A request with a larger body waits for a slot. Other requests can run between the steps in which the
+ * process checks and parses the larger body.
  *
- * @param keyId the id of the request's API key. All requests of one API key together occupy at most one body slot
+ * @param keyId the id of the request's API key. All requests of one API key together occupy at most one slot for large
+ *   bodies, and at most one slot for medium bodies
  * @param answer the function that receives the parsed body and answers the request
  * @throws {ServiceError} `VALIDATION_ERROR` for a body that is not JSON, exceeds a limit, or arrives too slowly;
  *   `RATE_LIMIT_EXCEEDED` when too many large bodies wait
@@ -67,8 +68,8 @@ export function createBodyAnswerer(): BodyAnswerer {
 }
 
 /**
- * Checks and then parses a JSON text, as `parseJson` does. The function yields to the event loop before the check,
- * between the check and the parsing, and after the parsing.
+ * Checks and then parses a JSON text, as `parseJson` does, but yields to the event loop before the check, between the
+ * check and the parsing, and after the parsing.
  */
 async function parseYielding(text: string, { isBounded = false } = {}): Promise<unknown> {
   await yieldToEventLoop();
@@ -83,8 +84,8 @@ async function parseYielding(text: string, { isBounded = false } = {}): Promise<
 
 /**
  * Creates a function that parses a JSON text which has already been received. A JSON text with more than
- * `smallBodyBytes` characters waits until one of the slots for parsing is free. The requests of one API key together
- * occupy at most one of the slots.
+ * `smallBodyBytes` characters waits for a free slot. The requests of one API key together occupy at most one slot for
+ * parsing.
  */
 export function createJsonParser(): (text: string, keyId: string) => unknown {
   const slots = createSlots(slotLimits.mediumBodies);
@@ -94,7 +95,7 @@ export function createJsonParser(): (text: string, keyId: string) => unknown {
 
 /**
  * Reads the JSON text of a request body, and checks the structure of the text while it arrives. The process can work on
- * other requests while it waits for the next part of the text. The function stops reading as soon as the JSON text
+ * other requests while it waits for the next part of the text. `boundedText` stops reading as soon as the JSON text
  * exceeds a limit.
  */
 async function boundedText({ body }: Request): Promise<string> {

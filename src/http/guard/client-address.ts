@@ -9,10 +9,7 @@ import type { GatewayEnv } from '../request-state.ts';
  * IPv6 network with a 64-bit prefix.
  */
 const ipv6ClientPrefixBits = 64;
-/**
- * The maximum number of characters of an entry of `X-Forwarded-For` that is not an IP address. The gateway shortens an
- * entry with more characters.
- */
+/** The number of characters to which the gateway shortens an entry of `X-Forwarded-For` that is not an IP address. */
 const maxNameLength = 64;
 
 /**
@@ -37,8 +34,8 @@ export function addressOf(connected: string | undefined, forwardedFor: string | 
 
 /**
  * Converts an IP address to its canonical form. An IPv4 address in IPv6 notation (`::ffff:192.0.2.1`) is converted to
- * IPv4 notation. IPv6 addresses are shortened and written in lower case (RFC 5952). The zone of an IPv6 address is
- * removed, and so is a port that some proxies add.
+ * IPv4 notation. IPv6 addresses are shortened and written in lower case (RFC 5952). The zone of an IPv6 address and a
+ * port that some proxies add are removed.
  */
 export function canonicalAddress(text: string): string {
   if (isIPv4(text)) return text; // an IPv4 address, the most common case, is already canonical
@@ -50,8 +47,8 @@ export function canonicalAddress(text: string): string {
 }
 
 /**
- * Returns a text that identifies a client by its canonical address. The text of an IPv4 client is the IPv4 address
- * itself. For an IPv6 address, the text is the network that contains the address.
+ * Returns a text that identifies a client by its canonical address: the IPv4 address itself, or the network that
+ * contains the IPv6 address.
  */
 export function clientOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;

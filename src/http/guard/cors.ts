@@ -32,9 +32,10 @@ function refusedPreflight(origin: string): ServiceError {
 }
 
 /**
- * Allows scripts of the listed web origins to call the gateway from a browser (Fetch standard, "CORS protocol").
- * Preflight requests have no API key, so they are answered before the request guards run, and cost no rate limit
- * points. The gateway uses no cookies.
+ * Allows scripts of the listed web origins to call the gateway from a browser (Fetch standard, "CORS protocol"). The
+ * gateway answers preflight requests before the request guards run, because preflight requests have no API key.
+ * Preflight requests cost no rate limit points. The gateway uses no cookies, so its CORS responses do not allow
+ * credentials.
  *
  * @param origins the exact web origins that are allowed, such as `https://app.example`. If this list is empty, scripts
  *   of other origins cannot call the gateway

@@ -46,15 +46,14 @@ export interface Guards {
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
   /**
    * Creates a check that the HTTP server runs for each request, before the app gets the request. If the process already
-   * knows that it must refuse a request, the check sends the refusal that the guard would send, but with less work than
-   * the guard (known-refusals.ts).
+   * knows that it must refuse a request, the check sends the same refusal that the guard would send, but with less work
+   * (known-refusals.ts).
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
 }
 
 /**
- * Creates the guards of one process. All guards of the process use one common count of the requests of unauthenticated
- * clients.
+ * Creates the guards of one process. All guards of a process together count the requests of unauthenticated clients.
  */
 export function createGuards(dependencies: GuardDependencies): Guards {
   const { services, limiter, log, trustProxy } = dependencies;
@@ -76,7 +75,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   });
 
   /**
-   * Finds the API key of a request. If this process does not know the secret of the API key, the function first checks
+   * Finds the API key of a request. If the secret in the request is new to this process, `authenticate` first checks
    * the rate limit of the client's address.
    */
   function authenticate(
@@ -88,16 +87,16 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     const lookUp = () => authenticator.authenticate(secret);
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
-      // This process may not know a secret that another process has issued. If another client with the same address has
-      // exhausted the rate limit of the address, this process refuses the unknown secret. Within 5 s after the refusal,
-      // this process reads the hashes of all issued secrets again.
+      // A secret that another process has issued can be unknown to this process. If other clients with the same address
+      // have exhausted the rate limit of the address, this process refuses the unknown secret. Within 5 s after it has
+      // refused an unknown secret, this process reads the hashes of the newest secrets from the database.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;
     });
   }
 
   /**
-   * Waits until a request of an API key may start. Even if the gateway refuses to start the request, the response
+   * Waits until a request of an API key may start. If the gateway refuses the request instead, the response still
    * contains the rate limit headers of the API key.
    */
   async function waitForSlot(
@@ -144,7 +143,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
           const begun = requests.begin(key.id, c.env?.outgoing, () => state.heldBytes);
           if (begun instanceof Promise) {
             endRequest = await waitForSlot(begun, key, state);
-            // The API key may have been changed or revoked while the request waited.
+            // The API key may have been changed or revoked while the request waited for a slot.
             key = await authenticator.authenticate(secret);
             state.key = key;
           } else {
@@ -160,7 +159,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
             requestId: state.requestId,
             log,
             // REST sets the members `takeWholeList` and `defersLargeValues` in a copy of the context. The original
-            // context already has both members, because V8 needs microseconds to add a new member to a copied object.
+            // context already contains both members, because V8 needs microseconds to add a new member to a copied
+            // object.
             takeWholeList: undefined,
             defersLargeValues: undefined,
           };

@@ -15,8 +15,7 @@ import { addressSubject } from './unauthenticated-clients.ts';
 
 // Refusing a request must cost less than answering it, so that a flood of requests does not block the process. If the
 // process already knows that it must refuse a request (for example because of the rate limit), the process refuses the
-// request early. An early refusal happens before the process matches a route or creates a `Request` or `Headers`
-// object.
+// request early: before the process matches a route or creates a `Request` or `Headers` object.
 
 /** The API of a request (REST or GraphQL), with the function that converts an error to a response of this API. */
 export interface RefusingSurface {
@@ -28,8 +27,8 @@ export interface RefusingSurface {
 export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /**
- * Creates the function that refuses requests without reading the database. The function refuses a request with a secret
- * that is known to be invalid, or with an exhausted rate limit. The response is identical to the response that the
+ * Creates the function that refuses requests without reading the database. The created function refuses a request whose
+ * secret is known to be invalid, or whose rate limit is exhausted. The response is identical to the response that the
  * request guard of REST or GraphQL would send.
  *
  * @param options.surfaceOf a function that returns the API of a request (REST or GraphQL), with the function that
@@ -46,8 +45,8 @@ export function createKnownRefusals(
   const { record, surfaceOf } = options;
 
   /**
-   * Returns the API key of a secret, or the reason why the secret is invalid. The result is empty when the gateway must
-   * first look up the secret in the database.
+   * Returns the API key of a secret, or the reason why the secret is invalid. Returns an empty object when the gateway
+   * must first look up the secret in the database.
    */
   function findKnown(secret: string | undefined): { key?: AuthenticatedKey; fault?: unknown } {
     try {
@@ -61,8 +60,8 @@ export function createKnownRefusals(
   return (incoming, outgoing) => {
     const startedAt = performance.now();
     const { headers, url = '', method } = incoming;
-    // A request with an Origin header or without a Host header is always passed to the app. While tracing is on, every
-    // request is passed to the app, because the app creates the tracing span of a request.
+    // A request with an Origin header or without a Host header always goes to the app. While tracing is on, every
+    // request goes to the app, because the app creates the tracing spans of requests.
     if (headers.origin !== undefined || headers.host === undefined || activeTracer()) return false;
     const refusing = surfaceOf(incoming);
     if (!refusing) return false;

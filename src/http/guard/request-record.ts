@@ -3,9 +3,9 @@ import { type RequestState, unknownOperation } from '../request-state.ts';
 import type { UnauthenticatedClients } from './unauthenticated-clients.ts';
 
 /**
- * The maximum number of characters of a path in the log. The gateway shortens longer paths before it logs them. The
- * length of a path is limited, because a client can send a request to a long path. A client can also choose long
- * aliases in a GraphQL request, and the path of a GraphQL error contains the aliases.
+ * The maximum number of characters of a path in the log. The gateway shortens longer paths before it logs them, because
+ * a client can send a request to a very long URL path. A client can also choose long aliases in a GraphQL request, and
+ * the path of a GraphQL error contains these aliases.
  */
 const maxLoggedPath = 200;
 
@@ -43,12 +43,12 @@ export function createRequestRecord(
         createdAt: new Date(),
       });
     } else if (errorCode) unauthenticatedClients.countRefusal(errorCode);
-    // When a request without a valid API key exceeds the rate limit, the gateway only counts the refusal. The gateway
-    // does not log each refusal, because a client could fill the log with refusals.
+    // When a request without a valid API key exceeds the rate limit, the gateway only counts the refusal, because a
+    // client could fill the log with refusals.
     if (!key && errorCode === 'RATE_LIMIT_EXCEEDED') return;
     const loggedPath = operation === unknownOperation && path.slice(0, maxLoggedPath);
     log.info(
-      // The logger pino does not write members whose value is undefined.
+      // The logger pino omits members whose value is undefined.
       {
         requestId,
         surface,

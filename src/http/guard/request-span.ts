@@ -10,8 +10,8 @@ import type { GatewayEnv } from '../request-state.ts';
 const lowestServerError = 500;
 
 /**
- * Wraps a guard, so that each request runs within a tracing span. The span belongs to the trace whose id the client
- * sends in the header `traceparent`.
+ * Wraps a guard, so that each request runs within a tracing span. The tracing span belongs to the trace whose id the
+ * client sends in the header `traceparent`.
  */
 export function inRequestSpan(guard: MiddlewareHandler<GatewayEnv>): MiddlewareHandler<GatewayEnv> {
   return (c, next) => {

@@ -6,11 +6,11 @@ import { slotLimits } from '../../scheduling/limits.ts';
 export interface RequestLimits {
   /** The maximum number of requests of one API key that run at the same time. */
   maxRunningPerKey: number;
-  /** The maximum number of requests of one API key that wait until they may run. */
+  /** The maximum number of requests of one API key that wait to run. */
   maxWaitingPerKey: number;
   /**
-   * The maximum number of response bytes that clients of one API key have not read yet. While the number of unread
-   * bytes is higher than `maxUnreadBytesPerKey`, the next request of the API key waits.
+   * The maximum number of response bytes that clients of one API key have not read yet. While the clients of an API key
+   * have more than `maxUnreadBytesPerKey` unread bytes, the next request of the API key waits.
    */
   maxUnreadBytesPerKey: number;
   /**
@@ -52,10 +52,10 @@ export interface RequestsInProgress {
 
 /**
  * Reports that the handler of a request has ended. A request counts as running until its handler ends, even if the
- * client has disconnected. The handler of a disconnected client still uses the process and the database.
+ * client has disconnected, because the handler still uses the process and the database.
  *
  * @param whenSent true if the request counts as running until its response is written or its connection is closed;
- *   false if the request counts as ended at once
+ *   false if the request no longer counts as running
  */
 export type EndRequest = (whenSent: boolean) => void;
 
@@ -109,8 +109,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   }
 
   /**
-   * Starts waiting requests of an API key until the limits allow no further running request. If an API key has no
-   * running requests, the function removes the key from the map `keys`.
+   * Starts waiting requests of an API key until the limits allow no further running request. An API key without running
+   * requests is removed from the map `keys`.
    */
   function startWaiting(keyId: string, key: RequestsOfKey): void {
     for (const { start } of key.waiting) {

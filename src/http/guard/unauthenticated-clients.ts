@@ -7,15 +7,13 @@ import { clientOf } from './client-address.ts';
 import type { RequestState } from '../request-state.ts';
 
 /**
- * The rate limits for all requests without a valid API key from the same client address. The limits for a client
- * address are the same as the default limits of an API key.
+ * The rate limits for all requests without a valid API key from the same client address. The rate limits of a client
+ * address are equal to the default rate limits of an API key.
  */
 const addressLimits = { hourlyLimit: 1000, burstLimit: 100 };
 /** The time between two log entries that count the refused requests without a valid API key, in milliseconds. */
 const summaryIntervalMs = 60_000;
-/**
- * The `Retry-After` header, in seconds, for a client address with too many running look-ups of API keys.
- */
+/** The value of `Retry-After`, in seconds, for a client address with too many running look-ups of API keys. */
 const lookUpRetrySeconds = 1;
 
 /** Returns the rate limit that applies to all requests without a valid API key from the same client address. */
@@ -28,10 +26,10 @@ export const addressSubject = (address: string): RateLimitSubject => ({
 /** Limits and counts the requests without a valid API key. */
 export interface UnauthenticatedClients {
   /**
-   * Looks up the API key of a secret that this process does not know. For each running look-up, a client address needs
-   * one remaining rate limit point, because the secret may be invalid. A look-up itself costs no points. The caller of
-   * `lookUp` subtracts one point only if the secret is invalid. Several concurrent requests with the same secret count
-   * as only one look-up.
+   * Looks up the API key of a secret that this process does not know. For each running look-up, a client address must
+   * have one rate limit point left, because the secret may be invalid. The look-up itself costs no points: the caller
+   * of `lookUp` subtracts one point only if the secret is invalid. Several concurrent requests with the same secret
+   * count as only one look-up.
    *
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, without a look-up of the secret, when the client address has too few
    *   rate limit points left
@@ -42,9 +40,9 @@ export interface UnauthenticatedClients {
     run: () => Found | Promise<Found>,
   ): Promise<Found>;
   /**
-   * Counts a request that the gateway refused. The gateway does not log each refused request, but logs their number
-   * once a minute. Refused requests are not logged one by one, because a log line or a database row for each refused
-   * request could fill the disk.
+   * Counts a refused request without a valid API key. Once a minute, the gateway logs the number of refused requests. A
+   * refused request without a valid API key has no usage record, and a request that exceeds the rate limit of its
+   * address has no log line of its own, because a client could fill the disk with these records and lines.
    */
   countRefusal(code: ErrorCode): void;
 }
@@ -59,7 +57,7 @@ export function createUnauthenticatedClients({
 }): UnauthenticatedClients {
   /**
    * The running look-ups of API keys. For each client and each secret, the map contains how many requests wait for the
-   * look-up. A look-up never lasts longer than the time limit for database queries.
+   * look-up of this secret. A look-up never takes longer than the time limit for database queries.
    */
   const lookUps = new Map<string, Map<string | undefined, number>>();
   const refusals = new Map<ErrorCode, number>();

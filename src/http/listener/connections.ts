@@ -21,7 +21,7 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    */
   keepAliveTimeoutMs: number;
   /**
-   * The maximum time during which a connection may transfer no data while the server answers a request. After
+   * The maximum time for which a connection may be silent (transfer no data) while the server answers a request. After
    * `silentTimeoutMs`, the server closes the connection, so that a stalled client does not keep its response in memory.
    * `silentTimeoutMs` must be longer than `requestTimeoutMs` plus `checkIntervalMs`, so that the client of an
    * incomplete request gets status 408.
@@ -40,8 +40,8 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    */
   maxConnectionsPerClient: number;
   /**
-   * How long a stopping server keeps idle connections open. If a client sends a request on an idle connection while the
-   * server stops, the response announces that the connection will close.
+   * How long a stopping server keeps idle connections open. If a client sends a request on an idle connection of a
+   * stopping server, the response announces that the connection will close.
    */
   idleGraceMs: number;
   /** How long a server that is stopping waits for the responses to the requests in progress. */
@@ -70,9 +70,9 @@ export interface Connections {
    */
   isAnswering(socket: unknown): boolean;
   /**
-   * Stops accepting connections, and waits until all responses are sent. Each response that begins during the stop gets
-   * the header `Connection: close`. The server closes idle connections after `idleGraceMs`, and all other connections
-   * after `drainTimeoutMs`.
+   * Stops accepting connections, and waits until all responses are sent. Each response that begins while the server
+   * stops gets the header `Connection: close`. The server closes idle connections after `idleGraceMs`, and all other
+   * connections after `drainTimeoutMs`.
    */
   drain(): Promise<void>;
 }
@@ -118,8 +118,9 @@ export function trackConnections(
     if (draining) response.shouldKeepAlive = false;
     response.once('close', () => {
       answers?.delete(response);
-      // A server that is stopping closes each connection after the last response on it. If the server sent the headers
-      // of the last response before the stop began, the response does not announce that the connection will close.
+      // A server that is stopping closes each connection after the last response on it. If the headers of the last
+      // response were sent before the server began to stop, the response does not announce that the connection will
+      // close.
       if (closesIdle && answers?.size === 0) socket.destroySoon();
     });
   });
@@ -140,8 +141,8 @@ export function trackConnections(
         for (const socket of answersOf.keys()) socket.destroy();
       }, limits.drainTimeoutMs);
       return new Promise((resolve) => {
-        // The server is closed with the method `close` of node:net. The method `close` of node:http would also end
-        // connections with a response that is written but not sent yet.
+        // The server is closed with the method `close` of node:net, because the method `close` of node:http would also
+        // end connections with a response that is written but not sent yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(idle);
           clearTimeout(late);

@@ -5,18 +5,18 @@ import { RequestError } from '@hono/node-server';
 import type { ErrorCode } from '../../errors/error-table.ts';
 import type { Connections } from './connections.ts';
 
-/** Creates the body of the response to a request that does not reach the app. */
+/** Creates the response body for a request that the server refuses before the request reaches the app. */
 export type RefusalBody = (error: { code: ErrorCode; message: string }, requestId: string) => string;
 
 /**
- * How long a connection stays open after a refusal, in milliseconds. Until the connection closes, the client can read
- * the response.
+ * How long a connection stays open after the server has refused a request, so that the client can read the response, in
+ * milliseconds.
  */
 const refusalReadMs = 1_000;
 
 /**
- * The response for each error code of Node's HTTP parser. For an error code that is not in the table, the response says
- * that the request is malformed.
+ * The status and the error message for each error code of Node's HTTP server. For an error code that is not in this
+ * table, the response says that the request is malformed.
  */
 const refusals: Record<string, { status: number; message: string }> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'Request headers are too large' },
@@ -28,8 +28,8 @@ const malformed = { status: 400, message: 'Malformed HTTP request' };
 const jsonType = 'application/json; charset=utf-8';
 
 /**
- * Answers requests that Node rejects before they reach the app. Node's own response would have an empty body, so this
- * function sends a response with the usual error body.
+ * Answers requests that Node rejects before the requests reach the app. Node's own response would have an empty body,
+ * so `answerEarly` sends a response with the usual error body.
  */
 export function answerEarly(server: Server, bodyOf: RefusalBody, connections: Connections): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -51,21 +51,21 @@ export function answerEarly(server: Server, bodyOf: RefusalBody, connections: Co
     );
     socket.on('error', () => socket.destroy());
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-    // The server closes the connection after one second, so that a client that never stops sending cannot keep the
-    // connection open.
+    // The server closes the connection one second after the refusal, so that a client that never stops sending cannot
+    // keep the connection open.
     setTimeout(() => socket.destroy(), refusalReadMs).unref();
   }
 }
 
-/** The HTTP status and the error message for a request that does not reach the app. */
+/** The HTTP status and the error message for a request that the server refuses before the request reaches the app. */
 interface EarlyRefusal {
   status: number;
   message: string;
 }
 
 /**
- * Creates the headers and the body of the response to a refused request. The response contains a new request id, which
- * the client can quote in a support request.
+ * Creates the headers and the body of the response to a refused request. The response to a refused request contains a
+ * new request id, which the client can quote in a support request.
  */
 function refusalOf({ message }: EarlyRefusal, bodyOf: RefusalBody) {
   const requestId = randomUUID();

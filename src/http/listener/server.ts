@@ -43,8 +43,8 @@ const bind = (server: Server, { host, port, portVariable }: ListenAddress) =>
   });
 
 /**
- * Checks that a server can listen on an address, and then frees the address again. At its start, a gateway process
- * checks its listen addresses before it opens the database.
+ * Checks that a server can listen on an address, and leaves the address free. At its start, a gateway process checks
+ * its listen addresses before it opens the database.
  *
  * @throws an error that names the environment variables to change, when a server cannot listen on the address
  */
@@ -58,8 +58,8 @@ export async function requireFreeAddress(address: ListenAddress): Promise<void> 
 /**
  * Starts an HTTP server for an app.
  *
- * @param options.refusalBody creates the response body when the server refuses a request before the app gets the
- *   request
+ * @param options.refusalBody creates the response body when the server refuses a request before the request reaches the
+ *   app
  * @param options.behindProxy whether all connections come from a proxy, so that the address of a connection is not the
  *   client's address
  * @param options.refuseKnown refuses some requests without calling the app, for example requests with an invalid API
@@ -85,8 +85,8 @@ export async function listen(
   const server = createServer(nodeOptions(limits), (incoming, outgoing) => {
     followBody(incoming, outgoing);
     if (refuseSeveralHosts(incoming, outgoing, refusalBody)) return;
-    // Hono requires a Host header, so this code adds a Host header to an HTTP/1.0 request. HTTP/1.0 does not require
-    // the Host header (RFC 9112, section 3.2). Health probes over HTTP/1.0 do not send the Host header.
+    // Hono requires a Host header, so the server adds a Host header to an HTTP/1.0 request. HTTP/1.0 does not require
+    // the Host header (RFC 9112, section 3.2), and health probes over HTTP/1.0 do not send it.
     if (incoming.httpVersion === '1.0') incoming.headers.host ??= 'localhost';
     if (!refuseKnown?.(incoming, outgoing)) void answer(incoming, outgoing);
   });
@@ -107,7 +107,7 @@ const nodeOptions = (limits: ConnectionLimits): ServerOptions => ({
   requestTimeout: limits.requestTimeoutMs,
   keepAliveTimeout: limits.keepAliveTimeoutMs,
   connectionsCheckingInterval: limits.checkIntervalMs,
-  // Only Hono checks the Host header, because Node's refusal of a wrong Host header would have an empty body instead of
-  // the usual error body.
+  // Hono checks the Host header instead of Node, because Node's response to a wrong Host header would have an empty
+  // body instead of the usual error body.
   requireHostHeader: false,
 });

@@ -6,8 +6,9 @@ import { canonicalAddress, clientOf } from '../guard/client-address.ts';
 /** The limits for a request body that is still arriving after the response has been sent. */
 export interface UnreadBodyLimits {
   /**
-   * The maximum time that the remaining part of the request body may take to arrive, in milliseconds. The connection
-   * stays open for at most `unreadBodyTimeoutMs`, so that the client can read the response (RFC 9112, section 9.6).
+   * The maximum time that the rest of the request body may take to arrive, in milliseconds. The connection stays open
+   * until the rest has arrived, but at most for `unreadBodyTimeoutMs`, so that the client can read the response (RFC
+   * 9112, section 9.6).
    */
   unreadBodyTimeoutMs: number;
   /**
@@ -20,10 +21,10 @@ export interface UnreadBodyLimits {
 /**
  * Creates a function that discards unread request bodies, one after the other. The gateway answers some requests before
  * it has read their body, for example because the body is too large. Node itself would read all unread bodies as fast
- * as they arrive. If many connections sent megabytes at the same time, other requests would be delayed.
+ * as they arrive, which would delay other requests when many connections send megabytes at the same time.
  *
- * @returns a function that the server calls at the start of each request. After the response, the function discards the
- *   unread part of the request body, so that the connection can carry the next request
+ * @returns a function that the server calls at the start of each request. When the response has been sent, this
+ *   function discards the unread part of the request body, so that the connection can carry the next request
  */
 export function createUnreadBodies({ unreadBodyTimeoutMs, maxUnreadBodyBytes }: UnreadBodyLimits) {
   const slots = createSlots(slotLimits.unreadBodies);

@@ -16,7 +16,7 @@ const minCompressedCharacters = 4096;
 
 /**
  * The quality level of the Brotli compression. At quality level 4, Brotli is as fast as gzip at its default level, and
- * the output of Brotli is a fifth smaller than the output of gzip.
+ * produces a fifth fewer bytes than gzip.
  */
 const brotliQuality = 4;
 
@@ -45,19 +45,19 @@ export function contentCoding(
   return best;
 }
 
-/** Whether compressing a response body is worth the time. Compressing a streamed list is always worth the time. */
+/** Whether it is worth the time to compress a response body. Compressing a streamed list is always worth the time. */
 export const isLarge = (body: string | ReadableStream<Uint8Array>) =>
   typeof body !== 'string' || body.length >= minCompressedCharacters;
 
 /**
- * Adds `change` to the count of response bytes that wait in memory for the client. For bytes that no longer wait, the
- * caller passes a negative `change`.
+ * Adds `change` to the number of response bytes that wait in memory for the client; `change` is negative for bytes that
+ * no longer wait.
  */
 type HoldBytes = (change: number) => void;
 
 /**
- * The number of bytes of a text that are compressed in one step. The next bytes of the text are compressed only after
- * the client has read the earlier bytes.
+ * The number of bytes of a text that are compressed in one step. The gateway compresses the next bytes only after the
+ * client has read the earlier bytes.
  */
 const bytesAtOnce = 64 * 1024;
 
@@ -83,9 +83,9 @@ function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
 
 /**
  * Compresses a response body without blocking the event loop. Each chunk of a streamed body is sent as soon as it is
- * compressed. Compression therefore does not delay the first entries of a long list. The function reads the body only
- * as fast as the client reads the response. If the response is sent without its body, as for a HEAD request, the
- * function does not read the body at all.
+ * compressed, so that compression does not delay the first entries of a long list. `compressed` reads the body only as
+ * fast as the client reads the response. If the response is sent without its body, as for a HEAD request, `compressed`
+ * does not read the body at all.
  */
 export function compressed(
   body: string | ReadableStream<Uint8Array>,
@@ -98,7 +98,7 @@ export function compressed(
   const startCompression = () => {
     const encoder = newEncoder(coding);
     pipeline(Readable.fromWeb(source as NodeReadableStream), encoder, () => {
-      // The reader of the encoder gets the error of a failed body.
+      // An error of the body needs no handling here, because the reader of the encoder gets the error.
     });
     return Readable.toWeb(encoder).getReader();
   };

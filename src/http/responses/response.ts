@@ -3,13 +3,13 @@ import { compressed, contentCoding, isLarge } from './compression.ts';
 import { rateLimitHeaders } from '../../rate-limit/rate-limiter.ts';
 import type { RequestState } from '../request-state.ts';
 
-/** The status, headers and body of a response, before a `Response` object is created from them. */
+/** The status, headers and body from which the gateway creates a `Response` object. */
 export interface Answer {
   status: number;
   /**
-   * The body of the response, or null if there is no body, for example for status 304. For an error, the body is a
-   * function that creates the text from the request id. One `Answer` object can therefore be the response to all
-   * requests that are refused for one reason.
+   * The body of the response, or null if there is no body, for example for status 304. For an error, `body` is a
+   * function that creates the text from the request id, so that one `Answer` object can be the response to all requests
+   * that are refused for one reason.
    */
   body: string | ReadableStream<Uint8Array> | ((requestId: string | undefined) => string) | null;
   headers?: Record<string, string>;
@@ -21,9 +21,9 @@ export interface Answer {
 export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
 
 /**
- * The value of `Retry-After`, in seconds, when the gateway refuses a request because it is overloaded. For example, the
- * gateway refuses a change of a location when too many changes of this location are already waiting. During an
- * overload, the gateway can refuse the requests of an API key that is within its rate limits.
+ * The value of `Retry-After`, in seconds, when an overloaded gateway refuses a request. For example, the gateway
+ * refuses a change of a location when too many changes of this location are already waiting. An overloaded gateway can
+ * even refuse requests of an API key that is within its rate limits.
  */
 const busyRetryAfterSeconds = 1;
 
@@ -52,8 +52,8 @@ export const bodyOf = ({ body }: Answer, requestId: string): string =>
 
 /**
  * Creates the `Response` object for a request, with the headers that all responses of the API have. `respond` passes
- * all headers to the constructor of `Response`. Adding headers to an existing `Response` would reduce the throughput of
- * lists by a tenth. A large body is compressed if the client accepts compression.
+ * all headers to the constructor of `Response`, because adding headers to an existing `Response` would reduce the
+ * throughput of list requests by a tenth. A large body is compressed if the client accepts compression.
  *
  * @param state the state of the request; undefined for a request that no guard handles
  */
