@@ -235,8 +235,8 @@ const isEasyToGuess = (secret: string) =>
   /change.?me|example|password|operator|0123456789|1234567890/i.test(secret);
 
 /**
- * Whether a configured web origin is useless, because no browser can send it. No browser can send an origin whose host
- * is neither a host name nor an IP address, for example a wildcard.
+ * Whether a configured web origin is useless, because no browser can send it. The host of an origin that a browser
+ * sends is always a host name or an IP address, never a wildcard.
  */
 const isOriginOfNoBrowser = (origin: string) =>
   !/^([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(new URL(origin).hostname);

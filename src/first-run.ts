@@ -29,7 +29,8 @@ export async function welcome(
   if (config.environment !== 'development') return warnWithoutKeys(database, config, log);
   const missing = await whatIsMissing(database, config);
   const isFirst = missing.operatorKey || missing.demoData;
-  // If the folder for the file of API keys cannot be created, the gateway does not start and creates no API key.
+  // The folder for the file of API keys is created before the API keys, so that no API key is created if the folder
+  // cannot be created.
   const folder = isFirst && !isTerminal ? await keyFolder(config.dataDir) : undefined;
   const keys = isFirst ? await makeFirstKeys(database, config, { url, missing }) : [];
   if (isTerminal) {

@@ -82,8 +82,8 @@ export interface Gateway {
   /** Ends all subscriptions. While a subscription is open, the HTTP listener cannot close. */
   endStreams(): void;
   /**
-   * Waits for the requests in progress (`waitForLastRequests`). Then `close` writes all records that still wait in
-   * memory, and closes all connections.
+   * Waits for the requests in progress (`waitForLastRequests`), writes all records that still wait in memory, and
+   * closes all connections.
    */
   close(): Promise<void>;
 }

@@ -24,8 +24,8 @@ export interface LocationNotices {
     options?: { presentFirst?: boolean },
   ): Promise<AsyncIterableIterator<string>>;
   /**
-   * Sends the notices that the process has collected. When a process stops, it calls `flush` before it closes its
-   * connection to Redis. Subscribers of other processes thus receive the last notices of the process.
+   * Sends the notices that the process has collected. A stopping process calls `flush` before it closes its connection
+   * to Redis, so that subscribers of other processes receive its last notices.
    */
   flush(): Promise<void>;
 }

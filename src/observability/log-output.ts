@@ -4,14 +4,14 @@ import type pino from 'pino';
 /** How long a log line may wait until it is written together with later lines, in milliseconds. */
 const maxLineWaitMs = 100;
 /**
- * The maximum number of characters that the log output collects before it writes them together. A larger maximum would
- * not make logging faster.
+ * The maximum number of characters that the log output collects before it writes them together. Writing more characters
+ * at once would not make logging faster.
  */
 const maxWaitingCharacters = 16 * 1024;
 /**
  * The maximum number of characters of log lines that wait while the reader of the log is slow. When the maximum is
- * reached, the output drops new log lines, so that unread lines cannot fill the memory of the process. The maximum is
- * enough for the log lines of about 10,000 requests.
+ * reached, the output drops new log lines, so that unread lines cannot fill the memory of the process. 4 Mi characters
+ * are enough for the log lines of about 10,000 requests.
  */
 export const maxUnwrittenCharacters = 4 * 1024 * 1024;
 /** How long the log output waits before it tries to write to a full pipe again, in milliseconds. */
@@ -29,7 +29,7 @@ export interface LogOutput extends pino.DestinationStream {
 interface LogOutputOptions {
   /** The file that receives the log lines; by default, the lines go to standard output. */
   file?: string;
-  /** The log output calls this function after lines were lost, as soon as writing is possible again. */
+  /** Called with the number of lost log lines, as soon as the log can be written again. */
   onLinesLost?: (count: number) => void;
 }
 

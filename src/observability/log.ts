@@ -13,9 +13,9 @@ const maxLoggedCauses = 4;
 const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;
 
 /**
- * Converts an error to a value for the log. The result omits the SQL statement, its parameters and the row, which
- * database drivers add to an error. The result also omits the values that PostgreSQL quotes in its error messages.
- * Bodies and API keys of clients are never logged.
+ * Converts an error to a value for the log. The logged value omits the SQL statement, its parameters and the row, which
+ * database drivers add to an error, and the values that PostgreSQL quotes in its error messages. Bodies and API keys of
+ * clients are never logged.
  */
 function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? '[not an error]' : error;
@@ -58,9 +58,9 @@ const omittedOnTerminal = [
 const prefixColumns = 18;
 
 /**
- * Creates the message of a log line on a terminal. For an answered request, the message contains the operation or path,
- * the result and the duration. This message is cut to the width of the terminal. If a log line reports something else
- * about a request, its message contains the id of the request.
+ * Creates the message of a log line on a terminal. The message about an answered request contains the operation or
+ * path, the result and the duration, and fits into the width of the terminal. All other messages about a request
+ * contain the id of the request.
  *
  * @param columns the width of the terminal
  */

@@ -71,14 +71,14 @@ const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /**
  * The value of the metric label `operation` for every operation that has no metrics of its own. Clients choose the
- * names of their GraphQL operations. If each operation name were a label value, a client could fill the memory of the
- * process and of Prometheus.
+ * names of their GraphQL operations, so a client could fill the memory of the process and of Prometheus if each
+ * operation name were a label value.
  */
 const otherOperation = 'other';
 
 /**
- * The Node.js metrics that the gateway removes. Their names end in `_total`, which Prometheus allows only for counters,
- * but these metrics are gauges.
+ * The Node.js metrics that the gateway removes, because they are gauges with names that end in `_total`, which
+ * Prometheus allows only for counters.
  */
 const misnamedMetrics = [
   'nodejs_active_handles_total',

@@ -10,8 +10,8 @@ export interface EventChange {
 }
 
 /**
- * Whether an event has the kind `ENTRY` and the same whitelist entry before and after its correction. The gateway has
- * already counted such an event as a use of the whitelist entry.
+ * Whether an event has the kind `ENTRY` and the same whitelist entry before and after its correction, so that the
+ * correction does not change how often the vehicle has entered.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&

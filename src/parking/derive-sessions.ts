@@ -42,7 +42,7 @@ export function sessionState({
 
 /**
  * The data from which the gateway computes the sessions of one family of plates. A family contains the plates of a
- * location that end with the same two characters. If cameras confuse two characters, these characters count as equal.
+ * location that end with the same two characters. Characters that cameras confuse count as equal.
  */
 interface SessionInput {
   locationId: string;
@@ -157,7 +157,7 @@ export function deriveSessions({
     );
   }
 
-  /** Creates a session of a vehicle. The new session has no times. The caller must then set the known times. */
+  /** Creates a session of a vehicle without times, which the caller must set. */
   const sessionOf = (vehicle: Omit<CountedPlate, 'countId'>): ParkingSession => {
     const { id, plateType, plateCode, plateNumber, whitelistEntryId, listed } = vehicle;
     return {
@@ -167,7 +167,7 @@ export function deriveSessions({
     };
   };
 
-  /** Opens and ends sessions, so that all vehicles of an occupancy count have open sessions, and no other vehicles. */
+  /** Opens and ends sessions, so that exactly the vehicles of an occupancy count have open sessions. */
   function count({ occurredAt: at, plates }: CountObservation): void {
     for (const session of unended.all()) {
       if (isOverdue(session, at)) end(session, at, null);

@@ -36,8 +36,8 @@ export interface StayExpiry {
 const checkIntervalMs = 10_000;
 
 /**
- * Starts a regular check for sessions whose maximum stay is over, every 10 seconds. Every gateway process runs this
- * check, but each session is ended only once.
+ * Starts the check for sessions whose maximum stay is over, which runs every 10 seconds. Every gateway process checks
+ * all sessions, but each session is ended only once.
  */
 export function createStayExpiry(services: {
   prisma: PrismaClient;

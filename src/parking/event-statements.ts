@@ -82,9 +82,9 @@ export const matchingEntries = namedStatement(
 
 /**
  * Updates how often the vehicle of each whitelist entry has entered (table `WhitelistEntryUse`). If a whitelist entry
- * has `maxEntries`, the statement also marks the entry as changed. The whitelist feed then informs clients how often
- * the vehicle has entered. To prevent deadlocks, the statement locks first the whitelist entry and then its row in
- * `WhitelistEntryUse`. The statement that deletes a whitelist entry locks these two rows in the same order.
+ * has `maxEntries`, the statement also marks the entry as changed, so that the whitelist feed informs clients how often
+ * the vehicle has entered. To prevent deadlocks, this statement and the statement that deletes a whitelist entry both
+ * lock the whitelist entry first, and then its row in `WhitelistEntryUse`.
  */
 export const addUses = namedStatement(
   'parking-add-uses',

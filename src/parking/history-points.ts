@@ -20,8 +20,8 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Returns the approximate number of points in an occupancy history. The function does not know the time zone of the
- * location. Before the gateway reads from the database, it uses this approximate number to compute the cost of the
+ * Returns the approximate number of points in an occupancy history, without knowing the time zone of the location.
+ * Before the gateway reads from the database, it uses the approximate number of points to compute the cost of the
  * request, or to reject a request for too many points. The exact number of points can differ by one, for example when
  * daylight saving time begins or ends.
  */

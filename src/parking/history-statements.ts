@@ -10,10 +10,9 @@ const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
 
 /**
- * SQL that returns the index of the first instant at or after a given time, in a sorted array of instants. The index of
- * the first instant in the array is 1. `width_bucket` would skip an instant that equals the given time. The SQL
- * therefore subtracts a microsecond from the given time. This subtraction cannot skip an instant, because all times are
- * in whole milliseconds.
+ * SQL that returns the index of the first instant at or after a given time, in a sorted array of instants. Indexes
+ * start at 1. `width_bucket` alone would skip an instant that equals the given time, so the SQL subtracts a microsecond
+ * from the given time. Subtracting a microsecond changes no other result, because all times are in whole milliseconds.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
@@ -24,10 +23,11 @@ const firstFrom = (time: string, instants: string) =>
  * - All sessions that were in progress at any time from `q.from` to `q.to`.
  * - The uncertain sessions (`isUncertain`) that ended after the last occupancy count before the range
  *   (`q."countedAt"`), but before `q.from`. Uncertain sessions reduce the occupancy adjustment.
- * - The certain sessions that were open at the time `q."derivedAt"` and ended before `q.from`. If an occupancy count
- *   has no stored number of open sessions, the statement computes this number from these sessions.
+ * - The sessions that are not uncertain, were open at the time `q."derivedAt"` and ended before `q.from`, for occupancy
+ *   counts that do not store the number of open sessions.
  *
- * For each of these three sets of sessions, PostgreSQL reads only the matching rows of an index.
+ * The SQL has a separate query for each of the three sets of sessions, so that PostgreSQL reads only the matching rows
+ * of an index.
  */
 const sessionsOf = (columns: string) => `
   SELECT ${columns} FROM "ParkingSession" s
@@ -41,19 +41,19 @@ const sessionsOf = (columns: string) => `
     AND ${startOf('s')} <= q."derivedAt" AND ${isUncertain('s')} IS NOT TRUE`;
 
 /**
- * Computes how many vehicles were inside locations at given instants. The parameters are three arrays. For each instant
- * of each history query, the arrays contain the number of the query (`$n`), the location of the query (`$locationId`)
- * and the instant (`$at`). The statement returns no row for the last instant of a query, which is only the end of the
- * last interval. The occupancy is the number of open sessions plus the occupancy adjustment (`adjustmentOf` in
- * occupancy-columns.ts). The statement reads each parking session only once. For each session, the statement adds 1 at
- * the first instant that is not before the start of the session, and subtracts 1 at the first instant that is not
- * before its end. The sum of the values 1 and -1 up to an instant is the number of sessions that were open at the
- * instant.
+ * Computes how many vehicles were inside locations at given instants. The parameters are three arrays with one item for
+ * each instant of each history query: the number of the query (`$n`), the location of the query (`$locationId`) and the
+ * instant (`$at`). The statement returns no row for the last instant of a query, because this instant only marks the
+ * end of the last interval. The occupancy is the number of open sessions plus the occupancy adjustment (`adjustmentOf`
+ * in occupancy-columns.ts). The statement reads each parking session only once. For each session, the statement adds 1
+ * at the first instant at or after the start of the session, and subtracts 1 at the first instant at or after the end
+ * of the session. The sum of the added and subtracted values up to an instant is the number of sessions that were open
+ * at the instant.
  *
  * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
- * time of the count. The status of the location uses the same stored number. The statement does not count the open
- * sessions again, because the retention job may have removed some of them. If the stored number of sessions equals the
- * counted number of vehicles, the occupancy needs no adjustment, and the statement ignores the last count.
+ * time of the count, as the status of the location does. The statement does not count the sessions again, because the
+ * retention job may have removed some of the sessions. If the stored number of sessions equals the counted number of
+ * vehicles, the occupancy needs no adjustment, and the statement ignores the last count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

@@ -7,15 +7,15 @@ import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { longFamilies, setEnds, setFades } from './stay-statements.ts';
 
 /**
- * The maximum number of sessions that the gateway computes in one step. The maximum limits memory use, because the
+ * The maximum number of sessions that the gateway computes in one step. Small steps need less memory, because the
  * gateway keeps the events and counts of all sessions of one step in memory. The gateway always computes the sessions
  * of one family of plates together, even if the family has more than `sessionsPerRefresh` sessions.
  */
 const sessionsPerRefresh = 500;
 
 /**
- * A family of plates (`familyOf`) with sessions that a new maximum stay may change. The object contains one plate of
- * the family, the number of sessions that may change, and the start of the first of these sessions.
+ * A family of plates (`familyOf`) with sessions that a new maximum stay may change: one plate of the family, the number
+ * of these sessions, and the start of the first session.
  */
 type LongFamily = ChangedPlate & { sessions: number };
 
@@ -38,7 +38,8 @@ export async function applyLongestStay(
   for (const part of partsWithin(sessionsPerRefresh, families, ({ sessions }) => sessions)) {
     await refreshSessions(transaction, author, after, part, now);
   }
-  // For all sessions that were not computed again, `setEnds` sets only the new end of the maximum stay. The new maximum
-  // stay does not change whether one of these sessions was open at the time of the last occupancy count.
+  // Sessions that are shorter than the old and the new maximum stay are not computed again. `setEnds` changes only the
+  // end of the maximum stay of these sessions, so the number of open sessions that is stored with the last occupancy
+  // count stays correct.
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

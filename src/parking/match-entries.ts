@@ -77,7 +77,7 @@ export async function matchEntries(
 /**
  * Returns the plate to store with an event, and the text that the camera read. If the gate sent a text, the event gets
  * the plate of the matching whitelist entry. If no whitelist entry matches, the normalised text becomes the plate
- * number. Because of this rule, all events of a vehicle that is not on the whitelist have the same plate.
+ * number, so that all events of an unlisted vehicle have the same plate.
  */
 export function plateOf(
   { plate, reading }: Reading,

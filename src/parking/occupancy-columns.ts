@@ -11,26 +11,26 @@ export const lastCountOf = (locationId: string) => `
   SELECT * FROM "OccupancyCount" WHERE "locationId" = ${locationId} ORDER BY "countedAt" DESC, kind DESC LIMIT 1`;
 
 /**
- * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`). The vehicle of such a
- * session left, but had no open session at the time of the last occupancy count. The caller must use the condition only
- * for sessions that ended after this count.
+ * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`): the vehicle left, but
+ * had no open session at the time of the last occupancy count. The caller must use the condition only for sessions that
+ * ended after the last occupancy count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
 
 /**
- * The SQL condition for sessions that bring a negative occupancy adjustment (`adjustmentOf`) closer to 0. Such a
- * session was open at the time of the last occupancy count, and ended without a recorded exit. The caller must use the
- * condition only for sessions that ended after this count.
+ * The SQL condition for sessions that bring a negative occupancy adjustment (`adjustmentOf`) closer to 0: the session
+ * was open at the time of the last occupancy count, and ended without a recorded exit. The caller must use the
+ * condition only for sessions that ended after the last occupancy count.
  */
 const isUnseenEnd = (session: string, countedAt: string) =>
   `(${session}."exitedAt" IS NULL AND NOT ${isInside(session)} AND ${wasOpenAt(session, countedAt)})`;
 
 /**
  * SQL for the current occupancy adjustment of a location. The adjustment is 0 unless the last occupancy count reported
- * only the number of vehicles inside. If the last count reported only this number, the adjustment starts as the counted
- * number minus the number of open sessions at the time of the count. When a vehicle leaves or a session ends after the
- * count, the adjustment can come closer to 0.
+ * only the number of vehicles inside. After an occupancy count without plates, the adjustment starts as the counted
+ * number minus the number of sessions that were open at the time of the count. When a vehicle leaves or a session ends
+ * after the count, the adjustment can come closer to 0.
  *
  * - If the last occupancy count found more vehicles than open sessions, the occupancy adjustment is positive. When a
  *   vehicle without an open session leaves, the positive adjustment falls by 1. The occupancy adjustment becomes 0 when
@@ -61,10 +61,10 @@ const adjustmentOf = (locationId: string) => `coalesce((
 ), 0)::int`;
 
 /**
- * SQL that updates occupancy counts when ended sessions are deleted. The update keeps the occupancy adjustments
- * (`adjustmentOf`) unchanged. An adjustment depends on the difference between the counted number and `openSessions`.
- * Some ended sessions bring the adjustment closer to 0 (`isUnknownExit`, `isUnseenEnd`). For each of these sessions
- * that is deleted, the SQL brings the difference closer to 0 by 1.
+ * SQL that updates occupancy counts when ended sessions are deleted, so that the occupancy adjustments (`adjustmentOf`)
+ * stay unchanged. An adjustment depends on the difference between the counted number and `openSessions`. Some ended
+ * sessions bring the adjustment closer to 0 (`isUnknownExit`, `isUnseenEnd`). When a session that brought the
+ * adjustment closer to 0 is deleted, the SQL instead brings the difference closer to 0 by 1.
  *
  * @param deleted an SQL query that returns the ids of the sessions to delete, which must still exist when the SQL runs
  */

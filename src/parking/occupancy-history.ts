@@ -3,14 +3,14 @@ import type { Sql } from '../database/types.ts';
 import { occupancyHistory } from './history-statements.ts';
 
 /**
- * A point of an occupancy history. The point contains the number of vehicles inside at one time. The point also
- * contains how many vehicles entered and left between this point and the next point.
+ * A point of an occupancy history: the number of vehicles inside at one time, and how many vehicles entered and left
+ * between this point and the next point.
  */
 export interface OccupancyPoint {
   at: Date;
   /**
-   * The number of vehicles that were inside at the time `at`. The gateway computes the number from all events that it
-   * has received until now.
+   * The number of vehicles that were inside at the time `at`, computed from all events that the gateway has received
+   * until now.
    */
   occupied: number;
   /** The number of vehicles that entered between this point and the next point of the history. */

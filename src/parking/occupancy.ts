@@ -36,9 +36,9 @@ export function locationState(capacityUse: CapacityUse): LocationState {
 export const occupiedOf = ({ openSessions, adjustment }: OccupancyParts) => openSessions + adjustment;
 
 /**
- * Writes an audit record when a location has become full or has free places again. If the previous audit record of this
- * kind already reported the same state (full or free), the function writes no audit record. The caller must first lock
- * the location in its transaction.
+ * Writes an audit record when a location has become full or has free places again. If the last announced state of the
+ * location (`announcedFull`) is the current state, the function writes no audit record. The caller must first lock the
+ * location in its transaction.
  *
  * @param location the location with its new values
  */
@@ -50,7 +50,7 @@ export async function announceState(
   const [parts] = await queryInTransaction<OccupancyParts>(transaction, occupancy, { locationId: id });
   const capacityUse: CapacityUse = { capacity, occupied: occupiedOf(parts!) };
   const state = locationState(capacityUse);
-  // A location without a capacity has the state `UNKNOWN`. For such a location, the function writes no audit record.
+  // A location without a capacity has the state `UNKNOWN`, for which no audit record is written.
   if (state === 'UNKNOWN') return;
   const isFull = state === 'FULL';
   if (isFull === announcedFull) return;

@@ -26,10 +26,11 @@ export interface QuotaCount {
   /**
    * Whether the gateway must refresh the sessions before it can check the quota of an event. If the result is true, the
    * caller must first write the earlier events, refresh the sessions and start a new count. The result is true if the
-   * event can exceed a quota, and at least one earlier event meets one of these conditions:
+   * event can exceed a quota, and at least one of these conditions is true:
    *
-   * - The earlier event is a correction.
-   * - The earlier event has the same reference, and is not newer than the last known observation of its vehicle.
+   * - An earlier event that `count` has counted is a correction.
+   * - An earlier event that `count` has counted has the same reference, and is not newer than the last known
+   *   observation of its vehicle.
    */
   isOutdatedFor(change: EventChange): boolean;
 }

@@ -19,9 +19,9 @@ export interface EntryQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enfo
   /** For each vehicle inside that uses the quota: the id of its whitelist entry, and the id of its open session. */
   sessions: Record<string, string>;
   /**
-   * The time of the last stored observation that can affect the vehicle of the whitelist entry. Such an observation is
-   * a parking event with a plate of the same family (`familyOf`), or an occupancy count with plates. `lastObservedAt`
-   * is null if the location has no such observation, or if the caller counts only a single event.
+   * The time of the last stored observation that can affect the vehicle of the whitelist entry: a parking event with a
+   * plate of the same family (`familyOf`), or an occupancy count with plates. `lastObservedAt` is null if nothing was
+   * observed yet, or if the caller counts only a single event.
    */
   lastObservedAt: Date | null;
 }

@@ -35,8 +35,8 @@ export interface QuotaValues {
 }
 
 /**
- * Finds the current quotas that apply to whitelist entries of a location. Whitelist entries without a quota are
- * omitted.
+ * Finds the current quotas that apply to whitelist entries of a location. The result omits whitelist entries without a
+ * quota.
  *
  * @param isBatch whether the caller records several events
  */
@@ -94,8 +94,8 @@ export function createQuotas(services: {
 
     /**
      * Sets several quotas of a location in one transaction, and writes one audit record. `set` waits for earlier
-     * changes of the location. The gateway therefore checks each parking event either against all old quotas or against
-     * all new quotas.
+     * changes of the location, so that the gateway checks each parking event against either all old quotas or all new
+     * quotas.
      *
      * @param values the quotas to set, one for each reference; if `inside` is null, the quota of the reference is
      *   removed

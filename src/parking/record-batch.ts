@@ -121,8 +121,9 @@ export function createParkingBatches({
             for (const { outcome } of recorded) result[outcome] += 1;
             if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
-            // If a transaction has recorded only some of its events, the next transaction gets fewer events. If the
-            // number of events stayed the same, each transaction would look up all remaining events again.
+            // A transaction may record fewer events than it gets (`recordReadings`), although it looks up all events
+            // that it gets. The next transaction therefore gets at most twice as many events as the last transaction
+            // recorded.
             size = 2 * recorded.length;
           }
         }

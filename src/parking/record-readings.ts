@@ -19,7 +19,7 @@ interface RecordedReading {
   outcome: 'recorded' | 'unchanged' | 'corrected';
   /**
    * Whether the event may have changed how many times the vehicle of a whitelist entry with `maxEntries` may still
-   * enter. After such a change, the whitelist feed returns the whitelist entry again.
+   * enter. If `mayChangePass` is true, the caller notifies the clients that watch the whitelist.
    */
   mayChangePass: boolean;
 }
@@ -30,10 +30,10 @@ interface RecordedReading {
  * transaction ends.
  *
  * The function always records the first event, and usually records all events. If the quota of an event can be checked
- * only after the sessions are refreshed (`QuotaCount.isOutdatedFor`), the function stops before this event. The caller
- * then records the remaining events in another transaction. Each entry event therefore gets the same `overQuota` as in
- * a request with only this event, except after a misread exit (docs/decisions/gate-rules.md). Each transaction locks
- * the location only for a short time.
+ * only after the sessions are refreshed (`QuotaCount.isOutdatedFor`), the function stops before this event, and the
+ * caller records the remaining events in another transaction. The split ensures that each entry event gets the same
+ * `overQuota` as in a request with only this event, except after a misread exit (docs/decisions/gate-rules.md). Each
+ * transaction locks the location only for a short time.
  *
  * @returns the result for each recorded event, in the order of the events
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope

@@ -134,7 +134,7 @@ export async function refreshSessions(
 }
 
 /**
- * Converts the result rows of a plate group to observations. All rows with the time of one occupancy count become one
+ * Converts the result rows of a plate group to observations. All result rows of one occupancy count become one
  * observation.
  */
 function observationsOf(rows: readonly (EventRow | CountedRow)[]): (GateObservation | CountObservation)[] {

@@ -44,10 +44,9 @@ export const isOpenAt = (session: string, at: string) =>
   `(${endOf(session)} > ${at} AND ${wasOpenAt(session, at)})`;
 
 /**
- * SQL for the family of a plate. All plates that cameras may confuse with each other have the same family. A family
- * contains the plates that end with the same two characters. If cameras confuse two characters, the SQL treats them as
- * the same character (`similarPlates`). Plates that cameras may confuse are always in the same family, but a family can
- * also contain unrelated plates.
+ * SQL for the family of a plate: the last two characters of its plate code and plate number. Characters that cameras
+ * confuse count as the same character (`confusableForm`). Plates that cameras may confuse with each other are always in
+ * the same family, but a family can also contain unrelated plates.
  */
 export const familyOf = (alias: string) =>
   confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 2)`);

@@ -10,30 +10,30 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
 // plate family.
 
 /**
- * SQL for the plate group to which a plate belongs. A plate group is a part of a plate family (`familyOf`). Two plates
- * belong to the same plate group if their last three characters are the same. If cameras confuse two characters, the
- * SQL treats them as the same character. A query by plate group reads fewer plates than a query by plate family.
+ * SQL for the plate group of a plate: the last three characters of its plate code and plate number. Characters that
+ * cameras confuse count as the same character (`confusableForm`). A plate group is a part of a plate family
+ * (`familyOf`), so a query by plate group reads fewer plates than a query by plate family.
  */
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
 /**
- * The SQL condition for plates with fewer than three characters. A short plate may look similar to plates of several
- * plate groups. For a short plate, the gateway therefore reads the whole plate family (`familyOf`).
+ * The SQL condition for plates whose plate code and plate number together have fewer than three characters. A short
+ * plate may look similar to plates of several plate groups, so the gateway reads the whole plate family (`familyOf`) of
+ * a short plate.
  */
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
- * The SQL condition for events whose camera text belongs to another plate group (`groupOf`) than their plate. The plate
- * of such an event comes from an alternative text of the camera, or from the whitelist entry that the gate named. Other
- * events with the same camera text may belong to the plate group of the text, or to the plate group of the plate. The
- * gateway therefore reads the whole plate family (`familyOf`).
+ * The SQL condition for events whose camera text belongs to another plate group (`groupOf`) than their plate, because
+ * the plate comes from an alternative text of the camera, or from the whitelist entry that the gate named. Other events
+ * of the same vehicle can be in either plate group, so the gateway reads the whole plate family (`familyOf`).
  *
- * `plateText` removes more characters from a camera text than this SQL. The condition can therefore be true even if a
- * camera text belongs to the plate group of its plate. In this case, the gateway only reads more rows than necessary.
+ * The SQL removes fewer separators from a camera text than `plateText`, so the condition can also be true for a camera
+ * text and a plate of the same plate group. The gateway then only reads more rows than necessary.
  *
- * If the condition is true for an event, the event and its session have a `whitelistEntryId`. The SQL therefore checks
- * the condition only for sessions with a `whitelistEntryId`. The restriction saves time, because a location can have
- * many sessions that never ended and have no `whitelistEntryId`.
+ * If the condition is true for an event, the event and its session have a `whitelistEntryId`. `changedGroups` therefore
+ * checks the condition only for sessions with a `whitelistEntryId`. This saves time at a location with many sessions
+ * that never ended and have no `whitelistEntryId`.
  */
 const isReadApart = (alias: string) => {
   const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
@@ -42,7 +42,7 @@ const isReadApart = (alias: string) => {
 
 /**
  * The maximum number of changed plate groups (`groupOf`) of one plate family that the SQL reads separately. If more
- * plate groups of a family have changed, the SQL reads the whole plate family once.
+ * than `maxGroupsOfFamily` plate groups of a family have changed, the SQL reads the whole plate family once.
  */
 const maxGroupsOfFamily = 4;
 
@@ -55,7 +55,8 @@ const maxGroupsOfFamily = 4;
  * - For at least one plate of the family, the plate code and the plate number together have fewer than three
  *   characters.
  * - The camera text and the plate of at least one event of the family belong to different plate groups (`isReadApart`).
- *   An event before the first change counts only if its session had not ended at the time of the first change.
+ *   An event before the first change of the family matters only if it started a session that had not ended at the time
+ *   of the first change.
  * - The caller of the SQL statement has set `wholeFamily` for a plate of the family.
  */
 const changedGroups = `
@@ -91,8 +92,8 @@ const isOfChanged = (alias: string) =>
   `${familyOf(alias)} = c.family AND (c."group" IS NULL OR ${groupOf(alias)} = c."group")`;
 
 /**
- * SQL for the column `group` of the table `changed`. The column contains a plate group. If a row of `changed` contains
- * a whole plate family, the column contains the family.
+ * SQL for the result column `group`: the plate group of a row of `changed`, or the plate family if the row contains a
+ * whole family.
  */
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 

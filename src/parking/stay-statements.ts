@@ -1,12 +1,12 @@
 import { namedStatement } from '../database/named-statement.ts';
 import { endOf, familyOf, startOf } from './session-columns.ts';
 
-// Some SQL statements of this file end sessions and occupancy adjustments after the maximum stay. Other SQL statements
-// of this file apply a new maximum stay to a location.
+// SQL statements that end sessions and occupancy adjustments after the maximum stay, or that apply a new maximum stay
+// to a location.
 
 /**
- * The maximum number of sessions that one transaction ends. The maximum is small, so that a transaction locks the
- * location for only a fraction of a second.
+ * The maximum number of sessions that one transaction ends, so that the transaction locks the location for only a
+ * fraction of a second.
  */
 export const maxSessionsPerTransaction = 500;
 
@@ -54,11 +54,11 @@ export const setFades = namedStatement(
 );
 
 /**
- * Finds the families of plates with sessions that were open for at least `$hours` hours. When a location gets a maximum
- * stay of `$hours` hours, only sessions of these families can change. The result has one row for each family
- * (`familyOf`), so that the gateway reads the parking events of a family only once. An occupancy count may be up to a
- * day in the future. The statement therefore also finds sessions that will have been open for `$hours` hours within a
- * day.
+ * Finds the families of plates with sessions that were open for at least `$hours` hours. A new maximum stay of `$hours`
+ * hours can change sessions only in families with a session of at least `$hours` hours. The result has one row for each
+ * family (`familyOf`), so that the gateway reads the parking events of a family only once. The time of an occupancy
+ * count may be up to a day in the future, so the statement also finds sessions that will reach `$hours` hours within
+ * the next day.
  */
 export const longFamilies = namedStatement(
   'parking-families-long',

@@ -23,7 +23,7 @@ const entriesOfText = `(
       AND s."plateNumber" IN (${plateTexts('w').join(', ')}) AND s."plateType" IN ('', w."plateType"))`;
 
 /**
- * SQL for the text of a plate. The SQL replaces all characters that cameras confuse with each other by one common
+ * SQL for the text of a plate, in which characters that cameras confuse with each other are replaced by the same
  * character.
  */
 const confusablePlate = (table: string) =>
@@ -36,8 +36,8 @@ const confusablePlate = (table: string) =>
  *
  * - The session has the plate of the whitelist entry.
  * - The session has a camera text that matches this whitelist entry and no other whitelist entry.
- * - The gate sent the id of the whitelist entry, and cameras may confuse the plate of this entry with the plate of the
- *   session. In this case, no other whitelist entry may have the plate of the session.
+ * - The gate sent the id of the whitelist entry, cameras may confuse the plate of this entry with the plate of the
+ *   session, and no other whitelist entry has the plate of the session.
  *
  * @param ofReference the SQL condition that selects the whitelist entries `v` of one reference, such as an apartment
  */

@@ -64,7 +64,7 @@ const isOfOtherType = (one: Plate, other: Plate) =>
 
 /**
  * Creates a condition that recognizes other plates of the same vehicle by their camera texts. A camera text matches a
- * plate if a camera may read this text from the plate. With the condition, the gateway recognizes a vehicle even if its
+ * plate if a camera may read this text from the plate. By the camera text, the gateway recognizes a vehicle even if its
  * whitelist entry is created or deleted between two camera readings.
  */
 export function sameTextMatcher(vehicle: RecordedPlate): PlateMatcher {

@@ -99,8 +99,7 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
 
   /**
    * Removes the rate limit windows of the least recently used API key or client address, if all their points have
-   * expired. The limiter calls this method for each request, so that windows without valid points do not accumulate in
-   * memory.
+   * expired. The limiter calls `#forgetOneQuiet` for each request, so that expired windows do not accumulate in memory.
    */
   #forgetOneQuiet(subjects: LRUCache<string, Times>, now: number): void {
     for (const id of subjects.rkeys()) {
@@ -132,8 +131,8 @@ function giveBack(times: number[], usedAtMs: number): void {
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // `mustLeave` is the time of a used point. When this point has left the rate limit window, the window has enough
-  // unused points for the request. `mustLeave` is `undefined` when the window already has enough unused points.
+  // `mustLeave` is the time of the used point that must leave the rate limit window before the window has enough unused
+  // points for the request. `mustLeave` is `undefined` when the window already has enough unused points.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

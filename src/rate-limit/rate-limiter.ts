@@ -44,8 +44,8 @@ export function createRateLimiter(
 }
 
 /**
- * Creates the functions that decide whether a request is within its rate limits. The functions cache a refusal for a
- * few seconds. During this time, further requests of the refused client cause no call to Redis.
+ * Creates the functions that decide whether a request is within its rate limits. A refusal is cached for a few seconds,
+ * so that further requests of the refused client cause no call to Redis.
  */
 function decisions(
   windows: RollingLimiter,
@@ -63,8 +63,8 @@ function decisions(
     },
     async consumeWhole(subject, points, consumedAtMs) {
       const state = await windows.take(subject, points, consumedAtMs);
-      // A refused request gives back the point that it used first. The limiter removes the cached refusal, because
-      // another request may now use the returned point.
+      // When `consumeWhole` refuses a request, it also gives back the point that `consume` used for the request. The
+      // limiter removes the cached refusal, because another request may use the returned point.
       if (!state.allowed) refusals.forget(subject);
       return decide(subject, state);
     },

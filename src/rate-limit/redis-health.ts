@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import type { Shards } from '../redis/shards.ts';
 
 /**
- * The interval at which each Redis server is tested, in milliseconds. The gateway detects within one interval that a
- * connection is unresponsive.
+ * The interval at which each Redis server is tested, in milliseconds. The gateway detects an unresponsive connection
+ * within one test interval.
  */
 const probeIntervalMs = 1000;
 
-/** The state of the Redis servers, as far as this process knows. Each server is either responsive or unresponsive. */
+/** The state of the Redis servers, as far as this process knows. */
 export interface RedisHealth {
   /** Whether all Redis servers respond. */
   readonly answers: boolean;
@@ -24,9 +24,8 @@ export interface RedisHealth {
 
 /**
  * Creates a monitor that knows which Redis servers respond. At regular intervals, the monitor tests whether failed
- * Redis servers respond again. Only the monitor sends these tests. If the gateway tested a failed server during a
- * client's request, the client would have to wait for a timeout. A Redis server that is connected when the monitor
- * starts counts as responsive.
+ * Redis servers respond again. The gateway never tests a failed server during a client's request, because the client
+ * would have to wait for a timeout. A Redis server that is connected when the monitor starts counts as responsive.
  *
  * @param redis a Redis client; the caller has already waited for its first connection (`connected`)
  * @param probe sends a request to one server; the promise rejects when the server does not respond in time

@@ -113,8 +113,8 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * limiter"). Each rate limiter needs its own Redis client, because a Redis client has only one command with the name
  * `rlflxIncr`.
  *
- * The Redis limiter of rate-limiter-flexible counts only one Redis key in one fixed window per call.
- * `RedisRollingLimiter` therefore replaces some members of the library's limiter:
+ * The Redis limiter of rate-limiter-flexible counts only one Redis key in one fixed window per call, so
+ * `RedisRollingLimiter` replaces some members of its base class:
  *
  * - `script` counts points in two rolling windows. The Redis script `script` replaces `customIncrTtlLuaScript` of
  *   rate-limiter-flexible. The constructor registers `script` without a fixed number of Redis keys, so one call can use
@@ -235,8 +235,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Counts the points of one API key or client address in Redis, and compares the points with its rate limits. This
-   * method replaces `_upsert` of rate-limiter-flexible, which uses the same limit for all API keys.
+   * Counts the points of one API key or client address in Redis, and compares the points with its rate limits. The
+   * method `_upsert` of rate-limiter-flexible, which this method replaces, uses the same limit for all API keys.
    */
   async _upsert(
     key: string,

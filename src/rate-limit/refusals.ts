@@ -3,9 +3,7 @@ import type { RateLimitSubject, WindowState } from './types.ts';
 
 /** The maximum time for which the process repeats a cached refusal, in milliseconds. */
 const maxRepeatedMs = 5000;
-/**
- * The maximum number of cached refusals for API keys. The cache of refusals for client addresses has an equal maximum.
- */
+/** The maximum number of cached refusals for API keys, and also for client addresses. */
 const maxRefusalsOfKind = 10_000;
 
 /** A cached refusal. All times in a cached refusal come from the monotonic clock (`performance.now()`). */
@@ -17,10 +15,10 @@ interface Refusal {
 }
 
 /**
- * A cache of API keys and addresses that have no rate limit point left. The process refuses the requests of such an API
- * key or address without a call to Redis. The cache of rate-limiter-flexible (`inMemoryBlockOnConsumed`) is not
- * sufficient, because it supports only one limit. `inMemoryBlockOnConsumed` also provides no values for the rate limit
- * headers, and would refuse requests even after an operator raised the limit.
+ * A cache of API keys and client addresses that have no rate limit point left. The process refuses the requests of a
+ * cached API key or address without a call to Redis. The cache of rate-limiter-flexible (`inMemoryBlockOnConsumed`) is
+ * not sufficient: it supports only one limit, provides no values for the rate limit headers, and would refuse requests
+ * even after an operator raised the limit.
  */
 export class RememberedRefusals {
   readonly #refusalsOfKind = {

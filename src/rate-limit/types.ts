@@ -55,14 +55,11 @@ export interface RateLimitDecision {
 
 /** The number of used points in one rolling window. */
 export interface WindowCount {
-  /**
-   * The number of used points in the window. If the current request is allowed, the number includes the points of this
-   * request.
-   */
+  /** The number of used points in the window, including the points of the current request if the request is allowed. */
   used: number;
   /**
-   * The time at which the oldest used point leaves the rate limit window, in Unix milliseconds. If no point is used,
-   * the value is the current time.
+   * The time at which the oldest used point leaves the rate limit window, in Unix milliseconds; the current time if no
+   * point is used.
    */
   resetAtMs: number;
 }
@@ -88,9 +85,9 @@ export interface RollingLimiter {
   /**
    * Uses points in both rate limit windows. A call with 0 points changes nothing and returns the current state.
    *
-   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. The limiter
-   *   first gives this point back, even if the limiter then refuses the request. Both steps are one atomic operation.
-   *   `points` therefore also includes the point of the earlier call
+   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. In one atomic
+   *   operation, the limiter gives back the point of the earlier call and uses `points`, so `points` must include the
+   *   point of the earlier call. The limiter gives the point back even if it refuses the request
    */
   take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState>;
 }

@@ -24,8 +24,8 @@ const pingIntervalMs = 2000;
 const slotsIntervalMs = 1000;
 
 /**
- * Returns the pause before the next attempt to connect to Redis, in milliseconds. The pause grows with the number of
- * failed attempts.
+ * Returns the pause before the next attempt to connect to Redis, in milliseconds, which grows with the number of failed
+ * attempts.
  */
 const reconnectDelayMs = (attempt: number) => Math.min(attempt * 50, maxReconnectDelayMs);
 
@@ -104,8 +104,8 @@ export function createKeyClient(
 }
 
 /**
- * Returns the options of a connection to the primary that sentinels monitor, or to any node of a cluster. For a single
- * server, `placeOf` returns `undefined`, because the URL of the server is sufficient.
+ * Returns the options of a connection to the primary that sentinels monitor, or to any node of a cluster. Returns
+ * `undefined` for a single server, because a connection to a single server needs only its URL.
  */
 function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
   if (!sentinels && urls.length === 1) return undefined;

@@ -65,9 +65,9 @@ export function createLocalPubSub(): PubSub {
 /** The interval between two pings on the Redis connection that receives notices, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
- * How long a ping may take before the connection counts as lost, in milliseconds. An unresponsive Redis may delay the
- * revocation of an API key by at most 500 ms (docs/contract.md#keys). `heartbeatTimeoutMs` and `heartbeatIntervalMs`
- * together must therefore be less than 500 ms.
+ * How long a ping may take before the connection counts as lost, in milliseconds. The sum of `heartbeatTimeoutMs` and
+ * `heartbeatIntervalMs` must be less than 500 ms, because an unresponsive Redis may delay the revocation of an API key
+ * by at most 500 ms (docs/contract.md#keys).
  */
 const heartbeatTimeoutMs = 250;
 

@@ -2,8 +2,8 @@ import type { Cluster, Redis } from 'ioredis';
 
 /**
  * Calls the function `late` when Redis has not answered within a time limit. A busy process reads the answers of Redis
- * late, and Node.js runs timers before it reads sockets. When the time limit is reached, `whenLate` therefore first
- * lets the process read each answer that has already arrived.
+ * late, and Node.js runs timers before it reads sockets. When the time limit is reached, `whenLate` first lets the
+ * process read each answer that has already arrived.
  *
  * @returns a function that the caller must call when Redis has answered
  */
@@ -21,8 +21,8 @@ export function whenLate(limitMs: number, late: () => void): () => void {
 
 /**
  * Limits how long each command of a client waits for Redis. A command fails if Redis does not answer within `limitMs`
- * milliseconds. The option `commandTimeout` of ioredis is not sufficient. With `commandTimeout`, a command of a busy
- * process can fail after Redis has already answered.
+ * milliseconds. The option `commandTimeout` of ioredis is not sufficient, because a command of a busy process could
+ * fail after Redis has already answered.
  */
 export function limitCommands(client: Redis | Cluster, limitMs: number): void {
   const send: Cluster['sendCommand'] = client.sendCommand.bind(client);

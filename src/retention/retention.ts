@@ -55,8 +55,8 @@ const checkIntervalMs = 3_600_000;
 const batchPauseMs = 50;
 
 /**
- * After how many days without a new usage record the gateway assumes that a process has ended. A process that has ended
- * will not send its last batch again.
+ * The number of days without a new usage record after which the gateway assumes that a process has ended, and removes
+ * the usage recorder of the process. A usage recorder is needed only while its process may send the last batch again.
  */
 const idleRecorderDays = 31;
 

@@ -6,17 +6,17 @@ import { keepAdjustments } from '../parking/occupancy-columns.ts';
 // webhooks. Each SQL statement in this file changes one batch of rows.
 
 /**
- * The maximum number of rows that one statement removes or cancels. The maximum is small, so that client requests do
- * not wait long for the statement.
+ * The maximum number of rows that one statement removes or cancels, so that client requests do not wait long for the
+ * statement.
  */
 export const maxBatchRows = 1000;
 
-/** SQL for the time that is `$days` days ago. Records that are older than this time have expired. */
+/** SQL for the time before which records have expired: `$days` days ago. */
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
- * Returns the common table expression `turn`. Its column `mine` is true if this process may change the table now. Only
- * one process at a time changes expired rows of a table.
+ * Returns the common table expression `turn`, which lets only one process at a time change the expired rows of a table.
+ * The column `turn.mine` is true if this process may change the table now.
  */
 const turnFor = (table: string) => `
     turn AS MATERIALIZED (
@@ -32,7 +32,7 @@ const turnFor = (table: string) => `
  * @param key the columns of the primary key
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
  * @param deletedSessions an SQL query that returns the ids of the sessions that the database deletes together with the
- *   rows. The query reads the primary keys of the removed rows from `removed`
+ *   rows. In `deletedSessions`, the common table expression `removed` contains the primary keys of the removed rows
  */
 const removal = (table: string, key: string, expired: string, deletedSessions?: string) =>
   namedStatement(
@@ -50,8 +50,8 @@ const removal = (table: string, key: string, expired: string, deletedSessions?: 
 /**
  * The SQL condition that is true when the retention job must keep the parking session with the id `id`. The retention
  * job must keep a session that is open, and a session that ended or reached its maximum stay within the last `$days`
- * days. The event or count that ended a kept session is newer than `$days` days, and therefore has not expired. If the
- * job removed this event or count, the session would become open again as soon as the gateway computes the session
+ * days. The event or count that ended a kept session is newer than `$days` days, and therefore has not expired. Without
+ * the event or count that ended it, a session would become open again as soon as the gateway computes the session
  * again.
  */
 const isStillNeeded = (id: string) => `EXISTS (
@@ -85,7 +85,7 @@ const oldestChanges = (locationId: string, count: number) =>
 
 /** The statements that remove expired records, one statement for each number of days in `RetentionDays`. */
 export const removals = {
-  // Most usage records are removed together with the partition of their day. This SQL statement removes the expired
+  // Most usage records are removed together with the partition of their day. The statement `usage` removes the expired
   // usage records that are in the default partition, or are older than all daily partitions.
   usage: removal(
     'UsageRecord',
@@ -98,8 +98,8 @@ export const removals = {
     totalKey,
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
-  // When a parking event or an occupancy count is deleted, its session is also deleted. Therefore, the parking events
-  // and occupancy counts of a session are kept as long as the session is needed.
+  // The parking event or occupancy count that started a session is kept as long as the session is needed, because a
+  // database trigger deletes the session together with the event or count.
   events: removal(
     'ParkingEvent',
     'id',
@@ -131,9 +131,9 @@ export const removals = {
 
 /**
  * Cancels one batch of pending deliveries of disabled webhooks, and returns the number of cancelled deliveries. A
- * process that disables a webhook also cancels its deliveries, but the process may end before it has cancelled all
- * deliveries. In addition, another transaction may add a delivery while the webhook is being disabled. The statement
- * locks the webhooks first, so that no client enables a webhook while its deliveries are cancelled. The statement skips
+ * disabled webhook has pending deliveries when the process that disabled the webhook ended before it had cancelled all
+ * deliveries, or when another transaction added a delivery while the webhook was being disabled. The statement locks
+ * the webhooks first, so that no client enables a webhook while its deliveries are cancelled. The statement skips
  * webhooks and deliveries that another transaction is changing. Comments in src/webhooks/batch-statements.ts explain
  * the inner limit and the array.
  */

@@ -52,16 +52,16 @@ const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yi
 const waitingCalls = 20;
 
 /**
- * The maximum time for which a request with many rows may wait, in milliseconds. The gateway closes a connection that
- * has been silent for 125 s. If a request waited much longer than 125 s, it would change data for a client that is
- * already disconnected.
+ * The maximum time for which a request with many rows may wait, in milliseconds. The gateway closes a connection after
+ * 125 s without data, so a request that waited much longer than 125 s would change data for a client that is already
+ * disconnected.
  */
 const maxCallWaitMs = 60_000;
 
 /**
- * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md shows all of these limits
- * on concurrent tasks. Many kinds of tasks have no limit of their own on waiting tasks, because each waiting task
- * belongs to a request, and the number of requests in progress is limited.
+ * All limits on concurrent tasks in one process, which are also in the table in docs/decisions/concurrency.md. Many
+ * kinds of tasks have no limit of their own on waiting tasks, because each waiting task belongs to a request, and the
+ * number of requests in progress is limited.
  */
 export const slotLimits = {
   requests: {

@@ -27,10 +27,7 @@ export function createSlots(limits: SlotLimits): Slots {
   const { runningPerOwner, holdMs, yields } = limits;
   /** Maps each owner to its tasks that wait for a slot. The next free slot goes to the first owner in the map. */
   const waiting = new Map<string, Set<(releaseSlot: ReleaseSlot) => void>>();
-  /**
-   * The number of running tasks of each owner. This number includes running tasks that have already released their
-   * slot.
-   */
+  /** The number of running tasks of each owner, including running tasks that have already released their slot. */
   const running = new Map<string, number>();
   let usedSlots = 0;
 

@@ -15,12 +15,12 @@ const maxChecks = 20;
  */
 const maxYieldMs = 250;
 
-/** How often a stopping process checks whether a request is still in progress, in milliseconds. */
+/** The interval at which a stopping process checks whether a request is still in progress, in milliseconds. */
 const checkIntervalMs = 10;
 
 /**
- * The number of requests whose handlers are running in this process. After a client has disconnected, its request still
- * counts until the handler of the request ends.
+ * The number of requests whose handlers are running in this process, including requests of clients that have already
+ * disconnected.
  */
 let requestsInProgress = 0;
 
@@ -44,8 +44,8 @@ export function beginRequest(): () => void {
 /**
  * How long a closing gateway waits for requests whose handlers are still running, in milliseconds. A handler can still
  * run after its client has disconnected, for example while the handler waits for a locked location. After the HTTP
- * listener has stopped, the process must end within 3.5 s. In this time, the process waits `lastRequestsMs` for running
- * handlers, and has 1.5 s to write the last records and to close the database.
+ * listener has stopped, the process must end within 3.5 s: the process waits `lastRequestsMs` for running handlers, and
+ * then has 1.5 s to write the last records and to close the database.
  */
 const lastRequestsMs = 2_000;
 
@@ -63,14 +63,13 @@ export async function waitForLastRequests(): Promise<number> {
 /**
  * Yields to the event loop between two parts of a long task. If no other request is in progress, the event loop only
  * accepts new requests, and then the long task continues. While other requests are in progress, the long task waits
- * until the event loop has no other work, but at most `maxYieldMs`. Without these pauses, a long task would delay all
- * messages of other requests to and from clients, Redis and the database.
+ * until the event loop has no other work, but at most `maxYieldMs`. A long task without pauses would delay all messages
+ * that the process exchanges with clients, Redis and the database.
  */
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;
   try {
-    // The first `nextIteration` may end in an iteration of the event loop that has already read the sockets. The second
-    // `nextIteration` ends only after the event loop has read the sockets again.
+    // One call of `nextIteration` can end before the event loop reads the sockets again; two calls cannot.
     await nextIteration();
     await nextIteration();
     const endsAt = performance.now() + maxYieldMs;

@@ -53,8 +53,8 @@ export interface DeprecatedUse extends DeprecatedOperation {
 }
 
 /**
- * The number of past days in which the use of deprecated operations is counted. A query of the field `usage` cannot
- * cover more than `deprecatedUseDays` days either.
+ * The number of past days in which the use of deprecated operations is counted. A query of the field `usage` also
+ * covers at most `deprecatedUseDays` days.
  */
 export const deprecatedUseDays = 31;
 

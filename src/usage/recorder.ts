@@ -132,8 +132,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     record(usage) {
       waiting.push(usage);
       // When the list of waiting usage records reaches the size of a full batch, the recorder writes the batch
-      // immediately. If the list is longer than a full batch, the database is probably unreachable, so only the timer
-      // retries the write.
+      // immediately. If the list becomes longer than a full batch, the database is probably unreachable, and only the
+      // timer retries the write.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

@@ -50,8 +50,8 @@ export const maxUsageRows = 20_000;
 export const rowsPerPart = 1_000;
 
 /**
- * SQL that reads usage records for several GraphQL fields `usage` at once. For each field, the SQL starts after the
- * rows that were already read. The rows are in the order of the fields.
+ * SQL that reads usage totals for several GraphQL fields `usage` at once. For each field, the SQL starts after the rows
+ * that were already read. The rows are in the order of the fields.
  */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}

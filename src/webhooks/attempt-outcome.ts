@@ -19,7 +19,7 @@ export interface AttemptResult {
 /** The state of a delivery after an attempt: the message is delivered, will be sent again, or has failed. */
 export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 
-/** The result of storing an attempt. */
+/** The result of storing a delivery attempt in the database. */
 interface StoredAttempt {
   /** The state of the delivery. If the delivery was deleted during the attempt, the outcome is `failed`. */
   outcome: AttemptOutcome;
@@ -56,9 +56,9 @@ const minRetryDelayMs = 10_000;
 const maxRetryDelayMs = 6 * 3_600_000;
 
 /**
- * Returns the pause between a failed attempt and the next attempt, in milliseconds. The pause before a retry is twice
- * the time since the first attempt, but at least 10 seconds and at most 6 hours. The function multiplies this pause by
- * a random factor from 0.5 to 1.5, so that many retries do not start at the same time.
+ * Returns the pause between a failed attempt and the next attempt, in milliseconds. The pause is twice the time since
+ * the first attempt, but at least 10 seconds and at most 6 hours. The pause is also multiplied by a random factor from
+ * 0.5 to 1.5, so that many retries do not start at the same time.
  *
  * @param triedForMs the time since the first attempt to deliver the message
  */
@@ -68,8 +68,8 @@ export function retryDelayMs(triedForMs: number): number {
 }
 
 /**
- * Marks messages of one webhook as delivered, and stores the attempts. If a client has already deleted the webhook, its
- * deliveries no longer exist, and the function skips them.
+ * Marks messages of one webhook as delivered, and stores the attempts. The function skips deliveries that no longer
+ * exist, because a client has deleted the webhook.
  *
  * @param endOfLeases the time until which the pulled messages belong to their reader (the end of the leases); omitted
  *   for push delivery
@@ -98,8 +98,9 @@ async function storeAccepted(
 }
 
 /**
- * Completes the messages that a reader acknowledges, and ends their leases. A message stays unchanged if no reader has
- * pulled it, or if it is already acknowledged. The caller must have locked the webhook in the same transaction.
+ * Completes the messages that a reader acknowledges, and ends their leases. The function skips messages that no reader
+ * has pulled, and messages that are already acknowledged. The caller must have locked the webhook in the same
+ * transaction.
  *
  * @returns the completed attempts, one for each message that this call acknowledged
  */
@@ -178,7 +179,7 @@ export async function storeOutcome(
     const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
     if (!delivery) return { outcome: 'failed', hasDisabled };
     const firstAttempt = await transaction.webhookAttempt.findFirst({
-      // If a client has requested the message again, attempts before this request do not count as the first attempt.
+      // Attempts before a client's request to resend the message do not count.
       where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
       orderBy: { id: 'asc' },
       select: { createdAt: true },

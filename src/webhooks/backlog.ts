@@ -17,9 +17,7 @@ export interface WebhookBacklog {
   overdueSeconds: number;
 }
 
-/**
- * The maximum number of pending deliveries that the gateway counts. Counting more deliveries would burden the database.
- */
+/** The maximum number of pending deliveries that the gateway counts, so that the count does not burden the database. */
 const maxCountedDeliveries = 100_000;
 
 /**

@@ -4,13 +4,13 @@ import { namedStatement } from '../database/named-statement.ts';
 // have millions of deliveries.
 
 /**
- * The maximum number of deliveries that one statement cancels, removes or resends. The maximum is small, so that client
- * requests do not wait long for the statement, and so that the statement ends within its time limit.
+ * The maximum number of deliveries that one statement cancels, removes or resends. A statement with few deliveries ends
+ * within its time limit, and does not make client requests wait long.
  */
 export const maxBatchDeliveries = 1000;
 
 /**
- * SQL that limits a query to one batch. The subquery hides the batch size from the query planner. The planner therefore
+ * SQL that limits a query to one batch. The subquery hides the batch size from the query planner, so that the planner
  * expects to read only a part of the rows, and reads the rows in the order of an index. The embedded database has no
  * statistics about its tables. If the planner of the embedded database knew the batch size, it would sort all
  * deliveries of the webhook for each batch.
@@ -18,8 +18,8 @@ export const maxBatchDeliveries = 1000;
 const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 
 /**
- * SQL condition: the delivery `d` is in `batch`. The condition uses an array instead of a join. The query planner does
- * not know the size of the batch, so it could execute a join by reading all deliveries of all webhooks.
+ * SQL condition: the delivery `d` is in `batch`. The condition uses an array instead of a join, because the query
+ * planner does not know the size of the batch, and could execute a join by reading all deliveries of all webhooks.
  */
 const isInBatch = 'd.id = ANY (ARRAY(SELECT id FROM batch))';
 
@@ -44,8 +44,8 @@ export const cancelBatch = namedStatement(
 
 /**
  * Removes a batch of deliveries of a webhook with their attempts, and returns the number of removed deliveries. The
- * statement removes pending deliveries last, so that the waiting messages of the webhook remain if the removal ends
- * early.
+ * statement removes pending deliveries last, so that the waiting messages of the webhook remain if the process ends
+ * before all batches are removed.
  */
 export const removeBatch = namedStatement(
   'webhook-remove-batch',
@@ -63,7 +63,7 @@ export const removeBatch = namedStatement(
 const isLeased = `(w.delivery = 'PULL' AND d."nextAttemptAt" > now())`;
 
 /**
- * The beginning of an SQL statement that makes deliveries `d` due now. The gateway then retries the deliveries for
+ * The beginning of an SQL statement that makes deliveries `d` due now, so that the gateway retries the deliveries for
  * `$retryDays` days. If a reader has a lease on a message, the message becomes due when the lease ends.
  */
 const makeDue = `
@@ -90,9 +90,9 @@ export interface ResentBatch {
 
 /**
  * Makes deliveries due again if the receiver did not accept their messages between `$since` and `$until`. The statement
- * reads one batch of deliveries of the webhook: the first deliveries whose ids are greater than `$after`. The subquery
- * reads the attempts of only one delivery. With `EXISTS` instead of the subquery, the query planner could read the
- * attempts of all webhooks.
+ * reads one batch of deliveries of the webhook: the first deliveries whose ids are greater than `$after`. The statement
+ * looks for attempts in a subquery with `LIMIT 1`, because with `EXISTS`, the query planner could read the attempts of
+ * all webhooks.
  */
 export const resendBatch = namedStatement(
   'webhook-resend-batch',

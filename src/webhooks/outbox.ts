@@ -9,8 +9,8 @@ import { claimDueStatement, releaseStatement } from './statements.ts';
 // of the database, never the clock of a process.
 
 /**
- * For how many days the gateway retries a delivery. The value of 3 days is also in the database trigger that adds
- * deliveries to the outbox.
+ * For how many days the gateway retries a delivery. The database trigger that adds deliveries to the outbox contains
+ * the same number of days.
  */
 export const retryDays = 3;
 /** The time for which the gateway retries a delivery, in milliseconds. */

@@ -42,8 +42,8 @@ function withCounts(changes: object): object {
 const testAction: AuditAction = 'webhook.tested';
 
 /**
- * Creates the body of a message (Standard Webhooks, "Payload structure"). The body is made from an audit record. An
- * audit record never changes, so all attempts to deliver a message send an identical body.
+ * Creates the body of a message from an audit record (Standard Webhooks, "Payload structure"). An audit record never
+ * changes, so all attempts to deliver a message send an identical body.
  */
 export function messageBody({ type, action, createdAt, companyId, ...change }: Message): string {
   const isSample = action === testAction && isAuditAction(type) && isWebhookEvent(type);
@@ -62,8 +62,8 @@ export function messageBody({ type, action, createdAt, companyId, ...change }: M
   });
 }
 
-// The schemas of message bodies, which the API reference shows. Receivers must accept unknown fields. Messages contain
-// table columns, and later releases may add columns.
+// The schemas of message bodies, which the API reference shows. Receivers must accept unknown fields, because messages
+// contain table columns, and later releases may add columns.
 
 const instant = z.iso.datetime().meta({ description: 'An instant in UTC: `2026-11-21T08:00:00.000Z`.' });
 const text = z.string();
@@ -84,7 +84,7 @@ const rowRule = <Column extends string>(
 
 const version = z.int().min(1).optional().meta({
   description:
-    'The version of the object, which increases by 1 with each change; missing in messages of earlier releases.',
+    'The version of the object, which increases by 1 with each change; missing in messages that an older release of the gateway created.',
 });
 /** Marks a column that webhook messages of older releases do not contain. */
 const later = (rule: z.ZodType) => rule.nullable().optional();
@@ -116,11 +116,12 @@ const location = rowRule(Prisma.LocationScalarFieldEnum, {
   capacity: count.nullable(),
   timezone: text,
   longestStayHours: count.nullable().optional().meta({
-    description: 'The maximum stay of a vehicle in hours; missing in messages of earlier releases.',
+    description:
+      'The maximum stay of a vehicle in hours; missing in messages that an older release of the gateway created.',
   }),
   announcedFull: z.boolean().optional().meta({
     description:
-      'Whether the last occupancy message of the location was `location.full`. Messages of earlier releases do not have this field.',
+      'Whether the last occupancy message of the location was `location.full`; missing in messages that an older release of the gateway created.',
   }),
   version,
   ...times,
@@ -171,7 +172,9 @@ const parkingSession = rowRule(Prisma.ParkingSessionScalarFieldEnum, {
   enteredAt: instant.nullable(),
   exitedAt: instant.nullable(),
   endedAt: instant.nullable(),
-  staysUntil: instant.nullable().meta({ description: 'When the maximum stay of the session is over.' }),
+  staysUntil: instant
+    .nullable()
+    .meta({ description: 'The time at which the maximum stay of the session ends.' }),
   countedAt: instant.nullable(),
   open: z.boolean(),
   corrected: z.boolean(),
@@ -183,7 +186,7 @@ const insideCounted = z.object({
   vehicles: count.meta({ description: 'The number of vehicles that were counted.' }),
   opened: count.meta({
     description:
-      'The number of counted vehicles that had no open session before. `setInside` opened a session for each of them.',
+      'The number of counted vehicles without an open session, for which `setInside` opened a session.',
   }),
   corrected: count.meta({
     description:

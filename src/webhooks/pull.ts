@@ -57,8 +57,8 @@ export function createWebhookPulls(services: {
     const ended = pulled.flatMap(({ unacknowledgedMs }) => unacknowledgedMs ?? []);
     if (ended.length === 0) return;
     for (const durationMs of ended) onAttempt({ outcome: 'retry', durationMs });
-    // A separate statement updates the webhook. After a transaction has locked deliveries, it must not lock their
-    // webhook, because this order of locks could cause deadlocks.
+    // A separate statement updates the webhook, because a transaction that locked deliveries before their webhook could
+    // cause deadlocks.
     await prisma.$executeRaw`
       UPDATE "Webhook" SET "failingSince" = now() WHERE id = ${webhookId} AND "failingSince" IS NULL`;
   }

@@ -97,7 +97,8 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
-     * @throws {ServiceError} `CONFLICT` when the webhook is disabled, even if this happens after some batches
+     * @throws {ServiceError} `CONFLICT` when the webhook is disabled, also when a client disables the webhook between
+     *   two batches
      * @throws {ServiceError} `VALIDATION_ERROR` when `until` is not after `since`
      */
     async recover(

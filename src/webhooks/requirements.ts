@@ -47,7 +47,7 @@ export async function requireTarget(
     return;
   }
   const fault = url === null ? 'Is required for push delivery' : await target.fault(url, companyId ?? '');
-  // The API key may have been revoked while the gateway looked up the host of the URL.
+  // The API key is checked again, because it may have been revoked while the gateway looked up the host of the URL.
   await author.reauthenticate();
   if (fault) throw invalidField('url', fault, url);
 }

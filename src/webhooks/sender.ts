@@ -76,9 +76,9 @@ export interface WebhookTarget {
 }
 
 /**
- * Creates a look-up function that returns only the given IP addresses. The caller has already checked that the gateway
- * may connect to these IP addresses. With this look-up function, the HTTP client does not start a second DNS look-up
- * when it connects to the receiver.
+ * Creates a look-up function that returns only the given IP addresses, so that the HTTP client does not start a second
+ * DNS look-up when it connects to the receiver. The caller must first check that the gateway may connect to the given
+ * IP addresses.
  */
 const lookupOf =
   (addresses: LookupAddress[]): LookupFunction =>

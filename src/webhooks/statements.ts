@@ -5,8 +5,8 @@ import { namedStatement } from '../database/named-statement.ts';
 // pending deliveries.
 
 /**
- * When a worker claims a delivery, the worker gets a lease for this number of seconds. After the end of the lease,
- * another worker may claim the delivery. A worker's lease is longer than the longest possible delivery attempt.
+ * The length of the lease that a worker gets when it claims a delivery, in seconds. After the end of the lease, another
+ * worker may claim the delivery. A worker's lease is longer than the longest possible delivery attempt.
  */
 const workerLeaseSeconds = 60;
 
@@ -16,13 +16,13 @@ const workerLeaseSeconds = 60;
  */
 const maxInFlight = 200;
 /**
- * The maximum number of concurrent delivery attempts for one company. Because of this limit, unresponsive receivers of
- * one company do not delay other companies.
+ * The maximum number of concurrent delivery attempts for one company, so that unresponsive receivers of one company do
+ * not delay other companies.
  */
 export const maxInFlightPerCompany = 20;
 /**
- * The maximum number of concurrent delivery attempts for one webhook. Without this limit, one slow receiver could use
- * all concurrent attempts of its company.
+ * The maximum number of concurrent delivery attempts for one webhook, so that one slow receiver cannot use all
+ * concurrent attempts of its company.
  */
 const maxInFlightPerWebhook = 5;
 /**
@@ -61,9 +61,9 @@ function claimLocked(leaseSeconds: string | number, further: Record<string, stri
 
 /**
  * Returns SQL that selects the due deliveries of all push webhooks, or of all pull webhooks. The delivery with the
- * earliest due time comes first. For each webhook, the SQL selects only as many deliveries as the limit on concurrent
- * attempts allows in addition to the attempts in progress. The SQL reads the webhooks from the common table expression
- * `enabled`, and the ids of the deliveries in progress from the parameter `$id`.
+ * earliest due time comes first. For each webhook, the selected deliveries and the attempts in progress together never
+ * exceed the limit on concurrent attempts (`maxInFlightPerWebhook`). The SQL reads the webhooks from the common table
+ * expression `enabled`, and the ids of the deliveries in progress from the parameter `$id`.
  */
 const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
@@ -79,12 +79,11 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
 /**
  * Claims due deliveries. A due delivery of a push webhook is a message that the gateway must post. A due delivery of a
  * pull webhook is a message that expired before a reader acknowledged it. The statement claims only a limited number of
- * deliveries for each company. The statement claims the deliveries of failing webhooks after all other deliveries. The
- * statement claims one delivery of each company before it claims a second delivery of any company. The statement
- * applies this rule first to webhooks that are not failing, and then separately to failing webhooks. The statement
- * claims the deliveries of one company in the order of their due times. The SQL parameters describe the delivery
- * attempts that this worker has in progress. The statement locks only the chosen deliveries, and then checks again
- * whether they are due.
+ * deliveries for each company. The statement claims the deliveries of failing webhooks after all other deliveries.
+ * Within the deliveries of failing webhooks, and within all other deliveries, the statement claims one delivery of each
+ * company before it claims a second delivery of any company. The statement claims the deliveries of one company in the
+ * order of their due times. The SQL parameters describe the delivery attempts that this worker has in progress. The
+ * statement locks only the chosen deliveries, and then checks again whether they are due.
  */
 export const claimDueStatement = namedStatement(
   'webhook-claim-due',
@@ -140,7 +139,7 @@ const maxStoredBytes = 1024 * 1024;
 const leaseEnded = 'No reader acknowledged the message before the lease ended';
 
 /**
- * The SQL condition for webhook messages that a reader can pull now. No reader has a lease on such a message, and the
+ * The SQL condition for webhook messages that a reader can pull now: no reader has a lease on the message, and the
  * message has not expired.
  */
 const isWaiting = (alias: string) =>
@@ -149,8 +148,8 @@ const isWaiting = (alias: string) =>
 /**
  * Claims up to `$first` messages of a webhook for `$leaseSeconds` seconds. The messages that have waited longest come
  * first. The statement skips messages that another reader is claiming at the same time. If an earlier lease of a
- * message ended without an acknowledgement, the statement also stores a failed attempt. A disabled webhook can still
- * have waiting messages, because the gateway cancels them in batches. The statement does not claim these messages.
+ * message ended without an acknowledgement, the statement also stores a failed attempt. The statement claims no message
+ * of a disabled webhook, which can still have waiting messages, because the gateway cancels messages in batches.
  */
 export const pullStatement = namedStatement(
   'webhook-pull',
@@ -176,7 +175,7 @@ export const pullStatement = namedStatement(
 );
 
 /**
- * The maximum number of waiting messages that are counted for one webhook. Counting more messages would burden the
+ * The maximum number of waiting messages that are counted for one webhook, so that the count does not burden the
  * database.
  */
 export const maxCountedWaiting = 1000;

@@ -43,8 +43,8 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
   /** Notifies a reader when there are new messages, or when messages have waited for a long time. */
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
-    // A new message can be older than the newest message of the last notice. The time of a message is the start of its
-    // transaction, and a transaction that started earlier can end later.
+    // The time of a message is the start of its transaction, and transactions can end in another order than they
+    // started. A new message can therefore be older than the newest message of the last notice to the reader.
     const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;

@@ -27,8 +27,8 @@ export interface WebhookWorker {
  */
 const pollIntervalMs = 1_000;
 /**
- * How long the worker waits between two claims of deliveries, in milliseconds. During this pause, several delivery
- * attempts can end, so that the next claim can replace several attempts at once.
+ * How long the worker waits between two claims of deliveries, in milliseconds. Several delivery attempts can end
+ * between two claims, so that the next claim can start several new attempts at once.
  */
 const claimPauseMs = 50;
 /**
@@ -37,8 +37,8 @@ const claimPauseMs = 50;
  */
 const attemptTimeoutMs = 15_000;
 /**
- * The pause in seconds before a worker may again claim a delivery whose attempt could not start. During the pause,
- * other DNS look-ups of the company can end, so that a new DNS look-up can start.
+ * The pause in seconds before a worker may again claim a delivery whose attempt could not start, because too many DNS
+ * look-ups of its company were in progress.
  */
 const notStartedPauseSeconds = 5;
 
@@ -54,7 +54,7 @@ const neverAcknowledged: AttemptResult = {
 
 /**
  * Starts the webhook worker of a process. The workers of all processes share the outbox, and only one worker at a time
- * has a lease on a delivery. The limits on concurrent attempts are in `outbox.ts`.
+ * has a lease on a delivery. The limits on concurrent attempts are in `statements.ts`.
  */
 export function createWebhookWorker(options: {
   prisma: PrismaClient;

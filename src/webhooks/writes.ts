@@ -205,8 +205,8 @@ export function createWebhookWrites(services: {
       const removeNext = async (transaction: Transaction): Promise<Webhook | undefined> => {
         const webhook = await lockWebhook(transaction, author.key, id);
         if (await isFullBatch(transaction, removeBatch, id)) return undefined;
-        // After the transaction has deleted the webhook row, other transactions that add a delivery wait until this
-        // transaction ends. To keep this wait short, the transaction deletes the webhook row last.
+        // The transaction deletes the webhook row after all deliveries, because other transactions that add a delivery
+        // wait from the deletion of the webhook row until the transaction ends.
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
           action: 'webhook.deleted',

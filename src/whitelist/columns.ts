@@ -9,8 +9,8 @@ import type { WeeklyHours } from './hours.ts';
 type OwnColumn = 'id' | 'locationId' | 'version' | 'createdAt' | 'updatedAt';
 
 /**
- * The values of a whitelist entry that a client may omit. If an update omits one of these values, the existing value
- * stays unchanged, because clients of earlier releases do not send `hours` and `maxEntries`.
+ * The values of a whitelist entry that a client may omit. If an update omits `hours` or `maxEntries`, the existing
+ * value stays unchanged, because clients of earlier releases do not send these fields.
  */
 export interface OmittableValues {
   /** The weekly hours in which the vehicle may enter; null means that the vehicle may enter at all times. */
@@ -89,8 +89,8 @@ export const valueArrayParameters = columnList(valueColumns, (_, column) =>
 );
 
 /**
- * Columns of the table `input`, which contains the imported rows. If such a column is true, the import keeps the
- * existing value of the whitelist entry with the same plate.
+ * The columns of the table `input` (the imported rows) that say whether the import keeps a value of the existing
+ * whitelist entry, such as `keepHours`.
  */
 export const keepColumnList = columnList(omittableColumns.map(keepName));
 export const keepArrayParameters = columnList(
@@ -165,7 +165,7 @@ export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $t
 /**
  * The SQL condition that is true when a whitelist entry `e` matches a camera text `t`. The camera text `t` may begin
  * with the plate type, and always ends with the plate number. The condition compares the plate number with every ending
- * of `t` that can be a plate number. PostgreSQL can therefore use the index of plate numbers.
+ * of `t` that can be a plate number, so that PostgreSQL can use the index of plate numbers.
  */
 export const fitsText = `e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
       AND t.text IN (${plateTexts('e').join(', ')})
@@ -199,9 +199,7 @@ export const valueArrays = (entries: readonly WhitelistEntryValues[]): Record<st
     ]),
   ]);
 
-/**
- * The columns that an outer join adds to a result row. These columns are null if the outer join found no matching row.
- */
+/** The columns that an outer join adds to a result row, which are all null if the outer join found no matching row. */
 export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
 
 /** Returns the whitelist entry in a result row of an outer join, or null when no whitelist entry matched. */

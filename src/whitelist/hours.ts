@@ -85,9 +85,9 @@ export function wallTime(at: Date, timezone: string): WallTime {
 
 /**
  * Whether a local time lies within the weekly hours of a whitelist entry. A whitelist entry without weekly hours is
- * valid at all times. When daylight saving time ends, one hour of local time occurs twice. Weekly hours within this
- * hour apply both times. When daylight saving time begins, one hour of local time is skipped. Weekly hours within this
- * hour do not apply on that day.
+ * valid at all times. When daylight saving time ends, one hour of local time occurs twice, and weekly hours within the
+ * repeated hour apply both times. When daylight saving time begins, one hour of local time is skipped, and weekly hours
+ * within the skipped hour do not apply on that day.
  */
 export function isWithinHours(
   hours: readonly WeeklyHours[],

@@ -42,8 +42,8 @@ export function textArrays(questions: readonly TextQuestion[]) {
 }
 
 /**
- * The sort order of whitelist entries that match one camera reading. The whitelist entry that matches the more likely
- * text of the camera reading comes first. If both whitelist entries match the same text, the older entry comes first.
+ * The sort order of whitelist entries that match one camera reading: the entry that matches the more likely text comes
+ * first, and of two entries that match the same text, the older entry comes first.
  */
 const nearerFirst = (one: FittingEntry, other: FittingEntry) =>
   one.place - other.place || (one.entry.id < other.entry.id ? -1 : 1);

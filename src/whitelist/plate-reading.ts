@@ -22,9 +22,10 @@ export interface PlateReading {
 }
 
 /**
- * How likely a possible text of a plate is. `TEXT` (the text that the camera read) is more likely than `ALTERNATIVE`
- * (an alternative that the camera sent). The least likely text is `CONFUSABLE` (a text that differs from the camera's
- * text in one character). If several possible texts match a whitelist entry, the gateway uses the most likely text.
+ * The rank of a possible text of a plate by its likelihood. `TEXT` (the text that the camera read) is more likely than
+ * `ALTERNATIVE` (an alternative that the camera sent). The least likely text is `CONFUSABLE` (a text that differs from
+ * the camera's text in one character). If several possible texts match a whitelist entry, the gateway uses the most
+ * likely text.
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
@@ -60,8 +61,8 @@ const asciiSeparators = /[\s.-]/g;
 
 /**
  * Converts the text of a plate to a form in which texts can be compared. The result is in the Unicode form NFKC and in
- * upper case, has ASCII digits instead of Arabic-Indic digits, and has no spaces, dashes and dots. If the text contains
- * only ignored characters (`separators`), the result is empty.
+ * upper case, has ASCII digits instead of Arabic-Indic digits, and contains no spaces, dashes or dots. If the text
+ * contains only ignored characters (`separators`), the result is empty.
  */
 export function plateText(text: string): string {
   // Most plates contain only ASCII characters, and therefore need no Unicode normalization.
@@ -70,7 +71,7 @@ export function plateText(text: string): string {
     text
       .normalize('NFKC')
       .toUpperCase()
-      // In both Unicode blocks of Arabic-Indic digits, the last four bits of a digit are its value.
+      // In both Unicode blocks of Arabic-Indic digits, the last four bits of the code point are the value of the digit.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
       // The text is normalized again, because `toUpperCase` can split a letter from its accent, and removing a

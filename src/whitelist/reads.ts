@@ -26,7 +26,7 @@ export interface WhitelistFilters {
   plateCode?: string | undefined;
   plateNumber?: string | undefined;
   /**
-   * Selects the whitelist entries whose validity period contains the given time. This filter ignores the weekly hours.
+   * Selects the whitelist entries whose validity period contains the given time. `validAt` ignores the weekly hours.
    */
   validAt?: Date | undefined;
 }

@@ -32,7 +32,7 @@ const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
 
 /**
  * The maximum number of plates that differ from one given plate by one character that cameras confuse. A plate has at
- * most 27 characters that cameras can confuse. For each of these characters, there is one similar plate.
+ * most 27 characters that cameras can confuse, and one similar plate for each of these characters.
  */
 export const maxSimilarPlates = 27;
 

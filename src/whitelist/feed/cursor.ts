@@ -31,8 +31,8 @@ const snapshot = z
 const id = z.string().refine(isId);
 
 /**
- * The sequence number of a whitelist change. In earlier releases of the gateway, whitelist changes had no sequence
- * number. If a cursor of an earlier release contains no number in this field, the sequence number is 0.
+ * The sequence number of a whitelist change; 0 for a cursor of an earlier release of the gateway, in which whitelist
+ * changes had no sequence number.
  */
 const changeId = z
   .string()
@@ -55,8 +55,8 @@ const position = z.object({
    */
   snapshot,
   /**
-   * The id of the newest audit record of the location when the snapshot was taken. If the audit record no longer
-   * exists, an operator has restored the database from an older backup.
+   * The id of the newest audit record of the location when the snapshot was taken. If the audit record `newestRecordId`
+   * no longer exists, an operator has restored the database from an older backup.
    */
   newestRecordId: id.nullable(),
   /** The time at which the gateway took the snapshot of the database. */
@@ -69,7 +69,10 @@ const cursor = z.object({
    * The feed position from which the client continues after it has read the last page of the current list or changes.
    */
   next: position,
-  /** Where the next page starts in the list or in the changes; null if the next page is the first page. */
+  /**
+   * Where the next page starts in the list of all entries or in the whitelist changes; null if the next page is the
+   * first page.
+   */
   round: z
     .union([
       /** The client is reading the whole list. The next page starts after the whitelist entry `entryId`. */
@@ -83,7 +86,7 @@ const cursor = z.object({
     .nullable(),
 });
 
-/** A position in the history of a database. The client has received all changes before this position. */
+/** A position in the history of a database, up to which the client has received all whitelist changes. */
 export type FeedPosition = z.output<typeof position>;
 
 /** The position of a client in the whitelist feed of a location. A client must treat the text of a cursor as opaque. */

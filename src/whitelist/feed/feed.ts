@@ -22,8 +22,8 @@ import type { WhitelistReads } from '../reads.ts';
 export const maxFeedPageSize = 5_000;
 
 /**
- * Returns a position in the whitelist feed. A client can continue from the cursor only if all changes after this
- * position still exist.
+ * Returns the oldest feed position that a cursor needs. A client can continue from the cursor only if all changes after
+ * its oldest needed position still exist.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
@@ -86,9 +86,8 @@ export function createWhitelistFeed(services: {
   }
 
   /**
-   * Reads a page of the whole whitelist. The cursor contains the feed position at the time before the first page. The
-   * client later continues from this position, and thus receives the changes that were made while the client read the
-   * pages.
+   * Reads a page of the whole whitelist. The cursor contains the feed position at the time before the first page, so
+   * that the client later receives the changes that were made while it read the pages.
    */
   async function listPage(
     key: AuthenticatedKey,

@@ -18,26 +18,25 @@ export interface WhitelistChanges {
    * true, the client must discard its copy of the list.
    */
   reset: boolean;
-  /** The time zone of the location. The weekly hours of its whitelist entries are times in this time zone. */
+  /** The time zone of the location, which applies to the weekly hours of its whitelist entries. */
   timezone: string;
 }
 
 /**
- * The maximum number of whitelist changes that the gateway reads in one step. After each step, the process can answer
- * other requests.
+ * The maximum number of whitelist changes in one part of a feed page. Between two parts of a page, the process can
+ * answer other requests.
  */
 const partSize = 500;
 
 /**
- * The number of characters after which a page of the whitelist feed ends. Because of this limit, a response with one
- * page stays below the maximum response size.
+ * The number of characters after which a page of the whitelist feed ends, so that a response with one page stays below
+ * the maximum response size.
  */
 const maxPageCharacters = 1_500_000;
 
 /**
- * Reads one part of a page of the whitelist feed. The part of the page starts after the cursor `after`. Without
- * `after`, the part contains the first entries of the whole list. If a part has fewer than `size` changes, the part is
- * the end of the feed.
+ * Reads one part of a page of the whitelist feed. The part of the page starts after the cursor `after`, or at the first
+ * entry of the whole whitelist if `after` is omitted.
  */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 

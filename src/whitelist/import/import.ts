@@ -91,7 +91,7 @@ export function createWhitelistImport(services: {
   ): Promise<MergeResult> {
     const { mode, mayRefuse } = options;
     if (options.dryRun) {
-      // The API key may have been revoked while the dry run waited for a slot.
+      // The API key is checked again, because it may have been revoked while the dry run waited for a slot.
       await author.reauthenticate();
       return dryRun(locationId, entries, mode);
     }
@@ -119,8 +119,8 @@ export function createWhitelistImport(services: {
       rejected: [],
     };
     const { rejected } = result;
-    // The gateway may refuse only the first batch. When a later batch waits, the rows of the first batch are already
-    // stored.
+    // The gateway may refuse only the first batch of an import, because the rows of the first batch are already stored
+    // when a later batch waits.
     let mayRefuse = true;
 
     async function mergeBatch(batch: CheckedRows): Promise<void> {
@@ -166,7 +166,7 @@ export function createWhitelistImport(services: {
      *   `ServiceError` that describes the fault
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many imports of the API key or too many changes of the
-     *   location are waiting, or when the import has waited for them for too long
+     *   location are waiting, or when these earlier imports or changes take too long
      * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
      */
     async importRows(

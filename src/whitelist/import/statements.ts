@@ -9,9 +9,9 @@ import { inputRows, type MergeMode, writeRows } from './rows.ts';
 /**
  * Returns the SQL statement that writes one batch of imported rows and its audit record. The statement uses `IN` with
  * an uncorrelated subquery instead of a join, because PostgreSQL always uses a hash table for such a subquery. A join
- * of two large tables would be slow. In a prepared statement, PostgreSQL assumes that an array parameter has ten rows,
- * and would compare each row of one table with each row of the other table. The statement locks the location. Without
- * this lock, two imports could lock the same plates in different orders and deadlock.
+ * of two large tables would be slow: in a prepared statement, PostgreSQL assumes that an array parameter has ten rows,
+ * and would compare each row of one table with each row of the other table. The statement locks the location, so that
+ * two imports cannot lock the same plates in different orders and deadlock.
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
@@ -35,7 +35,7 @@ const mergeStatement = (mode: MergeMode) =>
     FROM reached, changes`,
   );
 
-/** The statements that write one batch of rows, one statement for each mode. */
+/** The statements that write one batch of rows, one statement for each import mode except REPLACE. */
 export const mergeStatements = { CREATE: mergeStatement('CREATE'), UPSERT: mergeStatement('UPSERT') };
 
 /**
@@ -86,7 +86,7 @@ export const removeEntries = namedStatement(
 );
 
 /**
- * Finds the imported rows whose plate is already in the whitelist. Counts how many of these rows differ from the
+ * Finds the imported rows whose plate is already in the whitelist, and counts how many of these rows differ from the
  * existing whitelist entry.
  */
 export const compareRows = namedStatement(
