@@ -81,8 +81,8 @@ const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 /**
- * Creates demo whitelist entries that are limited in time or number: a half-used pass, guests for one day, and a former
- * tenant. All these demo entries belong to the first location.
+ * Creates demo whitelist entries of the first location that are limited in time or number: a half-used pass, guests for
+ * one day, and a former tenant.
  */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
@@ -159,8 +159,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // In each group of demo vehicles, the first vehicles of the list are inside when the gateway starts. The list of the
-  // location Marina starts with two vehicles of the flat with a quota, so that the quota is full.
+  // In each group of demo vehicles, the first vehicles are inside when the gateway starts. At the location Marina, two
+  // vehicles of the flat `limitedUnit` come first, so that the quota of this flat is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);
