@@ -113,8 +113,8 @@ async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator
 }
 
 /**
- * Returns the name of the file for rejected rows when an import continues an earlier import. The name differs from the
- * name that the earlier import used, so that no file is overwritten.
+ * Returns another name for the file of rejected rows, so that an import that continues an earlier import does not
+ * overwrite the file of the earlier import.
  */
 const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
 

@@ -98,8 +98,8 @@ export function followNotices(
           );
         }
         isConnected = false;
-        // This call makes the caller poll immediately instead of at the next interval. If the gateway refused the
-        // stream because of the API key, the poll fails, too, and the user sees the reason.
+        // The call of `notice` makes the caller poll immediately instead of at the next interval. If the gateway
+        // refused the stream because of the API key, the poll fails, too, and the user sees the reason.
         if (!isOutageSaid && error instanceof Failure && !error.temporary) notice();
         isOutageSaid = true;
         await pause(pauseOf(error, failures) * 1000, signal);

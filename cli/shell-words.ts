@@ -15,8 +15,8 @@ const escapedLetters: Record<string, string> = {
 };
 
 /**
- * Replaces the escape sequences in a shell text between `$'` and `'`. A browser writes special characters as such
- * escape sequences when it copies a request as a curl command.
+ * Replaces the escape sequences in a shell text between `$'` and `'`. A browser writes special characters in the form
+ * `$'…'` when it copies a request as a curl command.
  */
 const unescape = (text: string) =>
   text.replace(

@@ -110,8 +110,8 @@ function checkHeader(names: string[]): string[] {
 }
 
 /**
- * Converts an error in a CSV file to a `Failure` for the user. The message of an error from the parser csv-parse
- * contains the line number.
+ * Converts an error in a CSV file to a `Failure` for the user. If the error comes from the parser csv-parse, the
+ * message of the `Failure` contains the line number.
  */
 function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
   if (error instanceof Failure) return error;

@@ -14,8 +14,8 @@ const dayMs = 24 * hourMs;
 const pastDays = 7;
 
 /**
- * The difference between the local time in Dubai and UTC, in milliseconds. The difference is constant, because Dubai
- * has no daylight saving time.
+ * The difference between the local time in Dubai and UTC, in milliseconds, which is constant because Dubai has no
+ * daylight saving time.
  */
 const offsetMs = 4 * hourMs;
 

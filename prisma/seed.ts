@@ -111,7 +111,8 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
       { vehicles: visitors(26, 31_005), rhythm: rhythms.visitor, inside: 19 },
     ],
     [
-      // At the second location, the vehicles of all residents are inside, so that only one of its 24 spaces is free.
+      // At the second location, the vehicles of all residents and of some visitors are inside, so that only one of its
+      // 24 spaces is free.
       { vehicles: creek, rhythm: rhythms.resident, inside: creek.length },
       { vehicles: visitors(20, 52_210), rhythm: rhythms.visitor, inside: 23 - creek.length },
     ],
@@ -185,8 +186,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // The gateway never shows the secret of the portal's API key, because no client uses this key. The key exists only so
-  // that the demo data has usage totals of a second client.
+  // The gateway never shows the secret of the portal's API key, because no client uses this key. The portal's API key
+  // exists only so that the demo data has usage totals of a second client.
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>

@@ -116,7 +116,7 @@ export function createRouteHandler(
     return validator.unchangedSince(request, context);
   }
 
-  /** Reads the list, or the requested page of the list, and creates the response. */
+  /** Reads the requested page of a list, and creates the response. */
   async function answerPage(
     request: RestRequest,
     variables: Record<string, unknown>,

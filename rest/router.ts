@@ -52,7 +52,7 @@ const parityPurpose = 'parity';
 
 /**
  * Returns the name of a request in usage records. If the client only asks for the equivalent GraphQL request, or only
- * compares REST with GraphQL, the name differs from the operation name. Otherwise, the usage records would suggest that
+ * compares REST with GraphQL, the name differs from the operation name, so that the usage records do not suggest that
  * the client still needs the REST endpoint.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
@@ -91,7 +91,7 @@ function createDeprecationMiddleware(
 
 /**
  * Creates the router of the REST API. The router has a Hono route for each row of the endpoint table. A request with a
- * path or method that is not in the table gets an error.
+ * path or method that is not in the endpoint table gets an error.
  */
 export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();

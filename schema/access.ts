@@ -107,7 +107,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
     }),
     overQuota: t.boolean({
       description:
-        'Whether other vehicles of the same reference already fill the quota of this reference. If the quota has the enforcement `REPORT`, the vehicle may enter anyway.',
+        'Whether other vehicles of the same reference already fill the quota of this reference. If the quota has the enforcement `REPORT`, the vehicle may enter even when the quota is full.',
       resolve: ({ facts, at }) => isQuotaReached(facts, at),
     }),
     checks: t.field({

@@ -55,9 +55,9 @@ interface FieldCost {
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * With `wholeReads`, the cost of a subfield depends on the number of items on the page, or of rows in the request.
-   * The gateway multiplies the cost by at least this number if the subfield reads the database, and otherwise by at
-   * most `multiplier`.
+   * With `wholeReads`, the gateway multiplies the cost of a subfield that reads the database by at least the number of
+   * items on the page (or of rows in the request). The cost of a subfield that does not read the database is multiplied
+   * by at most `multiplier`.
    */
   wholeReads?: boolean;
   /**

@@ -50,7 +50,7 @@ builder.mutationFields((t) => ({
     type: LocationStatus,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Sets the number of vehicles inside. Use this mutation if you know the number of vehicles but not their plates. The field `adjustment` of the status shows the difference between the counted number and the number of open sessions. The next `setInside` or `adjustOccupancy` replaces this adjustment.',
+      'Sets the number of vehicles inside. Use this mutation if you know the number of vehicles but not their plates. The field `adjustment` of the status shows the difference between the counted number and the number of open sessions. The next `setInside` or `adjustOccupancy` replaces the adjustment.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -79,7 +79,7 @@ export async function keysetConnection<Item extends { id: string }>(
 
 /**
  * An empty list. For a REST request whose list the REST API itself reads from the database, the GraphQL resolver
- * returns a page of this empty list.
+ * returns an empty page.
  */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 

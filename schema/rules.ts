@@ -85,7 +85,7 @@ export const emptyOr = (
 /**
  * Whether a value is an object. A check that compares several fields of an object uses this function as its option
  * `when`. Without `when`, Zod would skip such a check if any field had an invalid type, and the error would not list
- * all invalid fields. With `when`, the check must handle fields of invalid types.
+ * all invalid fields. A check with the option `when` must therefore handle fields of invalid types.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;
@@ -135,8 +135,8 @@ export const wholeNumber = (minimum: number, maximum = maxGraphInt) =>
 export const expectedVersion = wholeNumber(0).nullish();
 
 /**
- * The limits of a JSON object with arbitrary content (docs/contract.md#settings). Such objects must be small, because a
- * list of companies contains the object `settings` of each company.
+ * The limits of a JSON object with arbitrary content (docs/contract.md#settings). The JSON objects must be small,
+ * because a list of companies contains the object `settings` of each company.
  */
 const maxObjectLevels = 10;
 const maxObjectKibibytes = 16;

@@ -31,7 +31,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'The difference between `occupied` and the number of open sessions, which results from the last `adjustOccupancy`; 0 after `setInside`. If `adjustment` is positive, vehicles without a session are inside. If `adjustment` is negative, the vehicles of some open sessions have already left. `adjustment` comes closer to 0 when such vehicles leave or such sessions end.',
+        'The difference between `occupied` and the number of open sessions, which results from the last `adjustOccupancy`; 0 after `setInside`. If `adjustment` is positive, vehicles without a session are inside. If `adjustment` is negative, the vehicles of some open sessions have already left. `adjustment` comes closer to 0 when vehicles without a session leave, or when sessions of vehicles that have already left end.',
     }),
     available: t.exposeInt('available', {
       nullable: true,

@@ -68,7 +68,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
     }),
     webhookId: t.exposeID('webhookId', { description: 'Identifier of the webhook.' }),
     type: t.exposeString('type', {
-      description: 'The event, such as `whitelist.created`; `webhook.test` for a test message.',
+      description: 'The name of the event, such as `whitelist.created`; `webhook.test` for a test message.',
     }),
     status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The state of the delivery.' }),
     body: t.string({
@@ -168,7 +168,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends messages again that the receiver did not accept between `since` and `until`. These are the undelivered messages with an attempt in this period, and the failed or cancelled messages about changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends messages again that the receiver did not accept between `since` and `until`. The gateway sends undelivered messages with an attempt in this period, and failed or cancelled messages about changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       since: t.arg({

@@ -27,7 +27,7 @@ const headersComplexity = { field: 1, multiplier: 5, reads: false };
 /**
  * Returns how many messages the client requests, for the computation of the cost. If `first` is out of range, the
  * function returns 0 or `maxPulledMessages`, because the validation rule of the argument rejects the request only after
- * the gateway has computed its cost.
+ * the gateway has computed the cost.
  */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;
@@ -53,7 +53,7 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
         'The `webhook-id` of the message, for `acknowledgeWebhookMessages`. A message that is pulled again has the same `webhook-id`.',
     }),
     event: t.exposeString('event', {
-      description: 'The event, such as `whitelist.created`; `webhook.test` for a test message.',
+      description: 'The name of the event, such as `whitelist.created`; `webhook.test` for a test message.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',

@@ -126,7 +126,7 @@ builder.objectField(ApiKey, 'webhookEvents', (t) =>
   t.field({
     type: [WebhookEvent],
     description:
-      'The webhook events that the key has permission to read. With this key, a client can subscribe webhooks only to these events.',
+      'The webhook events that the key has permission to read. A client can subscribe a webhook only to events that its key may read.',
     resolve: ({ permissions }) => {
       const held = new Set(permissions);
       return webhookEvents.filter((event) => mayReadChanges(held, event));
