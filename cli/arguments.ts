@@ -63,7 +63,7 @@ export const safeCsvOption = [
 ] as const;
 
 /**
- * Throws an error when the user has given no option. Without an option, the command would change nothing.
+ * Requires at least one option, because the command would otherwise change nothing.
  *
  * @throws {Failure} when the user has given no option
  */

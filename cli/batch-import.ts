@@ -36,8 +36,8 @@ interface BatchImport<Row> {
   /** The verb in messages about accepted rows, such as `recorded`. */
   done: string;
   /**
-   * Writes the rejected rows of an import to a file. `rejects` is omitted for imports in which the gateway refuses a
-   * whole batch because of one invalid row.
+   * Writes the rejected rows of an import to a file. `rejects` is omitted if the gateway refuses a whole batch because
+   * of one invalid row.
    */
   rejects?: RejectedRows<Row>;
   /**
@@ -45,7 +45,7 @@ interface BatchImport<Row> {
    *
    * @param batch all rows of the batch, including the rows that the command itself has rejected
    * @param stopping a signal that ends the pause before a retry
-   * @returns the gateway's reasons for rejected rows, by the index of the row in `rows`
+   * @returns the reason for each row that the gateway rejected, by the index of the row in `rows`
    */
   send(
     rows: readonly Row[],
@@ -84,15 +84,15 @@ export async function* batchesOf<Row>(
 const linesOf = (batch: readonly FileRow[]) =>
   batch.length === 1 ? `line ${batch[0]?.line}` : `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`;
 
-/** A marker: after the user has interrupted the import, the import loop gets this value instead of a batch. */
+/** The value that the import loop gets instead of a batch after the user has interrupted the import. */
 const isStopped = Symbol('stopped');
 
 /**
  * Sends the rows of a file in batches, writes the rejected rows to another file, and shows the progress. When the user
  * presses Ctrl-C, the import stops after the current batch.
  *
- * @throws {Failure} when a batch fails, when the file has a fault after the first batch, or when the user presses
- *   Ctrl-C. The error message says how many rows are imported, and which command imports the other rows
+ * @throws {Failure} when a batch fails, when the file has an error after the first batch, or when the user presses
+ *   Ctrl-C. The error message says how many rows are imported, and which command imports the remaining rows
  */
 export async function importInBatches<Row extends FileRow>(
   { source, batches, noun, done, rejects, send, continuation }: BatchImport<Row>,
@@ -106,7 +106,7 @@ export async function importInBatches<Row extends FileRow>(
   let hasSent = false;
   const progress = createProgress(source, session);
 
-  /** Returns a message for the user: how many rows are imported, and which command imports the other rows. */
+  /** Returns a message for the user: how many rows are imported, and which command imports the remaining rows. */
   function stateInWords(): string {
     const { rows, rejected } = imported;
     const more = lastLine === undefined ? [] : (continuation?.({ line: lastLine, rejected }) ?? []);
@@ -139,15 +139,15 @@ export async function importInBatches<Row extends FileRow>(
   const interruption = () => new Failure(`Interrupted. ${stateInWords()}`, exitCode.interrupted);
 
   /**
-   * Returns the next batch of rows. If the input is a file, the function reads the next batch even after Ctrl-C. If the
-   * file then has no further batch, the import is complete and not interrupted.
+   * Returns the next batch of rows. If the input is a file, the function reads the file even after Ctrl-C: if the file
+   * has no further rows, the import is complete and not interrupted.
    */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
 
   /**
-   * Returns the error to show to the user when the command could not read the next batch. If an earlier batch was sent,
-   * the error message also says how many rows are imported.
+   * Returns the error to show to the user when the command could not read the next batch. After the first batch, the
+   * error message also says how many rows are imported.
    */
   function readingFailure(error: Error): Error {
     if (lastLine === undefined) return error;

@@ -12,14 +12,13 @@ import {
 /** A client that sends GraphQL operations to a gateway over HTTP. */
 export interface Client {
   /**
-   * Runs a GraphQL operation. If the gateway refuses the operation because of a limit, the client waits for the time in the header `Retry-After`
-   * and sends the operation again.
+   * Runs a GraphQL operation. If the gateway refuses the operation because of a limit, the client waits for the time in
+   * the response header `Retry-After` and sends the operation again.
    *
    * @param options.repeatable whether the operation may be executed twice without harm. The client retries a repeatable
-   *   operation a few times when the gateway fails or becomes unreachable. If the gateway has not yet answered any
-   *   request, the client does not retry the operation
-   * @param options.stopping a signal that ends the pause before a retry. After the signal, the client throws an
-   *   AbortError
+   *   operation a few times when the gateway fails or becomes unreachable, but only if the gateway has answered an
+   *   earlier request
+   * @param options.stopping a signal that ends the pause before a retry; `run` then throws an AbortError
    * @throws {Failure} with the error message of the gateway, when the gateway returns an error
    */
   run<Data, Variables>(
@@ -47,8 +46,8 @@ export interface GraphAnswer<Data> {
 }
 
 /**
- * Whether a body has the form of a GraphQL response (https://spec.graphql.org/October2021/#sec-Response-Format). Other
- * servers also use the member `errors`, but with other values.
+ * Whether a body has the form of a GraphQL response (https://spec.graphql.org/October2021/#sec-Response-Format). The
+ * JSON of another server may also have the member `errors`, but not as a list of GraphQL errors.
  */
 function isGraphAnswer<Data>(body: unknown): body is GraphAnswer<Data> {
   if (typeof body !== 'object' || body === null) return false;
@@ -63,9 +62,9 @@ function isGraphAnswer<Data>(body: unknown): body is GraphAnswer<Data> {
 /**
  * Sends a GraphQL operation once, and returns the response with or without GraphQL errors.
  *
- * @param operation the query and the variables
+ * @param operation the GraphQL document and its variables
  * @throws {Failure} when the gateway fails, or when the response is not a GraphQL response. If a retry may succeed, the
- *   property `temporary` of the failure is true
+ *   property `temporary` of the `Failure` is true
  */
 export async function sendOperation<Data>(
   connection: Connection,

@@ -21,15 +21,15 @@ interface GatewayAnswer {
 /** Sends requests to one gateway with one API key. */
 export interface Connection {
   /**
-   * Sends a request. If the gateway refuses the request because of a limit, the client sends the request again. After
-   * other failures, the client does not send the request again. A refusal because of a limit has status 429, or the
-   * GraphQL error `RATE_LIMIT_EXCEEDED` for every field. A refused request has changed nothing. Before a retry, the
-   * client waits for the time in the response header `Retry-After`, or for one second without this header.
+   * Sends a request. `send` retries a request only if the gateway refused it because of a limit. A request that is
+   * refused because of a limit changes nothing; its response has status 429, or the GraphQL error `RATE_LIMIT_EXCEEDED`
+   * for every field. Before a retry, `send` waits for the time in the response header `Retry-After`, or for one second
+   * without this header.
    *
    * @param path the path and query of the URL
    * @param stopping a signal that interrupts the pause after a rate limit error; `send` then throws an AbortError
-   * @throws {Failure} when no gateway answered, or when the gateway refused a hundred retries in sequence. If a retry
-   *   may succeed, the property `temporary` of the failure is true
+   * @throws {Failure} when no gateway answers, or when the gateway has refused a hundred retries because of a limit. If
+   *   a later retry may succeed, the property `temporary` of the `Failure` is true
    */
   send(
     path: string,
@@ -37,9 +37,8 @@ export interface Connection {
     stopping?: AbortSignal,
   ): Promise<GatewayAnswer>;
   /**
-   * Sends a request that may be executed twice without harm. When the gateway fails or becomes unreachable, the
-   * connection repeats the request a few times. If the gateway has not yet answered any request, the connection does
-   * not repeat the request.
+   * Sends a request that may be executed twice without harm. When the gateway fails or becomes unreachable, `repeat`
+   * retries the request a few times, but only if the gateway has answered an earlier request.
    *
    * @param request a function that sends the request once. If a retry may succeed, the function throws a temporary
    *   `Failure`
@@ -63,8 +62,8 @@ const maxRetries = 5;
 
 /**
  * The maximum number of retries of one request that the gateway refuses because of a limit. After the pause in
- * `Retry-After`, the gateway refuses the request again only if other clients use the same API key. A hundred refusals
- * in sequence probably have another cause, such as a proxy with its own limit.
+ * `Retry-After`, the gateway refuses the request again only if other clients use the same API key. If a hundred retries
+ * are refused, the cause is probably not the gateway, but for example a proxy with its own limit.
  */
 const maxLimitRetries = 100;
 
@@ -72,21 +71,21 @@ const maxLimitRetries = 100;
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
 /**
- * The error codes of Node.js for a server that sends no HTTP response. The field `difference` is the part of the error
- * message that describes the behaviour of the server.
+ * The error codes of Node.js for a connection on which the server sent no complete HTTP response. In the error message,
+ * the field `difference` describes what the server did wrong.
  */
 const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
   { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },
   { codes: /^(ERR_SSL_|EPROTO)/, difference: 'its answer is not TLS (a port without TLS needs http://)' },
-  // A closed connection counts as a temporary failure. For example, a gateway closes its connections when the gateway
-  // stops.
+  // A closed connection counts as a temporary failure, because a gateway closes its connections when it stops, for
+  // example for an update.
   { codes: /^(UND_ERR_SOCKET|ECONNRESET)$/, difference: 'it closed the connection', temporary: true },
 ];
 
 /**
  * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`. A
- * refusal can have the status 200, for example when a change has waited too long for earlier changes of its location
- * (docs/rate-limits.md).
+ * response that refuses a request because of a limit can have the status 200, for example when a change has waited too
+ * long for earlier changes of its location (docs/rate-limits.md).
  */
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
   if (response.status === 429) return 'The rate limit of the key is reached';

@@ -122,8 +122,8 @@ function callOf(args: string[]): RestCall {
 }
 
 /**
- * Returns a text for an error message about a web address. The text never contains a password or a query. If `address`
- * is not a web address, the text does not contain `address`, because `address` may be an API key.
+ * Returns the web address in the form in which an error message shows it, without a password or query. If `address` is
+ * not a web address, the error message does not show `address`, because it may be an API key.
  */
 function shownAddress(address: string): string {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) return '; an address contains /api/';

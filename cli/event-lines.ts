@@ -9,7 +9,7 @@ import {
   type ReadingInput,
 } from './generated/operations.ts';
 
-/** A line of a file with parking events. If the line is not a well-formed event, `rejection` says why. */
+/** A line of a file with parking events. If the line is not a well-formed event, `rejection` contains the reason. */
 export interface EventLine extends FileRow {
   event: unknown;
 }
@@ -22,7 +22,7 @@ const isAbsent = (value: unknown) => value === undefined || value === null;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns why a value is invalid, or `undefined` when the value is valid. */
+/** Returns the reason why a value is invalid, or `undefined` when the value is valid. */
 type Rule = (value: unknown) => string | undefined;
 
 const must =
@@ -74,9 +74,9 @@ function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rej
 }
 
 /**
- * Returns why an event is malformed, or undefined when the event is well-formed. `pms` checks the form of each parking
- * event, because one malformed event would make the whole GraphQL request fail. The gateway checks all other rules for
- * parking events.
+ * Returns the reason why an event is malformed, or `undefined` when the event is well-formed. `pms` checks the form of
+ * each parking event, because one malformed event would make the whole GraphQL request fail. The gateway checks all
+ * other rules for parking events.
  */
 function formFault(event: unknown): Rejection | undefined {
   if (!isObject(event)) return { code: 'VALIDATION_ERROR', message: 'Must be a JSON object' };

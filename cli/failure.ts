@@ -23,7 +23,7 @@ export const exitCode = {
   interrupted: 130,
 } as const;
 
-/** Further properties of a failure, with which a command decides how to react. */
+/** Details of a `Failure`, from which a command decides how to react. */
 interface FailedAnswer {
   /** The error code in the response. */
   code?: string | undefined;

@@ -14,9 +14,9 @@ import { isId, isShortFor } from './short-ids.ts';
 
 const repeatable = { repeatable: true };
 
-/** A kind of object that has names, such as locations. */
+/** A kind of object that users can name, such as locations. */
 interface Named<Item> {
-  /** The word for one object, such as `location`. */
+  /** The singular noun for the objects, such as `location`. */
   kind: string;
   plural: string;
   /** The fields by which a user can find an object, as text for error messages, such as `id, slug or name`. */
@@ -111,8 +111,8 @@ export const webhookIdOf = (client: Client, text: string) =>
   });
 
 /**
- * Finds the ids of the objects that the user has named with one option of a command, in the order of their names.
- * Returns `undefined` when the user has not given the option.
+ * Finds the ids of the objects that the user has named in an option, in the order in which the user named them. Returns
+ * `undefined` when the user has not given the option.
  */
 export async function idsOf(
   find: (client: Client, text: string) => Promise<string>,

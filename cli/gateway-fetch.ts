@@ -8,8 +8,8 @@ export interface GraphError {
 }
 
 /**
- * How long the gateway may take to respond, in milliseconds. The time is long, because the gateway may let an import
- * wait until other imports have ended.
+ * The time limit for a response of the gateway, in milliseconds. The time limit is long, because the gateway may let an
+ * import wait until other imports have ended.
  */
 const answerTimeoutMs = 120_000;
 
@@ -55,15 +55,15 @@ function pauseAfter(failures: number): number {
 }
 
 /**
- * Returns the pause before a retry in seconds. The pause before a retry is the value of the response header
- * `Retry-After`. Without `Retry-After`, the pause grows with each consecutive failure, up to 30 seconds.
+ * Returns the pause before a retry, in seconds: the value of the response header `Retry-After`. Without `Retry-After`,
+ * the pause grows with each consecutive failure, up to 30 seconds.
  */
 export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
 
 /**
- * The longest pause before a retry, in seconds. The longest window of a rate limit is an hour. A maximum is needed,
- * because a Node.js timer of more than 24 days ends immediately.
+ * The longest pause before a retry, in seconds: one hour, which is the longest window of a rate limit. Without this
+ * maximum, a server could request a pause of more than 24 days, for which a Node.js timer ends immediately.
  */
 const maxRetryAfterSeconds = 3600;
 
@@ -76,7 +76,10 @@ export function retryAfterSeconds({ headers }: Response): number | undefined {
   return /^\d{1,9}$/.test(value) ? Math.min(Number(value), maxRetryAfterSeconds) : undefined;
 }
 
-/** Returns the reason why a request has no response, as text. The text contains no header value. */
+/**
+ * Returns the reason why a request has no response, as text. The text never contains the value of a header, such as the
+ * API key.
+ */
 export function reasonOf(error: unknown): string {
   if (isInvalidRequest(error)) return `the request was not sent: ${invalidRequest}`;
   const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };

@@ -113,8 +113,8 @@ async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator
 }
 
 /**
- * Returns the name of the file for rejected rows when an import continues an earlier import. The name differs from the
- * name that the earlier import used, so that no file is overwritten.
+ * Returns another name for the file of rejected rows, so that an import that continues an earlier import does not
+ * overwrite the file of the earlier import.
  */
 const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
 
@@ -128,7 +128,10 @@ async function importFile(path: string, options: ImportOptions, session: Session
   const locationId = await locationIdOf(client, location);
   const totals = { created: 0, updated: 0, unchanged: 0, deleted: 0 };
 
-  /** Sends the rows of a batch to the gateway. Returns the reason of each rejected row, by the index of the row. */
+  /**
+   * Sends the rows of a batch to the gateway. Returns the reason why each rejected row was rejected, by the index of
+   * the row.
+   */
   async function send(rows: readonly Row[], batch: readonly CheckedRow[], stopping: AbortSignal) {
     const isIncomplete = mode === 'replace' && rows.length < batch.length;
     if (isIncomplete)
@@ -142,8 +145,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // The command does not repeat a CREATE import. If only the response was lost, the gateway has already imported
-      // the rows, and would reject all rows of a second CREATE import as duplicates.
+      // The command does not retry a CREATE import. If only the response was lost, the gateway has already imported the
+      // rows, and would reject all rows of the retry as duplicates.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;
@@ -163,8 +166,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
       rejects: createRejects(rejectsPath, options),
       send,
       continuation: (after) => [
-        // The command that continues a CREATE import must start after the last imported line. If the command sent
-        // earlier lines again, the gateway would reject these rows as duplicates.
+        // The command that continues a CREATE import must start after the last imported line. The gateway would reject
+        // the rows of earlier lines as duplicates.
         ...(mode === 'create' ? ['--after-line', String(after.line)] : []),
         ...(mode === 'create' && after.rejected > 0
           ? ['--rejects', rejectsAfter(rejectsPath, after.line)]

@@ -18,7 +18,7 @@ import type { Session } from './session.ts';
 import { onFirstSignal } from './signals.ts';
 
 /**
- * The time limit for the response of a webhook receiver, in milliseconds. In push delivery, the gateway has the same
+ * The time limit for the response of a webhook receiver, in milliseconds. In push delivery, the gateway uses the same
  * time limit.
  */
 const receiverTimeoutMs = 15_000;
@@ -28,8 +28,8 @@ const receiverTimeoutMs = 15_000;
  */
 const leaseSeconds = 60;
 /**
- * After one pull request, `pms listen` forwards the pulled webhook messages for at most this number of milliseconds. In
- * the rest of the lease, the receiver can still respond to the last message.
+ * The maximum time, in milliseconds, for which `pms listen` forwards the webhook messages from one call of
+ * `pullWebhookMessages`. The rest of the lease is left for the response to the last message.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
 /** The maximum number of messages that `pms listen` pulls with one request. */
@@ -44,7 +44,7 @@ interface ListenOptions {
   location?: string[];
 }
 
-/** Parses the URL to which messages are forwarded. */
+/** Parses the URL to which `pms listen` forwards webhook messages. */
 function receiverUrl(value: string): string {
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
     throw new InvalidArgumentError('Must be an http or https URL.');

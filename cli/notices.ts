@@ -7,8 +7,8 @@ import { sayWait, type Session } from './session.ts';
 // that follows a subscription reconnects after a restart of the gateway.
 
 /**
- * The time between two polls while no subscription stream is open, in milliseconds. Polls every 15 seconds cause 240
- * requests an hour. By default, an API key may send 1,000 requests an hour.
+ * The time between two polls while no subscription stream is open, in milliseconds. A poll every 15 seconds uses 240 of
+ * the 1,000 requests an hour that an API key may send by default.
  */
 const pollIntervalMs = 15_000;
 /**
@@ -17,8 +17,8 @@ const pollIntervalMs = 15_000;
  */
 const refreshIntervalMs = 60_000;
 /**
- * The time in which a command collects notices of changes, in milliseconds. After this time, the command sends one
- * request for all collected notices.
+ * The time for which a command collects notices of changes before it sends one request for all of them, in
+ * milliseconds.
  */
 const gatheringMs = 200;
 
@@ -31,11 +31,11 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Repeats `work` until it succeeds, with pauses of at most 30 seconds between the attempts.
+ * Calls `work` again after each temporary failure until it succeeds. The pauses between the calls are up to 30 seconds,
+ * or as long as the gateway requests with `Retry-After`.
  *
- * @param signal a signal that ends the current pause; after the signal, `work` runs one last time
- * @throws {Failure} when an error of `work` is permanent, or when `work` fails in the last run, after `signal` was
- *   aborted
+ * @param signal a signal that ends the current pause, and makes the next call of `work` the last call
+ * @throws {Failure} when `work` fails permanently, or when `work` fails after `signal` was aborted
  */
 export async function untilItSucceeds<Result>(
   work: () => Promise<Result>,
@@ -55,12 +55,12 @@ export async function untilItSucceeds<Result>(
 }
 
 /**
- * Receives the notices of changes that a GraphQL subscription sends, in the background. While no event stream is open,
- * the function `next` returns at regular intervals, so that the caller polls for changes.
+ * Receives notices of changes from a GraphQL subscription in the background. Without a notice, the function `next`
+ * returns at regular intervals, so that the caller polls for changes.
  *
  * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
- * @param signal a signal that ends the stream and all pauses. When the caller fails, the caller must abort the signal,
- *   because an open stream keeps the process running
+ * @param signal a signal that ends the stream and all pauses. A caller that fails must abort this signal, because an
+ *   open stream keeps the process running
  */
 export function followNotices(
   { output }: Session,
@@ -98,8 +98,8 @@ export function followNotices(
           );
         }
         isConnected = false;
-        // The notice makes the caller poll at once. If the gateway refused the stream because of the API key, this poll
-        // fails with the reason.
+        // The call of `notice` makes the caller poll immediately instead of at the next interval. If the gateway
+        // refused the stream because of the API key, the poll fails, too, and the user sees the reason.
         if (!isOutageSaid && error instanceof Failure && !error.temporary) notice();
         isOutageSaid = true;
         await pause(pauseOf(error, failures) * 1000, signal);

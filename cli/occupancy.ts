@@ -18,8 +18,8 @@ const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 
 /**
- * Returns the time at which the vehicles were counted. The command always sends the time of an occupancy count. The
- * gateway recognizes a retry of an occupancy count by the time of the count.
+ * Returns the time at which the vehicles were counted. The command sends the time of a count even if the user has not
+ * given it, because the gateway recognizes a retry of an occupancy count by this time.
  */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 

@@ -12,7 +12,7 @@ export interface Streams {
 
 /** Shows results as JSON for scripts, or as tables for people. */
 export interface Output {
-  /** Shows one object, with its complete identifiers. A table has one line for each property of the object. */
+  /** Shows one object with its complete identifiers, as JSON or as a table with one line for each property. */
   one<Value extends object>(value: Value, columns: Columns<Value>): void;
   /**
    * Shows a list of objects. A table has one row for each object, and shows a short identifier in the column of the
@@ -31,7 +31,7 @@ export interface Output {
    * one line of JSON. With text output, prints the texts in `lines`.
    */
   next(value: object, ...lines: readonly string[]): void;
-  /** Prints a message for the user. The message is not part of the command's result. */
+  /** Prints a message for the user that is not part of the command's result. */
   say(line: string): void;
   /**
    * Sets the function that prints messages for the user. For example, a progress bar sets a function that prints
@@ -49,7 +49,8 @@ type Columns<Value> = Readonly<Record<string, (keyof Value & string) | ((value: 
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
 /**
- * Returns a value as text that people can read. Times have no milliseconds in this text, and a missing value is a dash.
+ * Returns a value as text that people can read. The text of a time has no milliseconds, and the text of a missing value
+ * is a dash.
  */
 function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';

@@ -22,10 +22,10 @@ const usedDays = 30;
 const dayMs = 86_400_000;
 /**
  * The default number of locations whose data `pms parity` reads. Usage records do not say which locations the API key
- * has read. Therefore, the command reads several locations.
+ * has read, so the command reads several locations.
  */
 const defaultLocations = 10;
-/** The default number of pages to compare in each list. One request reads a page of 100 items. */
+/** The default number of pages, of 100 items each, to compare in each list. */
 const defaultPages = 10;
 /** The maximum number of residents (references) of each location whose whitelist entries the command compares. */
 const maxResidents = 3;
@@ -85,8 +85,8 @@ async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | und
 }
 
 /**
- * Returns the ids of locations in the scope of the API key. The ids come from the list of locations. If the API key may
- * not read the list of locations, the ids come from the list of statuses, or else from the scope of the API key.
+ * Returns the ids of locations in the scope of the API key. The ids come from the first of three sources that the API
+ * key may read: the list of locations, the list of statuses, and the scope of the API key.
  */
 async function reachedLocations(client: Client, limit: number): Promise<string[]> {
   const listed = await ifPermitted(
@@ -103,8 +103,8 @@ async function reachedLocations(client: Client, limit: number): Promise<string[]
 }
 
 /**
- * Returns up to `maxResidents` reference ids of residents at a location. If the API key may not read the whitelist,
- * returns an empty list.
+ * Returns up to `maxResidents` reference ids of residents at a location, or an empty list if the API key may not read
+ * the whitelist.
  */
 async function residentsOf(client: Client, locationId: string): Promise<string[]> {
   const page = await ifPermitted(client.run(EntriesDocument, { locationId, first: 100 }, repeatable));

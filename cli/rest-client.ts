@@ -26,8 +26,8 @@ export interface Twin {
  */
 export interface RestClient {
   /**
-   * Sends a GET request for a comparison of REST with GraphQL. Returns the REST response, even if the response is an
-   * error. If the gateway failed, the function throws an error.
+   * Sends a GET request for a comparison of REST with GraphQL. Returns the REST response, even if the gateway rejected
+   * the request. Throws an error only if the gateway failed.
    */
   get(path: string): Promise<{ status: number; body: unknown }>;
   /**
@@ -39,7 +39,7 @@ export interface RestClient {
   twinOf(call: RestCall): Promise<Twin>;
   /**
    * Executes a GraphQL request that is equivalent to a GET request. Returns the GraphQL response, with or without
-   * GraphQL errors. If the gateway failed, the function throws an error.
+   * GraphQL errors. Throws an error only if the gateway failed.
    */
   read(twin: Twin): Promise<GraphAnswer<Record<string, unknown>>>;
 }

@@ -28,7 +28,10 @@ export interface SessionOptions {
 /** The file descriptor of the standard input. */
 const standardInput = 0;
 
-/** Reads the text that contains the API key. Returns the text, and the name of its source for error messages. */
+/**
+ * Reads the text that contains the API key. The result `name` is the name of the file or environment variable, for
+ * error messages.
+ */
 function readKeyText(
   keyFile: string | undefined,
   env: Record<string, string | undefined>,
@@ -78,7 +81,7 @@ export function openSession(
   args: readonly string[],
 ): Session {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    // the part before the character @ may be a password
+    // the part of the URL before the character @ may contain a password
     throw new Failure(`Not the URL of a gateway: ${url.replace(/.*@/s, '…@')}`, exitCode.usage);
   }
   const output = createOutput(streams, { json, fullIds });

@@ -15,8 +15,8 @@ const escapedLetters: Record<string, string> = {
 };
 
 /**
- * Replaces the escape sequences in a shell text between `$'` and `'`. When a browser copies a request as a curl
- * command, the browser writes special characters in this form.
+ * Replaces the escape sequences in a shell text between `$'` and `'`. A browser writes special characters in the form
+ * `$'…'` when it copies a request as a curl command.
  */
 const unescape = (text: string) =>
   text.replace(
@@ -62,8 +62,8 @@ function incompleteWord(text: string, at: number): Failure {
 
 /**
  * Splits a shell script into commands, and each command into words. Quotes and continued lines work as in bash, but the
- * function does not replace variables by their values. Everything after a pipe or a redirection in a shell command is
- * skipped.
+ * function does not replace variables by their values. The rest of a line after a shell operator, such as a pipe or a
+ * redirection, is skipped.
  *
  * @throws {Failure} when a quotation mark in the text has no closing quotation mark
  */

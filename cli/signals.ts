@@ -4,8 +4,8 @@ type Stop = (signal: NodeJS.Signals) => void;
 const stops = new Set<Stop>();
 
 /**
- * Calls a function when the process gets its first SIGINT or SIGTERM, or when `stopCommand` is called. The function is
- * called only once. A second SIGINT or SIGTERM ends the process immediately.
+ * Calls `stop` once: when the process gets its first SIGINT or SIGTERM, or when `stopCommand` is called. A second
+ * SIGINT or SIGTERM ends the process immediately.
  *
  * @returns a function that removes the signal listeners, so that the next SIGINT or SIGTERM ends the process
  */
@@ -31,8 +31,8 @@ export function onFirstSignal(stop: Stop): () => void {
 }
 
 /**
- * Stops the running command in the same way as a first SIGTERM. The next SIGINT or SIGTERM does not end the process:
- * one Ctrl-C can first close the output, which calls `stopCommand`, and then send SIGINT.
+ * Stops the running command as a first SIGTERM would. The next SIGINT or SIGTERM does not yet end the process, because
+ * a single Ctrl-C can both close the output, which leads to a call of `stopCommand`, and send a SIGINT.
  *
  * @returns true if the command stops by itself; false if the caller must end the process
  */

@@ -35,8 +35,8 @@ export interface Progress {
 /** Shows a progress bar if the output is a terminal. Messages for the user appear above the progress bar. */
 export function createProgress({ size, stream }: Source, { output, streams: { err } }: Session): Progress {
   if (!err.isTTY || size === undefined) return { show: () => undefined, stop: () => undefined };
-  // This function shows a single progress bar with the class MultiBar, because the class SingleBar would overwrite
-  // messages.
+  // The class `MultiBar` is used for a single progress bar, because the class `SingleBar` would overwrite messages for
+  // the user.
   const screen = new MultiBar({
     stream: err,
     format: '{bar} {percentage}% | {rows} rows | {eta_formatted} left',

@@ -57,8 +57,8 @@ async function watch(
 ): Promise<void> {
   for (let failures = 1; !signal.aborted; failures += 1) {
     try {
-      // Each new subscription begins with the current status of the location. Therefore, the output is up to date again
-      // after an interruption.
+      // Each new subscription begins with the current status of the location, so the output is up to date again after
+      // an interruption.
       const stream = subscriber.results(StatusChangedDocument, { locationId }, { signal });
       for await (const { locationStatusChanged: status } of stream) {
         failures = 0;

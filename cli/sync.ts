@@ -23,7 +23,7 @@ interface Round {
 
 /**
  * Returns a new copy of the whitelist, which consists of the old copy and all later changes. The function does not
- * modify the old copy. If the function fails, the old copy is therefore still correct.
+ * modify the old copy, which therefore is still correct if the function fails.
  */
 async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round> {
   const { locationId } = from;

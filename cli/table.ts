@@ -2,7 +2,7 @@ import stringWidth from 'string-width';
 
 /** The text between two columns of a table. */
 const gap = '  ';
-/** The minimum width of a table column whose texts are shortened. The width includes the ellipsis. */
+/** The minimum width of a table column whose texts are shortened, including the ellipsis. */
 const leastWidth = 8;
 
 /**

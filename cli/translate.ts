@@ -20,8 +20,8 @@ const twinText = (call: RestCall, { query, variables }: Twin) =>
   [`# ${callText(call)}`, query, '', '# Variables', JSON.stringify(variables, null, 2), ''].join('\n');
 
 /**
- * Returns the text to translate. A curl command is returned unchanged. Otherwise, `source` is the path of a file (or
- * `-` for the standard input), and the function returns the text of the file.
+ * Returns the text to translate: `source` itself if it is a curl command, and otherwise the text of the file with the
+ * path `source` (`-` for the standard input).
  */
 const readSource = async (source: string, streams: Streams) =>
   /^\s*curl\s/.test(source) ? source : text(openSource(source, streams).stream);
@@ -52,7 +52,7 @@ async function showTwins({ rest, output }: Session, calls: readonly RestCall[]):
       const twin = await rest.twinOf(call);
       output.next(twin, ...twinText(call, twin).split('\n'));
     } catch (error) {
-      // After a temporary failure or with an invalid API key, all other translations would fail, too.
+      // If the gateway failed or the API key is invalid, the translation of the remaining requests would fail, too.
       if (!(error instanceof Failure) || error.temporary || calls.length === 1) throw error;
       if (error.code === 'UNAUTHORIZED') throw error;
       refused += 1;

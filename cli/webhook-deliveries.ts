@@ -64,8 +64,8 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
         return (await client.run(DeliveriesDocument, variables, { repeatable: true })).webhook.deliveries;
       });
       // The table shows complete identifiers, because the command `redeliver` accepts only complete identifiers.
-      // `redeliver` cannot search all deliveries for a short identifier, because the gateway lists only the deliveries
-      // of one webhook.
+      // `redeliver` cannot look up a short identifier, because the gateway has no list of the deliveries of all
+      // webhooks.
       output.many(
         items,
         {

@@ -20,7 +20,7 @@ export interface WhitelistCopy {
    * The cursor at which the next read of the whitelist feed starts. In a new copy of a whitelist, the cursor is null.
    */
   cursor: string | null;
-  /** The last time at which the copy was equal to the whitelist, in ISO 8601. */
+  /** The time, in ISO 8601, until which the copy contains all changes of the whitelist. */
   syncedAt: string;
   /** Maps the id of each whitelist entry to the entry. */
   entries: Map<string, FeedEntry>;
@@ -71,8 +71,8 @@ export async function readCopy(path: string, locationId: string): Promise<Whitel
 }
 
 /**
- * Yields the text of a whitelist copy in parts. If the text were one string, memory would contain up to 100,000
- * whitelist entries twice: as objects and as text.
+ * Yields the text of a whitelist copy in parts, so that memory does not contain all whitelist entries (up to 100,000)
+ * twice: as objects and as text.
  */
 function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"entries":[`;

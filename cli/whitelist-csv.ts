@@ -9,8 +9,8 @@ const required = ['referenceId', 'plateType', 'plateCode', 'plateNumber'] as con
 const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
 /**
- * The columns that a CSV file may omit. If the file omits a column, an import keeps the values of this column in the
- * whitelist. An empty field in a column `hours` or `maxEntries` deletes the value in the whitelist.
+ * The columns whose values an import keeps in the whitelist if the CSV file omits the column. An empty field in the
+ * column `hours` or `maxEntries` deletes the value in the whitelist.
  */
 const kept = ['hours', 'maxEntries'] as const;
 
@@ -29,13 +29,12 @@ export interface Row {
   /** The fields of the row as texts, before they are parsed. */
   fields: Record<string, string | null>;
   /**
-   * The whitelist entry that the row describes. If `hours` or `maxEntries` is malformed in the row, the whitelist entry
-   * omits this field.
+   * The whitelist entry that the row describes. `entry` omits the fields `hours` and `maxEntries` if they are malformed
+   * in the row.
    */
   entry: WhitelistEntryInput;
   /**
-   * The name and the value of the first malformed field, with an error message. `undefined` means that no field is
-   * malformed.
+   * The name and the value of the first malformed field, with an error message; `undefined` if no field is malformed.
    */
   fault?: { field: string; message: string; value: string } | undefined;
 }
@@ -80,9 +79,7 @@ export const fieldsOf = (entry: EntryFieldsFragment) => ({
   hours: entry.hours.length > 0 ? hoursText(entry.hours) : null,
 });
 
-/**
- * Delimiters that some programs write into CSV files instead of commas. Each delimiter has a name for error messages.
- */
+/** Delimiters that some programs write into CSV files instead of commas, with their names for error messages. */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
 /** Checks that the header of a CSV file has all required columns, and no repeated or unknown columns. */
@@ -113,8 +110,8 @@ function checkHeader(names: string[]): string[] {
 }
 
 /**
- * Converts an error in a CSV file to a `Failure` for the user. The message of an error from the parser csv-parse
- * contains the line number.
+ * Converts an error in a CSV file to a `Failure` for the user. If the error comes from the parser csv-parse, the
+ * message of the `Failure` contains the line number.
  */
 function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
   if (error instanceof Failure) return error;

@@ -10,8 +10,8 @@ interface Comparison {
   /** The place of the JSON Schema in the API, such as `GET /locations 200.data[]`. */
   path: string;
   /**
-   * Whether the JSON Schema describes a request or a response. The gateway must still accept every request that the
-   * last release accepted. The responses must still match the JSON Schema of the last release.
+   * Whether the JSON Schema describes a request or a response. In a request, the gateway must still accept everything
+   * that the last release accepted. A response must still match the JSON Schema of the last release.
    */
   direction: 'request' | 'response';
   released: SchemaOf;
@@ -30,8 +30,8 @@ const bounds = [
 ] as const;
 
 /**
- * Compares two JSON Schemas, and returns the differences that break clients. The only keyword for combined schemas that
- * this comparison supports is `allOf`.
+ * Compares two JSON Schemas, and returns the differences that break clients. The comparison supports `allOf`, but no
+ * other keyword that combines schemas, such as `anyOf`.
  */
 export function schemaChanges(comparison: Comparison): BreakingChange[] {
   const { path, direction, released, current } = comparison;

@@ -14,14 +14,15 @@ const dayMs = 24 * hourMs;
 const pastDays = 7;
 
 /**
- * The difference between the local time in Dubai and UTC, in milliseconds. The difference is constant, because Dubai
- * has no daylight saving time.
+ * The difference between the local time in Dubai and UTC, in milliseconds, which is constant because Dubai has no
+ * daylight saving time.
  */
 const offsetMs = 4 * hourMs;
 
 /**
- * If a demo vehicle is inside at the first start of the gateway, its previous stay ended at least 12 hours before this
- * start. The current stay of such a vehicle began less than 12 hours before the first start.
+ * The minimum time between the last completed stay of a demo vehicle and the first start of the gateway, if the vehicle
+ * is inside at this start. The current stay of such a vehicle began less than 12 hours before the start, so that it
+ * does not overlap with a completed stay.
  */
 const pauseMs = 12 * hourMs;
 
@@ -63,8 +64,8 @@ export interface DemoStay {
   enteredAt: number;
   exitedAt: number | null;
   /**
-   * The decision that the gateway sent to the gate for this vehicle. If `decision` is omitted, the gateway allowed each
-   * vehicle with a whitelist entry to enter.
+   * The decision that the gateway sent to the gate. If `decision` is omitted, the gateway allowed the vehicle to enter
+   * if it has a whitelist entry, and otherwise sent no decision.
    */
   decision?: ParkingEvent['decision'];
 }

@@ -81,8 +81,8 @@ const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 /**
- * Creates demo whitelist entries that are limited in time or number: a half-used pass, guests for one day, and a former
- * tenant. All these demo entries belong to the first location.
+ * Creates demo whitelist entries of the first location that are limited in time or number: a half-used pass, guests for
+ * one day, and a former tenant.
  */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
@@ -111,7 +111,8 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
       { vehicles: visitors(26, 31_005), rhythm: rhythms.visitor, inside: 19 },
     ],
     [
-      // At the second location, the vehicles of all residents are inside, so that only one of its 24 spaces is free.
+      // At the second location, the vehicles of all residents and of some visitors are inside, so that only one of its
+      // 24 spaces is free.
       { vehicles: creek, rhythm: rhythms.resident, inside: creek.length },
       { vehicles: visitors(20, 52_210), rhythm: rhythms.visitor, inside: 23 - creek.length },
     ],
@@ -159,8 +160,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // In each group of demo vehicles, the first vehicles of the list are inside when the gateway starts. The list of the
-  // location Marina starts with two vehicles of the flat with a quota, so that the quota is full.
+  // In each group of demo vehicles, the first vehicles are inside when the gateway starts. At the location Marina, two
+  // vehicles of the flat `limitedUnit` come first, so that the quota of this flat is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);
@@ -185,8 +186,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // The gateway never shows the secret of the portal's API key, because no client uses this key. The key exists only so
-  // that the demo data has usage totals of a second client.
+  // The gateway never shows the secret of the portal's API key, because no client uses this key. The portal's API key
+  // exists only so that the demo data has usage totals of a second client.
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>

@@ -40,8 +40,8 @@ const restNames = new Map([
 ]);
 
 /**
- * Creates the function that handles the requests to one REST endpoint. For each request, this function reads the
- * variables, runs the GraphQL document of the endpoint, and puts the data into the response envelope. The GraphQL
+ * Creates the function that handles the requests to one REST endpoint. The handler takes the GraphQL variables from a
+ * request, runs the GraphQL document of the endpoint, and puts the data into the response envelope. The GraphQL
  * document of the endpoint is prepared for execution only once, when the process starts.
  */
 export function createRouteHandler(
@@ -98,7 +98,7 @@ export function createRouteHandler(
 
   /**
    * Returns the entity tag of a list if the list has not changed since the client read the list. Returns `undefined` if
-   * the response must contain the list.
+   * the list may have changed, so that the response must contain the list.
    *
    * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid, because an invalid request
    *   must not get status 304 (RFC 9110, section 13.2.1)
@@ -116,15 +116,15 @@ export function createRouteHandler(
     return validator.unchangedSince(request, context);
   }
 
-  /** Reads the list, or the requested page of the list, and creates the response. */
+  /** Reads the requested page of a list, and creates the response. */
   async function answerPage(
     request: RestRequest,
     variables: Record<string, unknown>,
     context: Context,
   ): Promise<Answer> {
     // The gateway reads the entity tag of a list before the list. If the list changes between the two reads, the client
-    // gets the new list with an old entity tag. An old entity tag is harmless: the client's next conditional request
-    // returns the list again.
+    // gets the new list with an outdated entity tag. The outdated entity tag is harmless: the next conditional request
+    // of the client returns the whole list again.
     const tag = await validator?.current(request, context);
     const own = { ...context, defersLargeValues: true };
     const page = route.list!(await execute({ ...variables, ...pageOf(request) }, own));
@@ -165,11 +165,10 @@ function pageOf({
 
 /**
  * Creates the function that converts a REST body to the variable `input` of a GraphQL operation. Returns `undefined` if
- * the GraphQL operation has no variable `input`. The function removes unknown fields
- * (docs/contract.md#unknown-body-fields), because GraphQL would reject these fields. This function does not validate
- * the values of the body fields, because the GraphQL resolver validates them. A body that is not an object causes
- * `VALIDATION_ERROR`. If an identifier in the body is a number, the function throws `VALIDATION_ERROR`, because GraphQL
- * itself would accept the number.
+ * the GraphQL operation has no variable `input`. Unknown fields of the body are removed
+ * (docs/contract.md#unknown-body-fields), because GraphQL would reject them. The GraphQL resolver later validates the
+ * values of the known fields. A body that is not an object causes `VALIDATION_ERROR`. If an identifier in the body is a
+ * number, the function throws `VALIDATION_ERROR`, because GraphQL itself would accept the number.
  */
 function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promise<unknown>) | undefined {
   const argument = plan.variableArguments.find(({ variable }) => variable === 'input')?.argument;
@@ -198,7 +197,7 @@ export function renderRest(error: unknown, source: ErrorSource): Answer {
 }
 
 /**
- * Replaces the GraphQL name of each wrong field by its REST name, in the message and in the details of an error. For
+ * Replaces the GraphQL name of each invalid field by its REST name, in the message and in the details of an error. For
  * example, the GraphQL argument `first` is the query parameter `limit` in REST.
  */
 function renamed({ message, code, details }: ServiceError): RestError {
@@ -218,8 +217,7 @@ function renamed({ message, code, details }: ServiceError): RestError {
 }
 
 /**
- * Closes the network connection of a response that cannot be completed. Returns false if the response has no network
- * connection.
+ * Closes the client's connection when a response cannot be completed. Returns false if there is no connection to close.
  */
 function breakOff(error: unknown, context: Context): boolean {
   const { message } = maskError(error, context);

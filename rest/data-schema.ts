@@ -30,7 +30,7 @@ import {
 export interface DescribedData {
   /**
    * An object with the same properties as the data that the GraphQL document returns, but with a placeholder in place
-   * of each value. `schemaOf` returns the JSON Schema for each placeholder in `data`.
+   * of each value.
    */
   data: object;
   /** Returns the JSON Schema of a placeholder in `data`, or of an object that contains placeholders from `data`. */

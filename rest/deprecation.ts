@@ -4,7 +4,7 @@ import { type Route, routeName, routes } from './routes.ts';
 
 /**
  * A period in which deprecated REST routes are switched off (a brownout). During a brownout, clients that still use
- * deprecated routes get errors. The errors make the developers of the clients notice the deprecation.
+ * deprecated routes get errors, so that their developers notice the deprecation.
  */
 export interface Brownout {
   start: Date;
@@ -33,8 +33,8 @@ export const deprecatedOperations = routes.flatMap((route) =>
 );
 
 /**
- * Returns a brownout as a text for a header: `"start/end"`. The header contains an ISO 8601 interval in quotation
- * marks, because the header is a structured field (RFC 9651).
+ * Returns a brownout as text for the header `Brownout`: an ISO 8601 interval in quotation marks, because the header is
+ * a structured field (RFC 9651).
  */
 const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.toISOString()}"`;
 

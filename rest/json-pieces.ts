@@ -10,15 +10,15 @@ import { createSlots } from '../src/scheduling/slots.ts';
 export type Piece = string | DeferredJson;
 
 /**
- * The number of characters of JSON text that the gateway writes to a connection in one step. The gateway takes the next
- * step only when the client has read these characters.
+ * The number of characters of JSON text that the gateway writes to a connection at once. The gateway writes more
+ * characters only after the client has read the previous characters.
  */
 const charactersAtOnce = 64 * 1024;
 
 /**
- * Converts a value to JSON text in pieces. During the conversion to JSON, the character U+0000 stands in place of each
- * large value that is read later. PostgreSQL cannot store U+0000, so no value from the database contains this
- * character.
+ * Converts a value to JSON text in pieces. During the conversion to JSON, a placeholder stands for each large value
+ * that is read later. Each placeholder begins with the character U+0000, which no value from the database contains,
+ * because PostgreSQL cannot store this character.
  */
 export function piecesOf(value: unknown): Piece[] {
   const deferred: DeferredJson[] = [];
@@ -32,8 +32,8 @@ export function piecesOf(value: unknown): Piece[] {
 const writeSlots = createSlots(slotLimits.largeValueWrites);
 
 /**
- * Waits for the write slot of an API key. A request needs this slot in order to write a large value to its connection.
- * Each API key has one write slot, so only one request of the key can have the slot at the same time.
+ * Waits for the write slot of an API key. Each API key has only one write slot, so that only one request of the key at
+ * a time writes a large value to its connection.
  *
  * @returns a function that releases the write slot for the next request
  */
@@ -43,8 +43,8 @@ const takeWriteSlot = (keyId: string) =>
   });
 
 /**
- * Returns the index at which a text can be split. The result is `index`, or `index + 1` if `index` would split a
- * character with two UTF-16 code units.
+ * Returns the index at which to split a text: `index`, or `index + 1` if a split at `index` would divide a character of
+ * two UTF-16 code units.
  */
 const endOfPart = (text: string, index: number) =>
   /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : Math.min(index, text.length);
@@ -77,8 +77,8 @@ async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<U
 /**
  * Writes the pieces of a response one after another, as fast as the client reads the response.
  *
- * @param breakOff a function that closes the connection after an error, and returns whether there was a connection to
- *   close. Without `breakOff`, the client would treat an incomplete response as complete.
+ * @param breakOff a function that closes the client's connection after an error, so that the client does not treat the
+ *   incomplete response as complete; returns false if there was no connection to close
  */
 export function streamPieces(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,

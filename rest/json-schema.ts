@@ -68,8 +68,8 @@ type Override = NonNullable<ToJsonSchema['override']>;
 
 /**
  * Returns the JSON Schema for the Zod types that Zod cannot convert. A Zod Date becomes a JSON Schema that accepts no
- * value. A JSON object with free content becomes a JSON Schema that accepts any object. For all other types that JSON
- * Schema cannot express, Zod throws an error.
+ * value, because JSON has no dates. A JSON object with arbitrary content becomes a JSON Schema that accepts any object.
+ * For all other types that JSON Schema cannot express, Zod throws an error.
  */
 const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
   if (zodSchema._zod.def.type === 'date') return { not: {} };
@@ -77,8 +77,8 @@ const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
 };
 
 /**
- * Removes the regular expression that Zod adds to a `format`. The regular expression has up to 300 characters and only
- * repeats the meaning of the `format`.
+ * Removes the regular expression that Zod adds to a `format`, because it has up to 300 characters and only repeats the
+ * meaning of the `format`.
  */
 const override: Override = ({ jsonSchema }) => {
   if (jsonSchema.format) delete jsonSchema.pattern;

@@ -5,8 +5,8 @@ import type { RestRequest } from './routes.ts';
 
 /**
  * The maximum length of an entity tag in characters. The gateway does not send a longer entity tag, because many
- * proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a cursor, and the cursor
- * lists the open database transactions. The entity tag is therefore long when many transactions are open.
+ * proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a cursor, which lists
+ * the open database transactions. Many open transactions therefore make the entity tag long.
  */
 const maxTagLength = 1024;
 
@@ -17,8 +17,8 @@ const maxTagLength = 1024;
 const maxComparedTags = 3;
 
 /**
- * Returns the cursors in the entity tags of a header, without quotes and without `W/`. The function ignores the
- * prefix `W/`, because `If-None-Match` uses the weak comparison of entity tags (RFC 9110, "ETag").
+ * Returns the cursors in the entity tags of the header `If-None-Match`, without quotation marks and without the prefix
+ * `W/`. `If-None-Match` uses the weak comparison of entity tags (RFC 9110, "ETag"), which ignores the prefix `W/`.
  */
 const tagsOf = (header: string) =>
   [...header.matchAll(/(?:W\/)?"([\x21\x23-\x7e]*)"/g)]
@@ -29,7 +29,7 @@ const tagsOf = (header: string) =>
 export interface ListValidator {
   /**
    * Returns the first entity tag in `If-None-Match` that is still current, or `undefined` if no entity tag is current.
-   * If `If-None-Match` is `*` (RFC 9110, section 13.1.2), the function returns the result of `current`.
+   * If `If-None-Match` is `*` (RFC 9110, section 13.1.2), the function returns the current entity tag.
    */
   unchangedSince(request: RestRequest, context: Context): Promise<string | undefined>;
   /** Returns the current `ETag` of a whitelist, or `undefined` if the `ETag` cannot be read or would be too long. */
@@ -42,8 +42,8 @@ export interface ListValidator {
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**
- * Returns the `ETag` of a whitelist, which contains the cursor of the whitelist feed at the time of the read. Returns
- * `undefined` if the `ETag` would be too long.
+ * Returns the `ETag` of a whitelist that was read when the whitelist feed had the given cursor. Returns `undefined` if
+ * the `ETag` would be too long.
  */
 export function listTag(cursor: string): string | undefined {
   const tag = entityTag(cursor);
@@ -57,7 +57,7 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
 
   const current: ListValidator['current'] = async ({ params }, context) => {
     const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
-    // an error of the cursor query is ignored here, because the later query for the list fails with an equal error
+    // an error of the cursor query is ignored here, because the later query for the list fails with the same error
     if (errors) return undefined;
     return listTag(data!.whitelistCursor as string);
   };
@@ -70,7 +70,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
         // An error of the GraphQL query is ignored here, because the client's entity tag may contain an invalid cursor.
-        // Any other error occurs again when the gateway reads the list, and is reported then.
+        // If the GraphQL query fails for another reason, the later query for the list fails, too, and the client gets
+        // the error.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {
           upserts: unknown[];

@@ -10,7 +10,7 @@ const ifMatchParameter: Parameter = {
   name: ifMatch.header,
   in: 'header',
   description:
-    'The `ETag` of an earlier response. If the version has changed since that response, the new response has status 412. If the header is `*` or omitted, any version is accepted.',
+    'The `ETag` of an earlier response. If the whitelist entry or location has another version now, the gateway rejects the change with status 412. If the header is `*` or omitted, any version is accepted.',
   schema: { type: 'string' },
 };
 
@@ -18,7 +18,7 @@ const ifNoneMatchParameter: Parameter = {
   name: 'If-None-Match',
   in: 'header',
   description:
-    'The `ETag` of an earlier response. If the data has not changed since that response, the new response has status 304 and no body.',
+    'The `ETag` of an earlier response. If the whitelist has not changed since that response, the gateway responds with status 304 and no body.',
   schema: { type: 'string' },
 };
 

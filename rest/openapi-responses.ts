@@ -5,7 +5,7 @@ import { errorDescriptions } from './openapi-text.ts';
 /** Returns the `content` of a request or response body in OpenAPI, for the JSON Schema of the body. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
-/** Creates one OpenAPI response component for each error code. Several endpoints can use the same error response. */
+/** Creates one OpenAPI response component for each error code, to which several endpoints can refer. */
 export const sharedErrorResponses = () =>
   Object.fromEntries(errorCodes.map((code) => [code, errorResponse([code])]));
 
@@ -36,7 +36,7 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
       requestId: {
         type: 'string',
         description:
-          'Identifier of the request in the log, as in the header X-Request-Id. The field is missing when the gateway could not read the request.',
+          'Identifier of the request in the log, as in the header X-Request-Id. `requestId` is missing when the gateway could not read the HTTP request.',
       },
     },
     { optional: ['details', 'requestId'] },
@@ -62,7 +62,7 @@ export const errorDetails: JsonSchema = {
       },
       value: {
         description:
-          'The invalid value as the client sent it; null when the value is missing. A string is cut after 200 characters.',
+          'The invalid value as the client sent it; null when the value is missing. The gateway cuts long strings after 200 characters.',
       },
       errors: {
         type: 'array',

@@ -68,7 +68,8 @@ export function describeWebhooks(schemas: Components): Record<string, Record<str
               'The receiver has accepted the message. The gateway does not send the message again.',
           },
           '410': {
-            description: 'The receiver wants no more messages of this webhook. The webhook is disabled.',
+            description:
+              'The receiver wants no more messages of this webhook, so the gateway disables the webhook.',
           },
         },
       };

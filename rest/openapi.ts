@@ -143,14 +143,14 @@ function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components)
         [preconditionFailed]: {
           ...reference('responses', 'CONFLICT'),
           description:
-            'The current version differs from the `ETag` in `If-Match`. The field `details.value` of the error contains the current version.',
+            'The current version of the whitelist entry or location differs from the `ETag` in `If-Match`. The field `details.value` of the error contains the current version.',
         },
       }),
       ...(successor && {
         410: {
           ...errorResponse(['NOT_FOUND']),
           description:
-            'The path is temporarily switched off. The header `Brownout` contains the time when the path becomes available again.',
+            'The operator has temporarily switched off this deprecated path. The header `Brownout` contains the time when the path becomes available again.',
           headers: headerReferences({ ...everyHeaders, ...deprecationHeaders, ...brownoutHeaders }),
         },
       }),
@@ -178,8 +178,8 @@ const camelCase = (words: string) =>
   words[0]!.toLowerCase() + words.slice(1).replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * Returns the error codes that an endpoint can return. All endpoints can return a few common error codes. The
- * parameters, the body and the GraphQL fields of an endpoint determine its other error codes.
+ * Returns the error codes that an endpoint can return. A few error codes are common to all endpoints. The other error
+ * codes depend on the parameters, the body and the GraphQL fields of the endpoint.
  */
 function codesOf({
   parameters,
@@ -242,9 +242,9 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
 }
 
 /**
- * Returns the JSON Schema for the body of a successful response. `answerSchema` builds an example body with the
- * endpoint's own function for response bodies. The example body contains a placeholder in place of each value. Then
- * `answerSchema` replaces each placeholder by the JSON Schema of the value.
+ * Returns the JSON Schema for the body of a successful response. The endpoint's own function for response bodies first
+ * creates an example body with a placeholder for each value. Then `answerSchema` replaces each placeholder by the JSON
+ * Schema of the value.
  */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);
@@ -255,7 +255,7 @@ function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components):
     const nextCursor = {
       type: ['string', 'null'],
       description:
-        'The cursor of the next page, or null on the last page. The response has this field only if the request has `limit` or `cursor`.',
+        'The cursor of the next page, or null on the last page. `nextCursor` is omitted if the request has neither `limit` nor `cursor`.',
     };
     return objectSchema({ success, data: schemaOf(nodes), nextCursor }, { optional: ['nextCursor'] });
   }

@@ -20,8 +20,8 @@ const entityTagForm = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
  */
 const versionTagForm = /^"([1-9][0-9]{0,8})"$/;
 /**
- * A version number that no whitelist entry or location has, because versions start at 1. The version 0 stands for any
- * entity tag that the gateway has never sent.
+ * The version number for an entity tag that the gateway never sends. No whitelist entry or location has the version 0,
+ * because versions start at 1.
  */
 const noVersion = 0;
 

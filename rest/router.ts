@@ -51,9 +51,9 @@ const purposeHeader = 'x-request-purpose';
 const parityPurpose = 'parity';
 
 /**
- * Returns the name of a request in usage records. The name is not the operation name if the client wants only the
- * equivalent GraphQL request, or compares REST with GraphQL. With the operation name, the usage records would suggest
- * that the client still needs the REST endpoint.
+ * Returns the name of a request in usage records. If the client only asks for the equivalent GraphQL request, or only
+ * compares REST with GraphQL, the name differs from the operation name, so that the usage records do not suggest that
+ * the client still needs the REST endpoint.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
@@ -63,8 +63,7 @@ function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
 /**
  * Creates the middleware of a deprecated route. The middleware adds the deprecation headers to every response of the
  * route, including responses that reject the request body. During a brownout, the middleware answers all requests with
- * an error. The only exception is a request for the equivalent GraphQL request. Returns `undefined` for a route that is
- * not deprecated.
+ * an error, except requests for the equivalent GraphQL request. Returns `undefined` for a route that is not deprecated.
  *
  * @param brownouts the periods in which deprecated routes are switched off
  */
@@ -91,8 +90,8 @@ function createDeprecationMiddleware(
 }
 
 /**
- * Creates the router of the REST API. The router has a Hono route for each row of the table of endpoints. A request
- * with any other path or method gets an error.
+ * Creates the router of the REST API. The router has a Hono route for each row of the endpoint table. A request with a
+ * path or method that is not in the endpoint table gets an error.
  */
 export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();

@@ -46,7 +46,7 @@ interface RouteOf<Data, Variables> {
   /** The path of the endpoint, relative to `/api`. */
   path: string;
   document: TypedDocumentNode<Data, Variables>;
-  /** The title of the endpoint in the API reference. `tag` is the name of the group of endpoints. */
+  /** The title of the endpoint in the API reference, and the group (`tag`) that contains the endpoint. */
   summary: string;
   tag: 'Service' | 'Companies' | 'Locations' | 'Whitelist' | 'Residents';
   /**
@@ -59,10 +59,7 @@ interface RouteOf<Data, Variables> {
    * `limit` or `cursor`, the REST response contains one page; otherwise, it contains the whole list.
    */
   list?: (data: Answered<Data>) => ConnectionPage;
-  /**
-   * Whether the response is a whitelist. A response with a whitelist has an `ETag`, which clients may send in
-   * `If-None-Match`.
-   */
+  /** Whether the endpoint returns a whitelist, with an `ETag` that clients may send in `If-None-Match`. */
   hasEntityTag?: true;
   /** Returns the version of the whitelist entry or location in the response, which becomes the `ETag`. */
   versionOf?: (data: Answered<Data>) => number;
@@ -77,9 +74,7 @@ interface RouteOf<Data, Variables> {
   bare?: (data: Answered<Data>) => unknown;
   /** The HTTP status of a successful response; the default is 200. */
   status?: 201;
-  /**
-   * Former names of request body fields, with the current names of the fields. REST still accepts the former names.
-   */
+  /** Maps the former names of request body fields, which REST still accepts, to the current names. */
   oldNames?: Readonly<Record<string, string>>;
   /** The path of the route that replaces a deprecated route, with parameters in braces. */
   successor?: string;
@@ -92,8 +87,8 @@ interface RouteOf<Data, Variables> {
 export type Route = RouteOf<never, never>;
 
 /**
- * Creates a row of the endpoint table. With this function, TypeScript checks that the row fits the types of its GraphQL
- * document.
+ * Creates a row of the endpoint table. The parameter types let TypeScript check that the functions of the row fit the
+ * GraphQL document of the row.
  */
 const route = <Data, Variables>(row: RouteOf<Data, Variables>) => row as unknown as Route;
 
@@ -104,9 +99,7 @@ const filters = ({ query }: RestRequest) => ({
   plateType: query.plateType,
 });
 
-/**
- * Whether an object has the given member, and the member is not null. A member with the value null counts as missing.
- */
+/** Whether an object has the given member with a value other than null. */
 const hasValue = (value: object, name: string) => name in value && value[name as keyof typeof value] !== null;
 
 /**

@@ -29,8 +29,8 @@ const partSlots = createSlots(slotLimits.listParts);
 const pauseBetweenPagesMs = 2;
 
 /**
- * A part of a list response. Each item of the list is JSON text. If the list has more items than this part, the part
- * also contains a function that reads the next part.
+ * One part of a list that the gateway sends in several parts. `items` is the JSON text of the items in this part.
+ * `next` reads the next part, and is `undefined` in the last part.
  */
 interface ListPart {
   items: Piece[];
@@ -38,8 +38,8 @@ interface ListPart {
 }
 
 /**
- * Reads the first part of a list as JSON text from the database. The result also contains a cursor, from which a client
- * can later read the changes of the list.
+ * Reads the first part of a list from the database, which returns the items as JSON text. The result also contains a
+ * cursor, from which a client can later read the changes of the list.
  */
 export async function firstJsonPart(list: WholeList, shape: JsonShape) {
   async function read(after: string | undefined, limit: number) {
@@ -55,7 +55,7 @@ export async function firstJsonPart(list: WholeList, shape: JsonShape) {
 }
 
 /**
- * Converts a page of a GraphQL list to a part of a REST list.
+ * Converts a page of a GraphQL list to one part of the REST response with the whole list.
  *
  * @param readPage a function that reads the page after a given cursor
  */
@@ -90,9 +90,8 @@ const end = ']}';
  * reads each part of the list after the client has read the previous part. The response stream ends early when the API
  * key of the request is revoked.
  *
- * @param breakOff a function that closes the client's connection after an error. `breakOff` returns false if there was
- *   no connection to close. If the connection stayed open after an error, the client would think that the incomplete
- *   response is complete.
+ * @param breakOff a function that closes the client's connection after an error, so that the client does not treat the
+ *   incomplete response as complete; returns false if there was no connection to close
  */
 export function wholeListBody(
   first: ListPart,

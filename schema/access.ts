@@ -51,7 +51,7 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
   fields: (t) => ({
     field: t.exposeString('field', { description: '`plateType`, `plateCode` or `plateNumber`.' }),
     position: t.exposeInt('position', {
-      description: 'Position of the character in the field of the plate, counted from 1.',
+      description: 'Position of the character in the plate type, plate code or plate number, counted from 1.',
     }),
     read: t.exposeString('read', { description: 'The character that the camera read at this position.' }),
     listed: t.exposeString('listed', {
@@ -62,7 +62,7 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
   description:
-    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of the entry matches the text or an alternative of the reading, or differs from it in one character that cameras confuse.',
+    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of the entry equals the text or an alternative of the reading, or differs from the requested plate or text in one character that cameras confuse.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', {
@@ -72,7 +72,7 @@ const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implemen
     readAs: t.exposeString('readAs', {
       nullable: true,
       description:
-        'The plate text of the whitelist entry that matches the reading of the camera, such as `A12345`. Null when the request contains the plate in parts.',
+        'The plate text of the whitelist entry that matches the reading of the camera, such as `A12345`. Null when the request contains `plate` instead of `reading`.',
     }),
   }),
 });
@@ -95,7 +95,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
   description: "The gateway's decision whether a vehicle may enter a location.",
   fields: (t) => ({
     allowed: t.boolean({
-      description: 'Whether the vehicle may enter. The value is true only for the reason `LISTED`.',
+      description: 'Whether the vehicle may enter. `allowed` is true only for the reason `LISTED`.',
       resolve: ({ reason }) => reason === 'LISTED',
     }),
     reason: t.expose('reason', { type: AccessReason, description: 'The reason for the decision.' }),
@@ -107,20 +107,20 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
     }),
     overQuota: t.boolean({
       description:
-        'Whether other vehicles of the reference already use the whole quota. With the enforcement `REPORT`, the vehicle may enter anyway.',
+        'Whether other vehicles of the same reference already fill the quota of this reference. If the quota has the enforcement `REPORT`, the vehicle may enter even when the quota is full.',
       resolve: ({ facts, at }) => isQuotaReached(facts, at),
     }),
     checks: t.field({
       type: [AccessCheckType],
       description:
-        'The result of each rule, so that a person can explain the decision to the driver. The first failed rule is the reason, but a quota with the enforcement `REPORT` is never the reason. Without an entry, only the rule `listed` is checked.',
+        'The result of each rule, so that a person can explain the decision to the driver. The first failed rule determines the `reason` of the decision, but a full quota with the enforcement `REPORT` never does. If the decision is based on no whitelist entry, the gateway checks only the rule `listed`.',
       resolve: accessChecks,
     }),
     candidates: t.expose('candidates', {
       type: [AccessCandidate],
       complexity: { field: 1, multiplier: maxCandidates },
       description:
-        'The entries to which the plate may belong, when no entry or several entries match the plate. The best match comes first. Entries that match the text come before entries that match an alternative. Entries with one different character come last. When several entries match equally well, the vehicle may not enter and a person must decide.',
+        'The whitelist entries to which the plate may belong; empty when one entry matches exactly. The best match comes first: entries that match the text of the reading, then entries that match an alternative, then entries whose plate differs in one character. When several entries match equally well, the vehicle may not enter and a person must decide.',
     }),
   }),
 });
@@ -130,8 +130,11 @@ export const PlateInput = builder.inputType('PlateInput', {
     'A plate in parts. The type, code and number must equal the plate of a whitelist entry, unless the request sets a tolerance.',
   fields: (t) => ({
     plateType: t.string({ required: true, description: 'Issuing authority or region, such as `DXB`.' }),
-    plateCode: t.string({ required: true, description: '`White`, or 1 to 3 letters or digits.' }),
-    plateNumber: t.string({ required: true, description: '1 to 20 digits.' }),
+    plateCode: t.string({
+      required: true,
+      description: 'Code of the plate: `White`, or 1 to 3 letters or digits.',
+    }),
+    plateNumber: t.string({ required: true, description: 'Number of the plate: 1 to 20 digits.' }),
   }),
 });
 
@@ -163,7 +166,7 @@ builder.queryField('plateAccess', (t) =>
       tolerance: t.arg.int({
         defaultValue: 0,
         description:
-          'The number of characters that may differ from the plate of an entry: 0 or 1. If the value is 1 and no entry has the plate, an entry also matches when one character differs and cameras confuse the two characters (0/O, 1/I, 8/B, 5/S, 2/Z). If the value is 1, each part of `plate` may contain digits and capital letters.',
+          'The number of characters that may differ from the plate of an entry: 0 or 1. With the tolerance 1, if no entry has exactly the requested plate, an entry also matches when its plate differs in one character that cameras confuse (0/O, 1/I, 8/B, 5/S, 2/Z). With the tolerance 1, the type, code and number in `plate` may all contain both digits and capital letters.',
         validate: wholeNumber(0, 1).nullish(),
       }),
     },

@@ -68,7 +68,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     }),
     locationIds: t.idList({
       description:
-        'The locations that the scope of the key names individually. The list omits locations outside the scope of the requesting key.',
+        'The locations that belong to the scope of the key individually, not through their company. The list omits locations outside the scope of the requesting key.',
       select: { locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } } },
       resolve: ({ locations }, _, { key }) =>
         locations.filter((location) => reachesLocation(key, location)).map(({ id }) => id),
@@ -153,7 +153,7 @@ builder.queryFields((t) => ({
     type: ApiKey,
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
-    description: 'One API key. The requesting key must be allowed to administer this key.',
+    description: 'One API key that the requesting key administers (see `apiKeys`).',
     args: { id: t.arg.id(idArg) },
     resolve: (_, { id }, { key, services: { apiKeys } }) => apiKeys.find(key, id),
   }),
@@ -212,7 +212,7 @@ const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
     burstLimit: t.int({ description: 'The number of rate limit points that the key may use in a minute.' }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: 'The time at which the key expires. With null, the key never expires.',
+      description: 'The time at which the key expires; with null, the key never expires.',
     }),
   }),
 });
@@ -272,7 +272,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      'Permanently revokes a key with all its secrets. The change takes effect immediately in every gateway process. A requesting key may revoke every key that it administers. If the key is already revoked, nothing changes.',
+      'Permanently revokes a key with all its secrets. The change takes effect immediately in every gateway process. The requesting key can revoke every key that it administers (see `apiKeys`). If the key is already revoked, nothing changes.',
     args: { id: t.arg.id(idArg) },
     resolve: (_, { id }, context) => context.services.apiKeys.revoke(context, id),
   }),

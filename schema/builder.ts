@@ -70,8 +70,14 @@ export const builder = new SchemaBuilder<{
       description: 'Number of items, counted back from the end of the list or from `before`: 1 to 100.',
       validate: pageSize,
     },
-    afterArgOptions: { description: 'Only items after this cursor.', validate: cursor },
-    beforeArgOptions: { description: 'Only items before this cursor.', validate: cursor },
+    afterArgOptions: {
+      description: 'A cursor: the page contains only items after this cursor.',
+      validate: cursor,
+    },
+    beforeArgOptions: {
+      description: 'A cursor: the page contains only items before this cursor.',
+      validate: cursor,
+    },
   },
 });
 

@@ -19,8 +19,8 @@ import {
 const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 
 /**
- * The regular expression for a company name in JSON Schema. The regular expression restricts only characters up to
- * U+009F. The regular expression does not use `\p{L}` (any letter), which other programming languages may not support.
+ * The regular expression for a company name in JSON Schema. Other programming languages may not support `\p{L}` (any
+ * letter), so this regular expression excludes only some characters up to U+009F and accepts all later characters.
  */
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
@@ -37,8 +37,8 @@ const webAddress = emptyOr('uri', urlText(2048), {
 });
 
 /**
- * Matches an e-mail address that is valid in HTML (https://html.spec.whatwg.org/#valid-e-mail-address). The domain must
- * contain a dot. Zod's default pattern refuses valid addresses, such as addresses of internationalized domains.
+ * Matches an e-mail address that is valid in HTML (https://html.spec.whatwg.org/#valid-e-mail-address) and has a dot in
+ * its domain. Zod's default pattern refuses valid addresses, such as addresses of internationalized domains.
  */
 const emailAddress = z.email({ pattern: z.regexes.html5Email }).regex(/@.+\./);
 

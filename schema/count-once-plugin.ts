@@ -14,7 +14,7 @@ declare global {
   }
 }
 
-/** The results of the database reads of each request. A name identifies each read. */
+/** The results of the database reads of each request, by the name of the read. */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**

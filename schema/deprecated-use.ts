@@ -6,18 +6,21 @@ const DeprecatedUse = builder.objectRef<Use>('DeprecatedUse').implement({
   description: 'The number of requests of a key that used a deprecated operation.',
   fields: (t) => ({
     operation: t.exposeString('operation', {
-      description: 'The operation, such as `GET /locations/{locationId}/residents`.',
+      description: 'The deprecated operation, such as `GET /locations/{locationId}/residents`.',
     }),
     requests: t.exposeInt('requests', {
       description: `Number of requests in the last ${deprecatedUseDays} days, including failed requests.`,
     }),
-    lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', description: 'The time of the last request.' }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'DateTime',
+      description: 'The time of the last request that used the deprecated operation.',
+    }),
     removedAt: t.expose('removedAt', {
       type: 'DateTime',
       description: 'The earliest time at which the operation may be removed.',
     }),
     replacement: t.exposeString('replacement', {
-      description: 'The operation that replaces a deprecated operation.',
+      description: 'The operation that replaces the deprecated operation.',
     }),
   }),
 });
@@ -25,10 +28,9 @@ const DeprecatedUse = builder.objectRef<Use>('DeprecatedUse').implement({
 builder.objectField(ApiKey, 'deprecations', (t) =>
   t.field({
     type: [DeprecatedUse],
-    description: `The deprecated operations that the key used in the last ${deprecatedUseDays} days. The gateway counts each request within a few seconds.`,
+    description: `The deprecated operations that the key used in the last ${deprecatedUseDays} days. A request appears in this list within a few seconds.`,
     // The field `deprecations` costs as much as the field `usage`, because both fields read all usage totals in a time
-    // range. The cost of each field within `deprecations` is multiplied by only 5, because the list `deprecations` has
-    // few rows.
+    // range. The costs of the fields within `deprecations` are multiplied by only 5, because the list is short.
     complexity: { field: 200, multiplier: 5 },
     resolve: ({ id }, _, { services: { usage } }) => usage.deprecatedUse(id),
   }),

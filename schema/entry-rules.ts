@@ -9,7 +9,7 @@ import { WhitelistEntry } from './whitelist.ts';
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({
     description:
-      'Number of times that a gate recorded an entry of the vehicle with this whitelist entry. A repeated or corrected event counts once. After `maxEntries` entries, the vehicle may not enter again.',
+      'Number of times that a gate recorded an entry of the vehicle with this whitelist entry. An event that the gate sends again or corrects counts only once. After `maxEntries` entries, the vehicle may not enter again.',
     resolve: ({ id }, _, { services: { whitelist } }) => whitelist.entriesRecorded(id),
   }),
 );
@@ -19,7 +19,7 @@ builder.mutationField('setEntryHours', (t) =>
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     description:
-      'Sets the weekly hours in which the vehicle of an entry may enter. The other values of the entry are unchanged. Fails with `CONFLICT` when the version of the entry is not `expectedVersion`.',
+      'Sets the weekly hours in which the vehicle of an entry may enter. All other values of the entry stay unchanged. Fails with `CONFLICT` when the version of the entry is not `expectedVersion`.',
     args: {
       locationId: t.arg.id({
         required: true,

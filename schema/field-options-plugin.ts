@@ -13,7 +13,7 @@ import { defaultPageSize } from './pagination.ts';
 const pluginName = 'fieldOptions';
 
 declare global {
-  // TypeScript merges the interfaces below with Pothos interfaces, so both must have the same names and type
+  // TypeScript merges each interface below with the Pothos interface of the same name, so both need the same type
   // parameters.
   /* eslint-disable @typescript-eslint/no-namespace, @typescript-eslint/no-unused-vars */
   export namespace PothosSchemaTypes {
@@ -38,10 +38,7 @@ declare global {
       errors?: readonly ErrorCode[];
       /** The cost of the field (docs/contract.md#cost-of-a-request); the default is 1. */
       complexity?: number | FieldCost;
-      /**
-       * The number of rows that cost one rate limit point. The option is for a root field whose argument is a list of
-       * rows.
-       */
+      /** For a root field whose argument is a list of rows: the number of rows that cost one rate limit point. */
       rowsPerPoint?: number;
     }
   }
@@ -49,36 +46,34 @@ declare global {
 }
 
 /**
- * The cost of a field. The number `field` is the cost of this field without its selected fields. For a field without
- * a page size, the gateway multiplies the cost of the selected fields by `multiplier`.
+ * The cost of a GraphQL field. `field` is the cost without the subfields that a client selects. The gateway multiplies
+ * the costs of the selected subfields by the page size, or by `multiplier` if the field has no page size.
  */
 interface FieldCost {
   field: number;
-  /** Computes the cost of the field from its arguments. The result replaces the constant `field`. */
+  /** Computes the cost of the field from its arguments, in place of the constant `field`. */
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * With `wholeReads`, the gateway multiplies the cost of a subfield by the number of items of the page, or by the
-   * number of rows in the request. For a subfield that does not read the database, this factor is at most `multiplier`.
+   * With `wholeReads`, the gateway multiplies the cost of a subfield that reads the database by at least the number of
+   * items on the page (or of rows in the request). The cost of a subfield that does not read the database is multiplied
+   * by at most `multiplier`.
    */
   wholeReads?: boolean;
   /**
-   * Whether the field reads the database for each of its items. If `reads` is omitted, the field counts as a read of
-   * the database only if it returns an object. If a field returns an object without a database read, the fields of this
-   * object cost as much as fields of the parent object.
+   * Whether the gateway reads the database to resolve the field. If `reads` is omitted, only a field that returns
+   * objects counts as a read. With `reads: false`, the fields of the returned object cost as much as the fields of the
+   * parent object.
    */
   reads?: boolean;
   /**
-   * Whether a query with this field always waits for a slot of the concurrency limit, even if its cost is low. Set the
-   * option `isHeavy` for a field that has a low cost but can read many rows.
+   * Whether a query with this field always waits for a slot of the concurrency limit, even if the query has a low cost.
+   * Set `isHeavy` for a field that can read many rows at a low cost.
    */
   isHeavy?: boolean;
-  /**
-   * Returns the maximum number of items of a list, if the number depends on the arguments. The number replaces
-   * `multiplier`.
-   */
+  /** Computes the maximum number of list items from the arguments of the field, in place of `multiplier`. */
   itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
-  /** The default page size. The option is for a field that returns pages and defines its own cost. */
+  /** The default page size, for a field that returns pages and defines its own cost. */
   pageSize?: number;
 }
 
@@ -86,8 +81,8 @@ interface FieldCost {
  * A plugin that copies the options of a field into the GraphQL schema, where the code in src/graphql/ reads the
  * options. An operation is rejected before execution if the API key lacks the permission for one of its fields. From
  * the costs of the fields, the gateway computes how many rate limit points an operation costs. The REST reference lists
- * the error codes of the fields that an endpoint uses. If a field with the argument `first` does not define its own
- * cost, its cost depends on the page size.
+ * the error codes of the fields that an endpoint uses. A field with the argument `first` and without its own cost gets
+ * a cost that depends on the page size.
  *
  * The plugin also makes the root fields of queries and mutations nullable. If the root fields were not nullable, an
  * error in one root field would remove the data of all root fields. A root field is null only when it has an error,

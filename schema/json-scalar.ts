@@ -44,7 +44,7 @@ function valueOfLiteral(literal: ValueNode, variables?: Readonly<Record<string, 
 
 /**
  * Marks an object or array of a GraphQL document if one of its members is a number that JavaScript cannot represent
- * exactly. The function `requireExactVariables` checks the numbers in variables, which are not part of the document.
+ * exactly. `requireExactVariables` checks the numbers in the variables of the request.
  */
 function holderOf<Holder extends object>(
   literals: readonly (readonly [name: string, literal: ValueNode])[],

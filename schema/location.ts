@@ -87,11 +87,11 @@ export const Location = builder.prismaObject('Location', {
     longestStayHours: t.exposeInt('longestStayHours', {
       nullable: true,
       description:
-        'The maximum stay of a vehicle, in hours. After the maximum stay, the vehicle no longer counts as inside (`UNSEEN_EXIT`). Null means no limit.',
+        'The maximum stay of a vehicle, in hours. After the maximum stay, the vehicle no longer counts as inside, and its session has the state `UNSEEN_EXIT`. Null means no limit.',
     }),
     version: t.exposeInt('version', {
       description:
-        'Version number, for `expectedVersion`. The version starts at 1 and increases with each change.',
+        'Version number, which a client can send as `expectedVersion`. The version starts at 1 and increases with each change.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -233,7 +233,7 @@ builder.mutationFields((t) => ({
       }),
       expectedVersion: t.arg.int({
         description:
-          'The version that the client has read. Fails with `CONFLICT` when the location has another version now. If omitted, the version is not checked.',
+          'The version that the client has read. Fails with `CONFLICT` when the location has another version now. If `expectedVersion` is omitted, any version is accepted.',
         validate: expectedVersion,
       }),
     },

@@ -26,7 +26,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 250,
     description:
-      'Sets which vehicles are inside, after a person has checked the location. The gateway closes the open sessions of all other vehicles as `CORRECTED`. Each given vehicle without an open session gets a new session. If an event arrives after the count, the time of the event decides whether the gateway applies the event before or after the count.',
+      'Sets which vehicles are inside, after a person has checked the location. The gateway ends the open session of each vehicle that is not in `plates`, with the state `CORRECTED`. Each vehicle in `plates` without an open session gets a new session. When the gateway receives an event after the count, the time in the event decides whether the event belongs before or after the count.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -50,7 +50,7 @@ builder.mutationFields((t) => ({
     type: LocationStatus,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Sets the number of vehicles inside. Use this mutation if you know the number of vehicles but not their plates. In the status of the location, `adjustment` then is the difference between the counted number and the number of open sessions. The difference becomes smaller when the gateway corrects sessions. The next count of the vehicles inside replaces the adjustment.',
+      'Sets the number of vehicles inside. Use this mutation if you know the number of vehicles but not their plates. The field `adjustment` of the status shows the difference between the counted number and the number of open sessions. The next `setInside` or `adjustOccupancy` replaces the adjustment.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -13,15 +13,17 @@ import { instant } from './instant.ts';
 const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 
 /**
- * The cost of reading the parking sessions for an occupancy history. The total cost of an occupancy history is
- * `readingCost` plus the number of its data points.
+ * The cost of reading the parking sessions for an occupancy history. The total cost of the history is `readingCost`
+ * plus the number of its data points.
  */
 const readingCost = 20;
 
 const HistoryInterval = builder.enumType('HistoryInterval', {
-  description: 'The interval between the points of a history.',
+  description: 'The time between two points of an occupancy history.',
   values: {
-    QUARTER_HOUR: { description: '15 minutes, aligned to the full hour in local time.' },
+    QUARTER_HOUR: {
+      description: "15 minutes, which start at minute 0, 15, 30 or 45 in the location's local time.",
+    },
     HOUR: { description: "One hour, which starts at a full hour in the location's local time." },
     DAY: {
       description:
@@ -35,11 +37,11 @@ const OccupancyPoint = builder.objectRef<Point>('OccupancyPoint').implement({
   fields: (t) => ({
     at: t.expose('at', {
       type: 'DateTime',
-      description: 'The time of this point, at which its interval starts.',
+      description: 'The time of the point, which is the start of its interval.',
     }),
     occupied: t.exposeInt('occupied', {
       description:
-        'Number of vehicles inside at the start of the interval. The number takes late events and later corrections into account.',
+        'Number of vehicles inside at the start of the interval. `occupied` takes into account events that arrived late and later corrections.',
     }),
     entries: t.exposeInt('entries', { description: 'Number of vehicles that entered in the interval.' }),
     exits: t.exposeInt('exits', { description: 'Number of vehicles that left in the interval.' }),
@@ -77,8 +79,8 @@ function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
 }
 
 /**
- * Returns the approximate number of data points in an occupancy history. The cost of the history depends on this
- * number. For an invalid time range, the number of data points is 0.
+ * Returns the approximate number of data points in an occupancy history, from which the gateway computes the cost of
+ * the history. For an invalid time range, the number of data points is 0.
  */
 function pointsOf({ from, to, interval }: Readonly<Record<string, unknown>>): number {
   const period = [from, to].map((value) => new Date(String(value)));

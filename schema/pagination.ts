@@ -42,7 +42,8 @@ export interface ConnectionArguments {
  * position, so the next page is correct even if items were added or removed since the previous page was read.
  *
  * @param args the arguments of the connection; the ids in the cursors `after` and `before` are already decoded
- * @param list the list of the connection; its items are counted only when the client selects `totalCount`
+ * @param list the list from which the page is read; PostgreSQL counts the list only when the client selects
+ *   `totalCount`
  * @param newestFirst true for a list that starts with the newest item
  */
 export async function keysetConnection<Item extends { id: string }>(
@@ -77,8 +78,8 @@ export async function keysetConnection<Item extends { id: string }>(
 }
 
 /**
- * An empty list, for REST requests whose list the gateway reads directly from the database. For these requests, the
- * GraphQL resolver returns an empty page.
+ * An empty list. For a REST request whose list the REST API itself reads from the database, the GraphQL resolver
+ * returns an empty page.
  */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 

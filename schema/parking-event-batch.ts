@@ -31,9 +31,9 @@ const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').im
 });
 
 const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResult').implement({
-  description: 'The result of a call that records many events.',
+  description: 'The result of `recordParkingEvents`.',
   fields: (t) => ({
-    total: t.exposeInt('total', { description: 'Number of events in the call.' }),
+    total: t.exposeInt('total', { description: 'Number of events in the request.' }),
     recorded: t.exposeInt('recorded', { description: 'Number of new events.' }),
     unchanged: t.exposeInt('unchanged', {
       description: 'Number of events that were already recorded with the same values.',
@@ -62,7 +62,7 @@ builder.mutationField('recordParkingEvents', (t) =>
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 100,
     description:
-      'Records many events of a location, for example after a gate was offline. The result equals the result of one call of `recordParkingEvent` for each event. The gateway reports invalid events, and records the other events. Each batch of 200 events (25 on the embedded database) is one transaction. If a call fails, the client can send the same call again.',
+      'Records many events of a location, for example after a gate was offline. The effect is the same as that of one `recordParkingEvent` for each event. The gateway reports invalid events, and records the valid events. The gateway records each batch of 200 events (25 on the embedded database) in one transaction. If the request fails, the client can safely send it again.',
     args: {
       locationId: t.arg.id({
         required: true,

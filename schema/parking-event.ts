@@ -16,10 +16,7 @@ import { plateRule, WhitelistEntry } from './whitelist.ts';
 /** The maximum time by which the clock of a gate may be ahead of the gateway's clock: one day. */
 const maxClockAheadMs = 24 * 3_600_000;
 
-/**
- * Validates the time at which a gate saw a vehicle. The clock of the gate sets the time of an event, and this clock may
- * be wrong.
- */
+/** Validates the time at which a gate saw a vehicle. The time comes from the clock of the gate, which may be wrong. */
 export const seenInstant = instant.refine(
   (value) => value.getTime() <= Date.now() + maxClockAheadMs,
   'Must not be more than a day in the future',
@@ -75,12 +72,12 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', {
       description:
-        'Number of the plate. If a reading matches no entry, the plate number is the normalised text and the plate code is empty. If the camera sent no plate type either, the plate type is empty, too.',
+        'Number of the plate. If a camera reading matches no whitelist entry, `plateNumber` is the normalised text of the reading, `plateCode` is empty, and `plateType` is empty unless the camera sent it.',
     }),
     text: t.exposeString('text', {
       nullable: true,
       description:
-        'The text that the camera read, exactly as the gate sent it. Null when the plate was sent in parts.',
+        'The text that the camera read, exactly as the gate sent it. Null when the gate sent `plate` instead of `reading`.',
     }),
     confidence: t.exposeFloat('confidence', {
       nullable: true,
@@ -109,7 +106,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
       nullable: true,
       permission: 'READ_WHITELIST',
       description:
-        'The whitelist entry of the vehicle. Null when the whitelist has no entry of the vehicle, or when the entry was removed.',
+        'The whitelist entry of the vehicle. Null when the vehicle had no whitelist entry, or when the entry was removed.',
       resolve: (event, _, context) => entryOf(event, context),
     }),
     createdAt: t.expose('createdAt', {
@@ -144,7 +141,7 @@ builder.objectField(Location, 'events', (t) =>
     {
       type: ParkingEvent,
       permission: 'READ_ACTIVITY',
-      description: 'The events of the location. The event that was recorded last comes first.',
+      description: 'The events of the location, most recently recorded first.',
       resolve: ({ id }, args, { key, services: { parking } }) =>
         keysetConnection(args, parking.eventsOf(key, id), { newestFirst: true }),
     },
@@ -158,7 +155,7 @@ builder.queryField('parkingEvents', (t) =>
       type: ParkingEvent,
       permission: 'READ_ACTIVITY',
       description:
-        'The events of a location. The event that was recorded last comes first. Use this field if the key may read parking events and sessions but not locations.',
+        'The events of a location, most recently recorded first. Unlike `Location.events`, `parkingEvents` does not need the permission `READ_LOCATIONS`.',
       args: {
         locationId: t.arg.id({
           required: true,
@@ -188,7 +185,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     reading: t.field({
       type: ReadingInput,
       description:
-        'The text that the camera read. The gateway assigns the event to the whitelist entry that matches the text. When no entry matches or several entries match, the gateway records the event without an entry.',
+        'The text that the camera read. The gateway assigns the event to the whitelist entry that matches the text. When no entry matches or several entries match, the gateway records the event without a whitelist entry.',
     }),
     occurredAt: t.field({
       type: 'DateTime',
@@ -202,7 +199,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     }),
     entryId: t.id({
       description:
-        'The whitelist entry for which the gate opened, for example an entry whose plate is only similar to the reading of the camera. If the identifier is omitted or unknown at the location, the gateway uses the entry with the plate of the event.',
+        'The whitelist entry for which the gate opened, for example an entry whose plate is only similar to the reading of the camera. If `entryId` is omitted, or the location has no such entry, the gateway uses the entry with the plate of the event.',
     }),
   }),
 });
@@ -212,7 +209,7 @@ builder.mutationField('recordParkingEvent', (t) =>
     type: ParkingEvent,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Records that a vehicle entered or left, without deciding whether the vehicle may enter. A client can safely send the same event again. The call changes the status of the location immediately.',
+      'Records that a vehicle entered or left, without deciding whether the vehicle may enter. A client can safely send the same event again. The gateway updates the status of the location immediately.',
     args: {
       locationId: t.arg.id({
         required: true,

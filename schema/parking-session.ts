@@ -17,15 +17,18 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
     MISSED_ENTRY: { description: 'The vehicle left, but its entry was not recorded.' },
     UNSEEN_EXIT: {
       description:
-        'The maximum stay of the vehicle is over, and its exit was not recorded. If the gateway later records an exit of this plate, the exit belongs to this session.',
+        'The maximum stay of the vehicle is over, and its exit was not recorded. If a gate later records the exit of the vehicle, the exit still belongs to this session.',
     },
-    CORRECTED: { description: 'A count of the vehicles inside did not include this vehicle (`setInside`).' },
+    CORRECTED: {
+      description:
+        'The gateway ended the session, because the vehicle was missing in a count of the vehicles inside (`setInside`).',
+    },
   } satisfies Record<SessionState, unknown>,
 });
 
 const ParkingSession = builder.prismaObject('ParkingSession', {
   description:
-    'A stay of a vehicle. The gateway derives the stay from parking events and counts, in the order of their times. When an event arrives late or is corrected, the gateway corrects the sessions. If a gate records the exit of a plate that is not inside, the gateway looks for open sessions whose plate differs by one character that cameras confuse. If exactly one such session exists, the exit ends this session.',
+    'A stay of a vehicle. The gateway derives the stay from parking events and counts, in the order of their times. When an event arrives late or is corrected, the gateway corrects the sessions of the vehicle. If a gate records the exit of a plate that is not inside, and exactly one open session has a plate that differs by one character that cameras confuse, the exit ends this open session.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
@@ -56,7 +59,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time of the count (`setInside`) that found the vehicle inside without a recorded entry; null for other sessions.',
+        'The time of the count (`setInside`) that found the vehicle inside without a recorded entry; null for a session that began with an event.',
     }),
     exitedAt: t.expose('exitedAt', {
       type: 'DateTime',
@@ -68,18 +71,18 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time at which the maximum stay ends. After `staysUntil`, the vehicle no longer counts as inside. Null when the location has no maximum stay. After a change of the maximum stay, a session that ended before `staysUntil` may keep its old value.',
+        'The time at which the maximum stay of the vehicle ends. After `staysUntil`, the vehicle no longer counts as inside. Null when the location has no maximum stay. When the maximum stay of the location changes, sessions that have already ended may keep their previous `staysUntil`.',
     }),
     listed: t.exposeBoolean('listed', {
       description:
-        'Whether the whitelist entry admitted the vehicle. The gateway sets `listed` when it records the first event of the session.',
+        'Whether a whitelist entry allowed the vehicle to enter. The gateway sets `listed` when it records the first event of the session.',
     }),
     entry: t.field({
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
       description:
-        'The whitelist entry of the vehicle. Null when the whitelist has no entry of the vehicle, or when the entry was removed.',
+        'The whitelist entry of the vehicle. Null when the vehicle had no whitelist entry, or when the entry was removed.',
       resolve: (session, _, context) => entryOf(session, context),
     }),
   }),
@@ -98,7 +101,7 @@ builder.objectField(Location, 'sessions', (t) =>
     {
       type: ParkingSession,
       permission: 'READ_ACTIVITY',
-      description: 'The sessions of the location. The session that was recorded last comes first.',
+      description: 'The sessions of the location, most recently recorded first.',
       args: { open: t.arg.boolean({ description: openDescription }) },
       resolve: ({ id }, { open, ...args }, { key, services: { parking } }) =>
         keysetConnection(args, parking.sessionsOf(key, id, open), { newestFirst: true }),
@@ -113,7 +116,7 @@ builder.queryField('parkingSessions', (t) =>
       type: ParkingSession,
       permission: 'READ_ACTIVITY',
       description:
-        'The sessions of a location. The session that was recorded last comes first. Use this field if the key may read parking events and sessions but not locations.',
+        'The sessions of a location, most recently recorded first. Unlike `Location.sessions`, `parkingSessions` does not need the permission `READ_LOCATIONS`.',
       args: {
         locationId: t.arg.id({
           required: true,

@@ -7,8 +7,8 @@ import { plateRule } from './whitelist.ts';
 const readText = text(maxPlateTextLength);
 
 /**
- * Validates the text that a camera read. The text that a camera read must not consist only of spaces, dashes and dots.
- * After its normalization (`plateText`), the text may have at most `maxPlateTextLength` characters.
+ * Validates a camera reading. After `plateText` has removed spaces, dashes and dots, the text must have 1 to
+ * `maxPlateTextLength` characters.
  */
 export const plateReadingRule = z.object({
   text: readText
@@ -27,15 +27,14 @@ export const plateReadingRule = z.object({
 
 export const ReadingInput = builder.inputType('ReadingInput', {
   description:
-    'The text that a camera read, instead of a plate in parts. Before the comparison, the gateway converts the text to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate.',
+    'The text that a camera read, instead of a plate in parts. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate.',
   fields: (t) => ({
     text: t.string({
       required: true,
       description: `The text as the camera sent it, such as \`A 12345\`: at most ${maxPlateTextLength} characters.`,
     }),
     plateType: t.string({
-      description:
-        'The type of the plate, when the camera or its site knows the type. If the type is given, the text matches only entries with this plate type.',
+      description: 'The plate type, if it is known: the text then matches only entries with this plate type.',
     }),
     confidence: t.float({ description: 'The confidence of the camera, from 0 to 1.' }),
     alternatives: t.stringList({
@@ -47,6 +46,9 @@ export const ReadingInput = builder.inputType('ReadingInput', {
 /** The error message for a request that contains both `plate` and `reading`, or neither of them. */
 export const onePlateMessage = 'Exactly one of plate and reading is required';
 
-/** Whether a request contains exactly one of two things: the parts of a plate, or the text that a camera read. */
+/**
+ * Whether a request contains either `plate` (the parts of a plate) or `reading` (the text that a camera read), but not
+ * both.
+ */
 export const hasOnePlate = ({ plate, reading }: { plate?: unknown; reading?: unknown }) =>
   Boolean(plate) !== Boolean(reading);

@@ -34,8 +34,12 @@ const QuotaEnforcement = builder.enumType(enforcements, {
   name: 'QuotaEnforcement',
   description: 'What the gateway does when a quota is full.',
   values: {
-    HARD: { description: '`plateAccess` denies entry with the reason `QUOTA_REACHED`.' },
-    REPORT: { description: '`plateAccess` allows entry although the quota is full, and sets `overQuota`.' },
+    HARD: {
+      description: 'When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`.',
+    },
+    REPORT: {
+      description: 'When the quota is full, `plateAccess` still allows entry, and sets `overQuota`.',
+    },
   },
 });
 
@@ -72,7 +76,7 @@ const QuotaConnection = builder.connectionObject(
 const referenceArgument = builder.args((t) => ({
   referenceId: t.string({
     description:
-      'A reference id: the list contains only the quota of this reference. If omitted, all quotas are returned.',
+      'A reference id: the list contains only the quota of this reference. If `referenceId` is omitted or empty, the list contains all quotas of the location.',
     validate: textFilter,
   }),
 }));
@@ -97,7 +101,7 @@ builder.queryField('quotas', (t) =>
       type: Quota,
       permission: 'READ_WHITELIST',
       description:
-        'The quotas of a location, oldest first. Use this field if the key may read whitelists but not locations.',
+        'The quotas of a location, oldest first. Unlike `Location.quotas`, the query `quotas` does not need the permission `READ_LOCATIONS`.',
       args: {
         locationId: t.arg.id({
           required: true,
@@ -165,7 +169,7 @@ builder.mutationFields((t) => ({
     rowsPerPoint: 1000,
     complexity: { field: 1, multiplier: 100, wholeReads: true }, // a request may have up to 1,000 quotas
     description:
-      'Sets or removes many quotas of a location in one transaction, so that either all changes succeed or none. Returns the new quotas, and the last values of removed quotas. If a quota to remove does not exist, nothing changes.',
+      'Sets or removes many quotas of a location in one transaction, so that either all changes succeed or none. Returns the new quotas, and the last values of removed quotas. The gateway ignores the removal of a quota that does not exist.',
     args: {
       locationId: t.arg.id({
         required: true,

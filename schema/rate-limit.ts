@@ -11,14 +11,17 @@ const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
         'The name of the window: `hour` or `burst`, as in the headers `RateLimit-Policy` and `RateLimit`.',
     }),
     limit: t.exposeInt('limit', {
-      description: 'The limit of the window in points. Most requests cost one point.',
+      description:
+        'The number of rate limit points that requests can use within the window. Most requests cost one point.',
     }),
-    remaining: t.exposeInt('remaining', { description: 'Number of points that are left in the window now.' }),
+    remaining: t.exposeInt('remaining', {
+      description: 'Number of rate limit points that are left in the window now.',
+    }),
     windowSeconds: t.exposeInt('windowSeconds', { description: 'The length of the window, in seconds.' }),
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'The time at which the oldest used rate limit point leaves the window, so that requests can use this point again. If no rate limit point is used, the value is the current time.',
+        'The time at which the oldest used rate limit point leaves the window, so that requests can use this point again. If no request used a point within the window, `resetAt` is the current time.',
     }),
   }),
 });

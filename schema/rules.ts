@@ -18,9 +18,9 @@ function isText(value: string): boolean {
   return value.isWellFormed() && !controlCharacter.test(value);
 }
 
-// A validation rule can contain a check in code (`refine`). The generated JSON Schema cannot contain checks in code, so
-// `meta` describes them. The regular expressions of the validation rules use only syntax that other programming
-// languages also support.
+// A check in code (`refine`) does not appear in the generated JSON Schema, so `meta` describes the check there, for
+// example with a regular expression. The regular expressions of the validation rules use only syntax that other
+// programming languages also support.
 
 /**
  * Whether a text has at most `max` characters. A character is a Unicode code point, as in `maxLength` of JSON Schema. In
@@ -39,8 +39,8 @@ export const text = (max: number) =>
 
 /**
  * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
- * same way as to an unknown identifier. Validation cuts a malformed identifier to the maximum length of
- * `details.value`. In a malformed identifier, each character that the database cannot store becomes U+FFFD.
+ * same way as to an unknown identifier. The rule cuts a malformed identifier to the maximum length of `details.value`
+ * in an error, and replaces each character that the database cannot store by U+FFFD.
  */
 export const identifier = z
   .string()
@@ -83,9 +83,9 @@ export const emptyOr = (
     .meta({ pattern: undefined, anyOf: [{ maxLength: 0 }, { format }] });
 
 /**
- * Whether a value is an object. This function is the option `when` of a check that compares several fields of an
- * object. Without the option `when`, Zod would skip the check if any field had an invalid type, so the error would not
- * list all invalid fields. A check with the option `when` must therefore handle fields of invalid types.
+ * Whether a value is an object. A check that compares several fields of an object uses this function as its option
+ * `when`. Without `when`, Zod would skip such a check if any field had an invalid type, and the error would not list
+ * all invalid fields. A check with the option `when` must therefore handle fields of invalid types.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;
@@ -117,7 +117,7 @@ export const slug = (message: string) =>
     .regex(slugForm, message)
     .meta({ minLength: 1 });
 
-/** The description of a slug in the GraphQL schema, for descriptions of fields. */
+/** Describes the form of a slug, for the descriptions of GraphQL fields. */
 export const slugDescription = `1 to ${maxSlugLength} characters: lowercase letters, digits and single hyphens between them.`;
 
 /** Creates the rule for a whole number in the range of a GraphQL `Int`. */
@@ -129,27 +129,29 @@ export const wholeNumber = (minimum: number, maximum = maxGraphInt) =>
     .max(maximum, `Must be ${maximum} or less`);
 
 /**
- * Validates the argument `expectedVersion`, which is the version that the client has read. A new object has the version
- * 1.
+ * Validates the argument `expectedVersion`, which is the version that the client has read. A new location or whitelist
+ * entry has version 1.
  */
 export const expectedVersion = wholeNumber(0).nullish();
 
 /**
- * The limits of a JSON object with free content (docs/contract.md#settings). The JSON objects must be small, because a
- * list of companies contains the object `settings` of each company.
+ * The limits of a JSON object with arbitrary content (docs/contract.md#settings). The JSON objects must be small,
+ * because a list of companies contains the object `settings` of each company.
  */
 const maxObjectLevels = 10;
 const maxObjectKibibytes = 16;
 
 /**
- * Validates a JSON object with free content. The depth and the size of the object are limited. A valid object has only
- * members and values that the gateway can later return unchanged.
+ * Validates a JSON object with arbitrary content. The rule limits the depth and the size of the object, and rejects
+ * members and values that the gateway could not return unchanged.
  */
 export const freeObject = z.custom<Record<string, unknown>>((value) => freeObjectFault(value) === undefined, {
   error: ({ input }) => freeObjectFault(input),
 });
 
-/** Returns the error message for an invalid JSON object with free content, or `undefined` if the object is valid. */
+/**
+ * Returns the error message for an invalid JSON object with arbitrary content, or `undefined` if the object is valid.
+ */
 function freeObjectFault(value: unknown): string | undefined {
   const isStorableObject =
     typeof value === 'object' &&
@@ -163,10 +165,7 @@ function freeObjectFault(value: unknown): string | undefined {
   return containsInexactNumber(value) ? inexactNumberMessage : undefined;
 }
 
-/**
- * Whether a JSON value has at most the given number of nesting levels. The database must also be able to store all
- * strings in the value.
- */
+/** Whether a JSON value has at most `levels` nesting levels, and the database can store all strings in the value. */
 function isStorable(value: unknown, levels: number): boolean {
   if (typeof value === 'string') return isText(value);
   if (typeof value !== 'object' || value === null) return true;

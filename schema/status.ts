@@ -31,7 +31,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'The number that the last `adjustOccupancy` adds to the open sessions, so that `occupied` is the counted number. When the gateway corrects sessions, `adjustment` comes closer to 0. If `adjustment` is positive, vehicles without a session are inside. If `adjustment` is negative, the vehicles of some open sessions are no longer inside.',
+        'The difference between `occupied` and the number of open sessions, which results from the last `adjustOccupancy`; 0 after `setInside`. If `adjustment` is positive, vehicles without a session are inside. If `adjustment` is negative, the vehicles of some open sessions have already left. `adjustment` comes closer to 0 when vehicles without a session leave, or when sessions of vehicles that have already left end.',
     }),
     available: t.exposeInt('available', {
       nullable: true,
@@ -49,7 +49,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
       description:
-        'The time at which the status last changed. A change is an entry or exit of a vehicle, a count, or a change of the location.',
+        'The time of the last change of the status: an entry or exit of a vehicle, a count, or a change of the location.',
     }),
   }),
 });
@@ -77,7 +77,7 @@ builder.subscriptionField('locationStatusChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'Sends the status of a location immediately, and again after each change. A change is an entry, an exit, the end of a maximum stay, a count, or a change of the location. If changes follow each other quickly, the gateway may send only the last status.',
+      'Sends the status of a location immediately, and again after each entry, exit, end of a maximum stay, count, or change of the location. After several changes in quick succession, the gateway may send only the latest status.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -92,8 +92,8 @@ builder.subscriptionField('locationStatusChanged', (t) =>
 );
 
 /**
- * The maximum number of locations that a client can watch with one subscription. A page of locations has the same
- * maximum.
+ * The maximum number of locations that a client can watch with one subscription. A page of locations also has at most
+ * 100 locations.
  */
 const maxWatchedLocations = 100;
 
@@ -107,7 +107,7 @@ builder.subscriptionField('locationStatusesChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'Sends the status of each given location immediately, and again after each change of the location. The description of `locationStatusChanged` lists the kinds of changes.',
+      'Sends the status of each given location immediately, and again after each change of the status, as `locationStatusChanged` does for one location.',
     args: {
       locationIds: t.arg.idList({
         required: true,
@@ -138,7 +138,7 @@ builder.queryFields((t) => ({
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'The status of one location. Use this field if the key may read the status but not locations.',
+      'The status of one location. Unlike `Location.status`, `locationStatus` does not need the permission `READ_LOCATIONS`.',
     args: {
       locationId: t.arg.id({
         required: true,

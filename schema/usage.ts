@@ -28,7 +28,7 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
     }),
     errors: t.exposeInt('errors', {
       description:
-        'Number of requests that failed with an error. The number does not include refused requests. A GraphQL response with errors counts as failed, even if its HTTP status is 200.',
+        'Number of requests that failed with an error, not including refused requests. A GraphQL response with errors counts as failed, even if its HTTP status is 200.',
     }),
   }),
 });
@@ -55,7 +55,7 @@ builder.objectField(ApiKey, 'usage', (t) =>
   t.field({
     type: [UsageBucket],
     description:
-      'The number of requests of the key by hour, operation and API, in this order. The gateway counts each request within a few seconds. A request with an unknown key does not count for any key.',
+      'The number of requests of the key by hour, operation and API, in this order. A request appears in the usage within a few seconds. A request with an unknown API key does not count for any key.',
     // A single field `usage` can return several rows for every hour of 31 days. The high cost of the field `usage`
     // limits how many times one operation can select this field.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },

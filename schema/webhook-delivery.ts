@@ -15,7 +15,7 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
   values: {
     PENDING: {
       description:
-        'The message waits for its next attempt. With pull delivery, a reader may have a lease on the message.',
+        'The gateway will still try to deliver the message. With pull delivery, the message waits for a reader, or a reader has a lease on the message.',
     },
     DELIVERED: {
       description:
@@ -33,18 +33,18 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description:
-    'One attempt to deliver a message: a request to the receiver or, with pull delivery, a lease of a reader.',
+    'One attempt to deliver a message: an HTTP request to the receiver or, with pull delivery, a lease on the message for one reader.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the attempt.' }),
     httpStatus: t.exposeInt('httpStatus', {
       nullable: true,
       description:
-        'The HTTP status of the response. Null when the gateway got no response. With pull delivery, the status is always null.',
+        'The HTTP status with which the receiver responded. Null when the receiver did not respond, and always null with pull delivery.',
     }),
     error: t.exposeString('error', {
       nullable: true,
       description:
-        'The reason why the gateway got no response or no acknowledgement. Null when the gateway got a response or an acknowledgement.',
+        'The reason why the receiver did not respond or, with pull delivery, why the reader did not acknowledge the message; otherwise null.',
     }),
     durationMs: t.exposeInt('durationMs', { description: 'Duration of the attempt, in milliseconds.' }),
     createdAt: t.expose('createdAt', {
@@ -63,11 +63,12 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
   description: 'One message and its delivery to one webhook.',
   fields: (t) => ({
     id: t.exposeID('id', {
-      description: 'The `webhook-id` of the message. Every attempt has the same `webhook-id`.',
+      description:
+        'The `webhook-id` of the message, which is the same in every attempt to deliver the message.',
     }),
     webhookId: t.exposeID('webhookId', { description: 'Identifier of the webhook.' }),
     type: t.exposeString('type', {
-      description: 'The event, such as `whitelist.created`; `webhook.test` for a test message.',
+      description: 'The name of the event, such as `whitelist.created`; `webhook.test` for a test message.',
     }),
     status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The state of the delivery.' }),
     body: t.string({
@@ -88,7 +89,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
       type: 'DateTime',
       nullable: true,
       description:
-        'The earliest time of the next attempt; with pull delivery, the time from which the message can be pulled. Null when the gateway will make no further attempt.',
+        'The earliest time of the next attempt to deliver the message; with pull delivery, the earliest time at which a reader can get the message. Null when the gateway will make no further attempt.',
       resolve: ({ status, nextAttemptAt }) => (status === 'PENDING' ? nextAttemptAt : null),
     }),
     createdAt: t.expose('createdAt', {
@@ -111,7 +112,7 @@ builder.objectField(Webhook, 'deliveries', (t) =>
       args: {
         status: t.arg({
           type: WebhookDeliveryStatus,
-          description: 'Only deliveries in this state.',
+          description: 'A state: the list contains only deliveries in this state.',
           validate: z.enum(statuses).nullish(),
         }),
       },
@@ -126,7 +127,7 @@ const WebhookRecovery = builder.objectRef<{ deliveries: number }>('WebhookRecove
   description: 'The result of `recoverWebhook`.',
   fields: (t) => ({
     deliveries: t.exposeInt('deliveries', {
-      description: 'Number of webhook deliveries that the gateway sends again.',
+      description: 'Number of messages that the gateway will send again.',
     }),
   }),
 });
@@ -137,7 +138,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a message of the type `webhook.test`. With the argument `event`, sends a sample message of that event instead. The gateway sends the sample even if the webhook is not subscribed to the event. A sample describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends a message of the type `webhook.test`. If `event` is given, the gateway sends a sample message about this event instead, even if the webhook is not subscribed to the event. A sample message describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       event: t.arg({
@@ -167,7 +168,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends again the messages that the receiver did not accept in a period. The gateway sends two kinds of messages again: messages with a failed attempt in the period, and failed or cancelled messages about changes in the period. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends messages again that the receiver did not accept between `since` and `until`. The gateway sends undelivered messages with an attempt in this period, and failed or cancelled messages about changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       since: t.arg({
@@ -178,7 +179,7 @@ builder.mutationFields((t) => ({
       }),
       until: t.arg({
         type: 'DateTime',
-        description: 'End of the period, after `since`. Default: now.',
+        description: 'End of the period, which must be later than `since`. Default: now.',
         validate: instant.nullish(),
       }),
     },

@@ -25,8 +25,9 @@ const bodyComplexity = 10;
 const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
 /**
- * Returns how many messages the client requests. The cost of the request depends on this number. If `first` is out of
- * range, the function returns the nearest allowed value. The validation rule of the argument rejects the request later.
+ * Returns how many messages the client requests, for the computation of the cost. If `first` is out of range, the
+ * function returns 0 or `maxPulledMessages`, because the validation rule of the argument rejects the request only after
+ * the gateway has computed the cost.
  */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;
@@ -45,14 +46,14 @@ const WebhookHeader = builder.objectRef<{ name: string; value: string }>('Webhoo
 
 const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implement({
   description:
-    'A message of a webhook with pull delivery. The message has the headers and the body of the request that push delivery would post. Until the lease of the message ends, no other reader gets the message.',
+    'A message of a webhook with pull delivery. The headers and the body are the same as those that push delivery would post to the receiver. Until the lease of the message ends, no other reader gets the message.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'The `webhook-id` of the message, for `acknowledgeWebhookMessages`. Each time a reader pulls the same message, its `webhook-id` is the same.',
+        'The `webhook-id` of the message, for `acknowledgeWebhookMessages`. A message that is pulled again has the same `webhook-id`.',
     }),
     event: t.exposeString('event', {
-      description: 'The event, such as `whitelist.created`; `webhook.test` for a test message.',
+      description: 'The name of the event, such as `whitelist.created`; `webhook.test` for a test message.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -62,7 +63,7 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
       type: [WebhookHeader],
       complexity: headersComplexity,
       description:
-        'The headers of the equivalent push request: `Content-Type`, `User-Agent`, and the headers of Standard Webhooks with the signature.',
+        'The HTTP headers that push delivery would send with the message: `Content-Type`, `User-Agent`, and the headers of Standard Webhooks with the signature.',
       resolve: ({ headers }) => Object.entries(headers).map(([name, value]) => ({ name, value })),
     }),
     body: t.exposeString('body', {
@@ -73,7 +74,7 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
     leaseEndsAt: t.expose('leaseEndsAt', {
       type: 'DateTime',
       description:
-        'The time at which the lease ends. Until this time, no other reader gets the message. Acknowledge the message before the lease ends.',
+        'The time at which the lease ends, until which no other reader gets the message. Acknowledge the message before the lease ends.',
     }),
   }),
 });

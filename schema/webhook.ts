@@ -89,7 +89,7 @@ export const Webhook = builder.prismaObject('Webhook', {
     }),
     locationIds: t.exposeIDList('locationIds', {
       description:
-        'The locations whose events the webhook receives. If the list is empty, the webhook receives the events of all locations.',
+        'The locations whose events the webhook receives. If `locationIds` is empty, the webhook receives the events of all locations.',
     }),
     enabled: t.boolean({
       description: 'Whether the receiver gets messages.',
@@ -126,7 +126,7 @@ builder.objectField(ApiKey, 'webhookEvents', (t) =>
   t.field({
     type: [WebhookEvent],
     description:
-      'The webhook events that the permissions of the key allow it to read. Webhooks of the key can subscribe only to these events.',
+      'The webhook events that the key has permission to read. A client can subscribe a webhook only to events that its key may read.',
     resolve: ({ permissions }) => {
       const held = new Set(permissions);
       return webhookEvents.filter((event) => mayReadChanges(held, event));
@@ -137,7 +137,7 @@ builder.objectField(ApiKey, 'webhookEvents', (t) =>
 const IssuedWebhook = builder
   .objectRef<{ secret: string; webhook: typeof Webhook.$inferType }>('IssuedWebhook')
   .implement({
-    description: 'A webhook with its new secret. No later response contains the secret.',
+    description: 'A webhook with its new secret, which the gateway shows only in this response.',
     fields: (t) => ({
       secret: t.exposeString('secret', {
         description:
@@ -174,7 +174,7 @@ builder.queryFields((t) => ({
 }));
 
 const urlDescription = `An https URL on the public Internet, at most ${maxUrlLength} characters, without user name and password.`;
-const locationIdsDescription = `The locations of the company whose events the webhook receives, at most ${maxLocationIds}. If the list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location.`;
+const locationIdsDescription = `The locations of the company whose events the webhook receives, at most ${maxLocationIds}. If this list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location.`;
 
 const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
   description: 'The values of a new webhook.',
@@ -203,17 +203,17 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
   description:
-    'The fields of a webhook to change. Omitted fields are unchanged. If the key may not read the events of the webhook, the client can only disable the webhook.',
+    'The fields of a webhook to change. Omitted fields are unchanged. With a key that may not read all events of the webhook, a client can only disable the webhook or replace its events.',
   fields: (t) => ({
     url: t.string({ description: `Not allowed for pull delivery. ${urlDescription}` }),
     events: t.field({
       type: [WebhookEvent],
-      description: 'The events to which the webhook subscribes. The given events replace the current events.',
+      description: 'The events to which the webhook subscribes, in place of its current events.',
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({
       description:
-        'Whether the webhook gets messages. Disabling cancels waiting deliveries. The gateway never sends events that happen while the webhook is disabled.',
+        'Whether the receiver gets messages. Disabling a webhook cancels its waiting deliveries. The gateway never sends events that happen while the webhook is disabled.',
     }),
   }),
 });
@@ -259,7 +259,7 @@ builder.mutationFields((t) => ({
     type: IssuedWebhook,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Issues a new secret. During a grace period, each message is signed with the new and the former secret, so that receivers can switch to the new secret. A second rotation within the grace period ends the grace period of the first secret.',
+      'Issues a new secret. During a grace period, each message is signed with the new and the former secret, so that receivers can switch to the new secret. The gateway keeps only one former secret, so a second rotation within the grace period discards the oldest secret.',
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({

@@ -11,9 +11,8 @@ import { WhitelistEntry } from './whitelist.ts';
 const defaultFeedPageSize = 1000;
 
 /**
- * The cost of one page of the whitelist feed, for the function that computes the cost of an operation. A page of any
- * size costs one rate limit point. The page costs more only when the query selects fields of whitelist entries that
- * need a separate database read.
+ * The cost options of one page of the whitelist feed. A page of any size costs one rate limit point, unless the query
+ * selects fields of whitelist entries that need a separate database read.
  */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 
@@ -34,12 +33,12 @@ const WhitelistRemoval = builder.objectRef<Removal>('WhitelistRemoval').implemen
 
 const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implement({
   description:
-    'A page of the changes of a whitelist. Apply removals before upserts, and find the entries in your copy by their identifiers. The whitelist feed may return the same change more than once.',
+    'A page of the changes of a whitelist. Apply `removals` before `upserts`, and find the entries in your copy by `id`. The whitelist feed may return the same change more than once.',
   fields: (t) => ({
     upserts: t.field({
       type: [WhitelistEntry],
       complexity: pageComplexity,
-      description: 'New or changed entries, with their current values.',
+      description: 'Entries that were added or changed, with their current values.',
       resolve: ({ upserts }) => createChunkedList(upserts),
     }),
     removals: t.field({
@@ -55,7 +54,7 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
     hasMore: t.exposeBoolean('hasMore', { description: 'Whether more changes are available now.' }),
     reset: t.exposeBoolean('reset', {
       description:
-        'Whether you must discard your copy of the whitelist. If true, this page is the first page of the whole list. The value is true when the cursor was too old, came from a release before 1.6.0, or was created before the database was restored.',
+        'Whether you must discard your copy of the whitelist. If `reset` is true, this page is the first page of the whole whitelist. `reset` is true when the cursor in `after` is too old, comes from a release before 1.6.0, or was created before the database was restored.',
     }),
     timezone: t.exposeString('timezone', {
       description: "IANA name of the location's time zone, in which `hours` apply.",
@@ -83,7 +82,7 @@ builder.queryField('whitelistChanges', (t) =>
     // See `pageComplexity`, which explains the cost of the field `whitelistChanges`.
     complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize },
     description:
-      'The changes of a whitelist, for gates that keep a copy of the whitelist. Without `after`, the pages contain the whole whitelist. With `after`, the pages contain only the changes since this cursor.',
+      'The changes of a whitelist, for gates that keep a copy of the whitelist. If the first request omits `after`, the pages contain the whole whitelist. With `after`, the pages contain only the changes since this cursor.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -109,7 +108,7 @@ builder.queryField('whitelistCursor', (t) =>
   t.string({
     permission: 'READ_WHITELIST',
     description:
-      'A cursor that stands after the last change of a whitelist so far. Read the cursor before you read the list with `whitelist`; `whitelistChanges` then returns every later change.',
+      'A cursor for `whitelistChanges`, which stands after the latest change of the whitelist. Read the cursor before you read the list with `whitelist`; `whitelistChanges` then returns every later change.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -13,9 +13,9 @@ import { entryValues, WhitelistEntry, WhitelistEntryInput, whitelistEntryRule } 
 import { identifier } from './rules.ts';
 
 /**
- * The validation rule of the argument `entries` checks only the number of rows in an import. Later, the gateway
- * validates each row separately. An import stores its valid rows even if other rows are invalid, except in the mode
- * REPLACE.
+ * The validation rule of the argument `entries` checks only the number of rows in an import. The gateway later
+ * validates each row separately, because an import stores its valid rows even if other rows are invalid, except in the
+ * mode REPLACE.
  */
 const entriesRule = z
   .array(z.unknown())
@@ -30,18 +30,18 @@ const ImportMode = builder.enumType('ImportMode', {
     UPSERT: { description: 'Adds entries, and replaces the values of entries with the same plate.' },
     REPLACE: {
       description:
-        'Replaces the whole whitelist by the rows, in one transaction. If one row is rejected, nothing changes and the counters of created, updated, unchanged and deleted entries are 0.',
+        'Replaces the whole whitelist by the rows, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0.',
     },
   } as const,
 });
 
 const ImportOutcome = builder.enumType('ImportOutcome', {
-  description: 'The result of a row.',
+  description: 'What an import did with a row.',
   values: {
-    CREATED: { description: 'The row became a new entry.' },
-    UPDATED: { description: 'The row replaced the values of an existing entry.' },
-    UNCHANGED: { description: 'The whitelist already had the entry with the same values.' },
-    REJECTED: { description: 'The row was rejected. The field `error` contains the reason.' },
+    CREATED: { description: 'The import created an entry from the row.' },
+    UPDATED: { description: 'The import replaced the values of an existing entry by the row.' },
+    UNCHANGED: { description: 'The whitelist already contained an entry with the same values.' },
+    REJECTED: { description: 'The gateway rejected the row for the reason in the field `error`.' },
   } as const,
 });
 
@@ -53,7 +53,7 @@ const readEntry = (row: unknown) => entryValues(parseInput(whitelistEntryRule, r
 
 export const ImportError = builder.objectRef<RowError>('ImportError').implement({
   description:
-    'The reason why the gateway rejected a row. The gateway would return an equal error message for a request with only this row.',
+    'The reason why the gateway rejected a row. A mutation for only this row, such as `createWhitelistEntry`, would fail with the same error.',
   fields: (t) => ({
     code: t.string({
       description: 'The error code: `VALIDATION_ERROR` or `DUPLICATE_VEHICLE`.',
@@ -62,7 +62,8 @@ export const ImportError = builder.objectRef<RowError>('ImportError').implement(
     message: t.exposeString('message', { description: 'The message of the error.' }),
     field: t.string({
       nullable: true,
-      description: 'The invalid field; null for a plate that is already in the whitelist.',
+      description:
+        'The name of the invalid field; null when the plate of the row is already in the whitelist.',
       resolve: ({ details }) => details?.field,
     }),
     value: t.field({
@@ -80,7 +81,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
     index: t.exposeInt('index', { description: 'Position of the row in the request, counted from 0.' }),
     outcome: t.field({
       type: ImportOutcome,
-      description: 'The result of the row.',
+      description: 'What the import did with the row.',
       resolve: () => 'REJECTED' as const,
     }),
     entry: t.field({
@@ -88,7 +89,8 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       nullable: true,
       permission: 'READ_WHITELIST',
       complexity: { field: 10, multiplier: 1, reads: false }, // cheap: one SQL statement reads 1,000 whitelist entries
-      description: 'The existing entry with the same plate, if the row was rejected because of this entry.',
+      description:
+        'The existing entry with the same plate, if the gateway rejected the row because of this entry.',
       resolve: ({ locationId, takenPlate }, _, { services: { whitelist } }) =>
         takenPlate && whitelist.entryOfPlate(locationId, takenPlate),
     }),
@@ -96,7 +98,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       type: ImportError,
       nullable: true,
       complexity: { field: 1, multiplier: 1, reads: false }, // no database read, because each row contains its error
-      description: 'The error because of which the gateway rejected the row.',
+      description: 'The reason why the gateway rejected the row.',
       resolve: ({ error }) => error,
     }),
   }),
@@ -106,9 +108,11 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
   description:
     'The result of an import. With `dryRun`, the gateway imports nothing and returns the result that a real import would have.',
   fields: (t) => ({
-    total: t.exposeInt('total', { description: 'Number of rows in the call.' }),
+    total: t.exposeInt('total', { description: 'Number of rows in the request.' }),
     created: t.exposeInt('created', { description: 'Number of rows that became new entries.' }),
-    updated: t.exposeInt('updated', { description: 'Number of rows that changed an entry.' }),
+    updated: t.exposeInt('updated', {
+      description: 'Number of rows that replaced the values of an existing entry.',
+    }),
     unchanged: t.exposeInt('unchanged', {
       description: 'Number of rows whose values are equal to the values of an existing entry.',
     }),
@@ -118,10 +122,10 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rejected: t.int({ description: 'Number of rejected rows.', resolve: ({ rejected }) => rejected.length }),
     rows: t.field({
       type: [ImportRow],
-      description: 'The rejected rows, in the order in which the request contains them.',
+      description: 'The rejected rows, in the order of the request.',
       // The cost computation assumes that the gateway rejects at most 200 rows of an import. In practice, even an
-      // import of 10,000 rows rejects only a few rows. Because of `wholeReads`, a selected field that reads the
-      // database still costs points for every row of the import.
+      // import of 10,000 rows rejects only a few rows. With `wholeReads`, the gateway nevertheless charges a selected
+      // field that reads the database for every row of the import.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),
@@ -135,7 +139,7 @@ builder.mutationField('importWhitelistEntries', (t) =>
     permission: 'WRITE_WHITELIST',
     rowsPerPoint: 1000,
     description:
-      'Imports many vehicles at once. The gateway reports invalid rows and imports the other rows. With REPLACE, the gateway imports all rows or none. The gateway imports each batch of 2,500 rows (250 on the embedded database) in one transaction. REPLACE is a single transaction.',
+      'Imports many vehicles at once. In the modes CREATE and UPSERT, the gateway reports invalid rows and imports the valid rows, each batch of 2,500 rows (250 on the embedded database) in one transaction. In the mode REPLACE, the gateway imports all rows or none, in a single transaction.',
     args: {
       locationId: t.arg.id({
         required: true,

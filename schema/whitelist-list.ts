@@ -31,7 +31,8 @@ const filterArguments = builder.args((t) => ({
   }),
   validAt: t.field({
     type: 'DateTime',
-    description: 'An instant: the list contains only entries that are valid at this time. Hours are ignored.',
+    description:
+      'An instant: the list contains only entries that are valid at this time. The filter ignores the weekly hours of the entries.',
     validate: instant,
   }),
 }));
@@ -43,7 +44,7 @@ const filterArguments = builder.args((t) => ({
  */
 const validAtCost = 200;
 
-/** The cost of a field that returns a whitelist. The cost depends on the filter `validAt`. */
+/** The cost of a field that returns a whitelist, which is higher with the filter `validAt`. */
 const listCost = {
   field: 1,
   fieldOf: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),
@@ -97,7 +98,7 @@ builder.queryField('whitelist', (t) =>
       permission: 'READ_WHITELIST',
       complexity: listCost,
       description:
-        'The entries of a location, oldest first. Use this field if the key may read whitelists but not locations.',
+        'The entries of a location, oldest first. Unlike `Location.whitelist`, the query `whitelist` does not need the permission `READ_LOCATIONS`.',
       args: {
         locationId: t.arg.id({
           required: true,

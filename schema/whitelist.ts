@@ -24,8 +24,8 @@ export const referenceId = filledText(maxReferenceIdLength, 'Reference id must n
 export const lengthOfReferenceId = `1 to ${maxReferenceIdLength} characters`;
 
 /**
- * The optional text fields of a whitelist entry. This module creates the validation rules, output fields and input
- * fields of these text fields.
+ * The optional text fields of a whitelist entry, for which this module creates the validation rules and the GraphQL
+ * fields.
  */
 const optionalTexts = {
   vehicleType: { maxLength: 50, content: 'Kind of vehicle in free text' },
@@ -98,7 +98,7 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     maxEntries: t.exposeInt('maxEntries', { nullable: true, description: description.maxEntries }),
     version: t.exposeInt('version', {
       description:
-        'Version number, for the argument `expectedVersion`. The version starts at 1 and increases with each change.',
+        'Version number, which a client can send as `expectedVersion`. The version starts at 1 and increases with each change.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -123,7 +123,7 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     validUntil: t.field({
       type: 'DateTime',
       description:
-        'The time until which the vehicle may enter. The time must be after `validFrom`. Null means no end.',
+        'The time until which the vehicle may enter, which must be later than `validFrom`. Null means no end.',
     }),
     hours: t.field({
       type: [WeeklyHoursInput],
@@ -139,7 +139,7 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
 
 /**
  * Converts the input of a client to the values of a whitelist entry. If the client omits an optional value, the value
- * becomes null. If the client omits `hours` or `maxEntries`, the value of this field stays unchanged.
+ * becomes null; only `hours` and `maxEntries` then stay unchanged.
  */
 export function entryValues(input: z.output<typeof whitelistEntryRule>): WhitelistEntryValues {
   return {
