@@ -1,5 +1,5 @@
 // `npm run build` writes the pages and the bundled programs to the folder dist/. With the option `--if-changed`, which
-// `npm start` uses, this script does nothing if dist/ is up to date.
+// `npm start` uses, this script builds only if dist/ is out of date.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -44,8 +44,8 @@ async function stampOfSources() {
 
 /**
  * Makes every import of the package graphql load the same copy of the package. Some packages import the ES modules of
- * graphql, and others load its CommonJS files. Without this plugin, the bundle would therefore contain two copies of
- * graphql. A copy of graphql rejects a schema that another copy of graphql has created.
+ * graphql, and others load its CommonJS files, so the bundle would contain two copies of graphql without this plugin. A
+ * copy of graphql rejects a schema that another copy of graphql has created.
  */
 const oneGraphql = {
   name: 'one-graphql',
@@ -77,8 +77,8 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/bootstrap-key.ts', 'cli/pms.ts'],
     entryNames: '[name]',
     outdir: 'dist',
-    // The bundle contains the npm packages. If the packages were not in the bundle, Node would have to find and read
-    // 1,500 package files. A start would then take twice as long.
+    // The bundle contains the code of the npm packages. Without bundled packages, Node would have to find and read
+    // 1,500 package files, and the gateway would take twice as long to start.
     bundle: true,
     external: externalPackages,
     plugins: [oneGraphql],

@@ -14,8 +14,8 @@ const documentsOf = (folder: string, options: object = {}) => ({
 });
 
 /**
- * The values of the generated enums have the same names as in the GraphQL schema. The command line lists these names as
- * the allowed values of its options.
+ * The values of the generated enums have the same names as in the GraphQL schema, because the command line lists these
+ * names as the allowed values of its options.
  */
 const enumValues = {
   enumType: 'const',

@@ -2,15 +2,14 @@ import { totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /**
- * The memory that one process of the test run needs, in bytes. One process runs many test files, and keeps the embedded
- * databases of all these files in memory.
+ * The memory that one test process needs, in bytes. One test process runs many test files, and keeps the embedded
+ * databases of all these test files in memory.
  */
 const workerBytes = 4 * 1024 ** 3;
 
 export default defineConfig({
-  // With the alias in `resolve`, all imports of the package graphql load its CommonJS build. Node also loads the
-  // CommonJS build for the packages in node_modules. Without the alias, Vite would load a second copy of the package
-  // graphql.
+  // With the alias in `resolve`, all imports of the package graphql load its CommonJS build, which Node also loads for
+  // the packages in node_modules. Without the alias, Vite would load a second copy of the package graphql.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
@@ -21,11 +20,12 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000, interval: 50 } },
     // Many tests wait for a timer or for another process, so four test processes keep only two processor cores busy.
     maxWorkers: Math.max(1, Math.min(4, Math.floor(totalmem() / workerBytes))),
-    // Each test process runs many test files. If each test file loaded the gateway again, a third of the total time
-    // would be needed for loading.
+    // Each test process runs many test files, and loads the gateway's code only once. If each test file loaded the code
+    // again, loading would take a third of the total time.
     isolate: false,
     globalSetup: 'test/support/global-setup.ts',
-    // `npm run coverage` writes a report for people to read. The project requires no minimum test coverage.
+    // `npm run coverage` writes a report of the test coverage for people to read. The project requires no minimum
+    // coverage.
     coverage: {
       include: ['src/**', 'schema/**', 'rest/**', 'cli/**', 'contract/**'],
       exclude: ['**/generated/**'],

@@ -38,7 +38,8 @@ const run = (script) =>
     });
   });
 
-// Two checks that run at the same time must not install the same packages.
+// This script installs the packages before the checks, because two checks that run at the same time must not install
+// the same packages.
 installPackages('tools');
 installPackages('bench');
 

@@ -1,6 +1,6 @@
 // Starts the built gateway with the Node version that runs this file, sends one REST request and one GraphQL request,
-// and stops the gateway. The script .ci/run starts this file with the Node version in .nvmrc. The test suites start the
-// gateway with the installed Node version instead.
+// and stops the gateway. The script .ci/run starts this file with the Node version in .nvmrc, because the test suites
+// use only the installed Node version.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

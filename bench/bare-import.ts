@@ -2,12 +2,12 @@ import type { Sql } from '../src/database/types.ts';
 import { newId } from '../src/ids.ts';
 import { bulkLocations, locationId } from './world.ts';
 
-// This file writes the rows of an import with plain SQL statements, without the gateway.
+// This file writes the rows of an import to the database with plain SQL statements, without the gateway.
 
 /** The id of the location whose whitelist the measured imports change. */
 export const importTarget = locationId(bulkLocations.import);
 
-/** The maximum number of rows in one import request and in one SQL statement of a benchmark. */
+/** The maximum number of rows that one import request, or one plain SQL statement, writes in the benchmark. */
 const rowsAtOnce = 10_000;
 
 /** A row of a measured import. */
@@ -27,7 +27,7 @@ const columns = ['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicl
 const plateColumns = '"plateType", "plateCode", "plateNumber"';
 /**
  * An SQL statement that inserts rows of a whitelist. The first two SQL parameters are the id of the location and the
- * ids of the whitelist entries. Each further parameter is an array with the values of one column.
+ * ids of the whitelist entries. Each further SQL parameter is an array with the values of one column of the table.
  */
 const insert = `INSERT INTO "WhitelistEntry" ("locationId", id, "referenceId", ${plateColumns}, "vehicleType", note)
   SELECT $1::text, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`;
@@ -35,8 +35,8 @@ const upsert = `${insert} ON CONFLICT ("locationId", ${plateColumns})
   DO UPDATE SET "vehicleType" = EXCLUDED."vehicleType", note = EXCLUDED.note`;
 
 /**
- * For each import mode, the SQL statement that writes the rows of an import without the gateway. An import through
- * the gateway cannot be faster than this SQL statement alone.
+ * For each import mode, the SQL statement that writes the rows of an import without the gateway. An import through the
+ * gateway cannot be faster than the plain SQL statement.
  */
 const bareStatements: Record<Mode, string> = {
   CREATE: `${insert} ON CONFLICT DO NOTHING`,
@@ -47,7 +47,7 @@ const bareStatements: Record<Mode, string> = {
   ) ${upsert}`,
 };
 
-/** Writes rows without the gateway. One SQL statement writes as many rows as one import request of the gateway. */
+/** Writes the rows of an import with plain SQL statements, each with as many rows as one import request. */
 export async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]): Promise<void> {
   for (let first = 0; first < written.length; first += rowsAtOnce) {
     const part = written.slice(first, first + rowsAtOnce);

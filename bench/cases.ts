@@ -17,7 +17,8 @@ export interface ComparedCase {
   /** The allowed share of responses with a status outside `statuses`; the default is 0. */
   tolerance?: number;
   /**
-   * The goal of the case: the minimum of the gateway's requests per second divided by the peer's requests per second.
+   * The goal of the benchmark case: the minimum of the gateway's requests per second, divided by the peer's requests
+   * per second.
    */
   goal?: number;
   /**
@@ -33,8 +34,8 @@ export interface ComparedCase {
 }
 
 /**
- * In the case `over-limit`, the maximum share of requests that do not get status 429. The gateway accepts one request
- * of an API key in each rate limit window.
+ * The maximum share of requests in the benchmark case `over-limit` that do not get status 429. In each rate limit
+ * window, the gateway accepts one request with the API key of this benchmark case.
  */
 export const shareWithinLimit = 0.001;
 
@@ -93,8 +94,8 @@ export const comparedCases: readonly ComparedCase[] = [
     peer: 'hand-written',
     statuses: [200],
     // For gate decisions by plate, the gateway must be at least 1.5 times as fast as the hand-written service. A gate
-    // decision by camera text may cost 1.2 times as much as a gate decision by plate. The goal for camera text is
-    // therefore 1.5 / 1.2.
+    // decision by camera text may take 1.2 times as long as a gate decision by plate, so the goal for gate decisions by
+    // camera text is 1.5 / 1.2.
     goal: 1.5 / 1.2,
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },

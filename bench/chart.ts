@@ -16,7 +16,7 @@ const colorWithoutGoal = '#6b7280';
 /** Draws a chart with a bar for each ratio of two speeds (in requests per second), and a line at the ratio 1. */
 export function drawChart(cases: Record<string, Measured & RecordedCase>): string {
   const ratios = Object.values(cases).flatMap(({ title, figures }) =>
-    // The chart shows only speeds, and omits costs. A figure with a maximum (`most`) as its goal is a cost.
+    // The chart omits figures whose goal is a maximum (`most`), because these figures are costs and not speeds.
     figures.filter(({ most }) => most === undefined).map((figure) => ({ title, figure })),
   );
   const scale = (width - left - right) / largestRatio;

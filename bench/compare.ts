@@ -48,8 +48,8 @@ export async function compare(bench: Bench, compared: ComparedCase): Promise<Cas
 }
 
 /**
- * Whether a measured server is a plain Node server, which shows the maximum speed of this machine. If the peer of a
- * case is already a plain Node server, the benchmark does not start a second plain Node server.
+ * Whether a measured server is a plain Node server, which shows the maximum speed of this machine. If a benchmark case
+ * compares the gateway with a plain Node server, the benchmark does not start a second plain Node server.
  */
 const isCeiling = (side: Side) => side.startsWith('node-http');
 
@@ -70,10 +70,7 @@ async function limitsOf(
   return limits;
 }
 
-/**
- * The numbers of the requests that the benchmark sends to the gateway and to the peer, in order to compare the
- * responses.
- */
+/** The numbers of the requests with which the benchmark compares the responses of the gateway and the peer. */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 
 async function expectEqualAnswers(
@@ -86,8 +83,8 @@ async function expectEqualAnswers(
     for (const { side, server, traffic } of sides) {
       const { path, ...request } = trafficOf(traffic, side, bench.world).build(number);
       let response = await fetch(server.origin + path, request);
-      // If a case expects the status 429, the benchmark sends each request twice. Only the second request exceeds the
-      // rate limit of the API key.
+      // If a benchmark case expects the status 429, the benchmark sends each request twice, because the first request
+      // does not exceed the rate limit of the API key.
       if (!statuses.includes(response.status)) response = await fetch(server.origin + path, request);
       const body = (await response.json()) as never;
       if (!statuses.includes(response.status))
@@ -109,8 +106,8 @@ async function expectEqualAnswers(
 /** Whether a server with which the gateway is compared (a peer) must send the same headers as the gateway. */
 const sendsOurHeaders = (side: Side) => side !== 'postgraphile' && side !== 'sofa';
 /**
- * The response headers that the comparison ignores. These headers depend on the encoding, on the connection or on the
- * API.
+ * The response headers that the comparison of two servers ignores, because these headers depend on the encoding, on the
+ * connection or on the API.
  */
 const transport = new Set([
   'connection',
@@ -128,9 +125,9 @@ const headerNames = ({ headers }: Response) => [...headers.keys()].filter((name)
 const made = new Set(['createdAt', 'updatedAt', 'requestId', 'version']);
 
 /**
- * Prepares a response body for the comparison with the response of another server. The function removes fields that
- * differ from response to response, such as `requestId`. The function also converts times from texts to numbers,
- * because the servers write the same time in different forms.
+ * Prepares a response body for the comparison with the response of another server. The function `comparable` removes
+ * fields that differ from response to response, such as `requestId`. `comparable` also converts times from texts to
+ * numbers, because the servers format the same time differently.
  */
 function comparable(value: unknown): unknown {
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return Date.parse(value);

@@ -24,14 +24,15 @@ const writes = [
 const mostRemovals = 50_000;
 
 /**
- * The goal of the benchmark: the maximum ratio of the processor time of a write with the whitelist feed to the
+ * The goal of this benchmark case: the maximum of the processor time of a write with the whitelist feed, divided by the
  * processor time of a write without the feed.
  */
 const mostCost = 1.05;
 
 /**
  * The duration of the warm-up before each measurement, in seconds. Before the warm-up, the benchmark switches the
- * triggers on or off. Therefore, PostgreSQL plans the SQL statements of every connection again during the warm-up.
+ * triggers of the whitelist table on or off, which invalidates the stored query plans. During the warm-up, PostgreSQL
+ * plans the SQL statements of every connection again.
  */
 const warmUpSeconds = 1;
 

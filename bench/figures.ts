@@ -45,7 +45,7 @@ function runsOf(entries: Record<string, Measured>): string {
   return all.map(([run, of], index) => `- ${run}${index === 0 ? '' : `: ${of.join(', ')}`}`).join('\n');
 }
 
-/** Returns the recorded figures for both kinds of database as Markdown. */
+/** Returns the recorded figures as Markdown: one section for PostgreSQL, and one for the embedded database. */
 const sections = <Entry>(recorded: Recorded<Entry>, tableOf: (entries: Record<string, Entry>) => string) =>
   Object.entries(recorded)
     .filter(([, entries]) => Object.keys(entries).length > 0)
@@ -64,7 +64,10 @@ const tables: Record<string, string> = {
 
 const read = (name: string) => readFile(new URL(name, import.meta.url), 'utf8');
 
-/** Returns the text of README.md with tables of the latest results. Comments in README.md mark where each table begins and ends. */
+/**
+ * Returns the text of README.md with tables of the recorded figures. HTML comments in README.md mark where each table
+ * begins and ends.
+ */
 async function readmeWithTables(): Promise<string> {
   let text = await read('README.md');
   for (const [name, table] of Object.entries(tables)) {

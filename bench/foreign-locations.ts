@@ -10,8 +10,8 @@ import { bulkLocations, locationId } from './world.ts';
 
 // This benchmark checks that clients cannot learn from response times whether a location of another company exists. The
 // benchmark sends, in turn, requests for a location of another company and requests for two locations that do not
-// exist. The gateway treats the two missing locations equally, so the difference between their response times is the
-// error of the measurement.
+// exist. The gateway treats the two locations that do not exist equally, so the difference between their response times
+// shows the measurement error.
 
 const roundsOfEach = 4_000;
 const warmUpRounds = 300;

@@ -18,7 +18,7 @@ import { createdReference } from './world.ts';
 const plateType = 'RAK';
 const plateCode = 'Y';
 
-/** Creates rows for an import. The imported plates have consecutive numbers. */
+/** Creates rows for an import, with plates that have consecutive numbers. */
 const rows = (first: number, count: number, values: { vehicleType: string; note?: string }): ImportedRow[] =>
   Array.from({ length: count }, (_, index) => ({
     referenceId: createdReference,
@@ -43,9 +43,9 @@ interface Import {
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
- * A whitelist entry with a plate that no measured import contains. Before each measured CREATE import, a REPLACE import
- * removes all other entries from the whitelist. A REPLACE import needs at least one row, so this entry remains in the
- * whitelist.
+ * The only whitelist entry before each measured CREATE import, with a plate that no measured import contains. The
+ * whitelist is not empty before the import, because a REPLACE import restores the whitelist in an embedded database,
+ * and a REPLACE import needs at least one row.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 
@@ -100,8 +100,9 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(server.origin + path, {
     method: 'POST',
-    // Each import request uses a new connection to the gateway. While an SQL statement on an embedded database blocks
-    // this process, the gateway could close an idle connection, and the next request on this connection would fail.
+    // Each import request uses a new connection to the gateway, because the gateway may close an idle connection while
+    // an SQL statement on an embedded database blocks the benchmark process. The next request on the closed connection
+    // would fail.
     headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', Connection: 'close' },
     body: JSON.stringify(body),
   });
@@ -148,7 +149,9 @@ const csvOf = (imported: readonly ImportedRow[]) =>
     ),
   ].join('\n');
 
-/** A way to write the rows of an import: over the gateway, over another server, or with a plain SQL statement. */
+/**
+ * A method to write the rows of an import: through the gateway, through another server, or with plain SQL statements.
+ */
 interface Way {
   label: string;
   pid?: number;

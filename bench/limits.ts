@@ -10,13 +10,13 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// This file measures two speeds that the gateway cannot exceed in a benchmark case on this machine. The first speed is
-// the speed of a plain Node HTTP server that always sends the same response. The second speed is the speed of the
-// program pgbench with the SQL statements of the case.
+// For each benchmark case, this file measures two upper limits of the gateway's speed on this machine: the speed of a
+// plain Node HTTP server that always sends the same response, and the speed of the program pgbench with the SQL
+// statements of the benchmark case.
 
 /**
- * The maximum speed for a benchmark case: the requests per second that another program reaches without the gateway. The
- * field `reached` is the speed of the gateway divided by this maximum speed.
+ * An upper limit of the gateway's speed in a benchmark case: the requests per second that another program reaches
+ * without the gateway. The field `reached` is the speed of the gateway, divided by the upper limit `perSecond`.
  */
 export interface Limit {
   label: string;
@@ -31,7 +31,9 @@ export interface RawAnswer {
   body: string;
 }
 
-/** The response headers that Node itself adds for each connection. */
+/**
+ * The response headers that Node itself sets, so the plain Node server must not copy them from the gateway's response.
+ */
 const ofTheConnection = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
 async function answerOf(
@@ -46,8 +48,8 @@ async function answerOf(
       headers: { ...request.headers, 'Accept-Encoding': 'identity' },
     });
   let response = await ask();
-  // If a case expects the status 429, the benchmark sends the request twice. The first request does not exceed the rate
-  // limit of the API key.
+  // If a benchmark case expects the status 429, the benchmark sends the request twice, because the first request does
+  // not exceed the rate limit of the API key.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
@@ -80,8 +82,8 @@ export async function statementsAlone(
       await response.arrayBuffer();
     };
     const first = freshNumbers();
-    // The benchmark does not record the SQL statements of the first requests. Some of these statements only look up the
-    // API key, which later requests read from a cache.
+    // The benchmark does not record the SQL statements of the first requests, because only these requests look up the
+    // API keys in the database; later requests read the API keys from a cache.
     for (let n = 0; n < sampledRequests; n++) await ask(first + n);
     for (let n = first + sampledRequests; n < first + 2 * sampledRequests; n++) {
       const statements = await statementsOf(() => ask(n));
@@ -151,8 +153,8 @@ const madeId = /(?!01900000-)[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f
 const newIdSql = 'gen_random_uuid()::text';
 
 /**
- * Returns a script for pgbench with the SQL statements of one request and their values. In each run of the script,
- * pgbench uses new plate numbers and new values for generated identifiers.
+ * Returns a script for pgbench with the SQL statements of one request and the values of their parameters. In each run
+ * of the script, pgbench uses new plate numbers and new values for generated identifiers.
  */
 function scriptOf(statements: readonly Executed[], n: number): string {
   const own = new RegExp(`(${madeId.source}|\\b${n}\\b)`);
@@ -179,7 +181,7 @@ function scriptOf(statements: readonly Executed[], n: number): string {
 const literal = (text: string) =>
   `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3A')}'`;
 
-/** Returns an SQL statement in which each colon in a string is escaped for pgbench. */
+/** Escapes each colon in the string literals of an SQL statement, for pgbench. */
 const withoutColons = (statement: string) =>
   statement.replace(/'((?:[^']|'')*)'/g, (_, text: string) => literal(text.replaceAll("''", "'")));
 

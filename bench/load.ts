@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, type Side, trafficOf } from './traffic.ts';
 import type { World } from './world.ts';
 
-// This file runs in a separate process, which sends the requests of a short measurement of one server. The process is
+// This file runs in a separate process, which sends the requests of a measurement to one server. The process is
 // separate, so that the work of sending requests does not slow down the measured servers.
 
 /**
@@ -21,8 +21,8 @@ export interface LoadJob {
   seconds: number;
   connections: number;
   /**
-   * The number of the first request that this measurement sends. Requests with equal numbers are equal. If the requests
-   * create objects, each measurement therefore needs unused request numbers.
+   * The number of the first request that this measurement sends. Two requests of the same kind with the same number are
+   * identical. Therefore, if the requests create objects, each measurement needs unused request numbers.
    */
   from: number;
   /**
@@ -35,7 +35,7 @@ export interface LoadJob {
 /** The results of one measurement. */
 export interface LoadResult {
   answers: number;
-  /** The first request number that is still unused after this measurement. */
+  /** The number after the last request number that this measurement used. */
   next: number;
   seconds: number;
   p50: number;
@@ -48,7 +48,7 @@ export interface LoadResult {
   failures: number;
 }
 
-/** How many requests are built for each connection before the measurement starts. */
+/** The number of requests that the process builds for each connection before the measurement starts. */
 const preparedRequests = 100;
 
 const percentile = (sorted: readonly number[], share: number) =>

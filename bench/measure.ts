@@ -13,8 +13,8 @@ export interface Bench {
   world: World;
   database: Database;
   /**
-   * Starts the gateway or a server with which the gateway is compared (a peer). The server gets the pepper of the API
-   * keys and the URLs of the databases as environment variables.
+   * Starts the gateway or a server with which the gateway is compared (a peer). The started server gets the pepper of
+   * the API keys and the URLs of the databases as environment variables.
    */
   start(side: Side, nodeOptions?: string[]): Promise<Server>;
   /** Starts a plain Node server that answers every request with the same response. */
@@ -26,16 +26,16 @@ export interface Bench {
    * locations.
    */
   openBeside(): Promise<{ database: Database; isSame: boolean; close(): Promise<void> }>;
-  /** Opens a gateway in this process, so that the benchmark can record the SQL statements of the gateway. */
+  /** Opens a gateway in the benchmark process, so that the benchmark can record the SQL statements of the gateway. */
   openHere(): Promise<Gateway>;
-  /** The URL of PostgreSQL and the size of each server's connection pool; undefined for the embedded database. */
+  /** The URL of PostgreSQL and the size of each server's connection pool, or `undefined` for the embedded database. */
   postgres: { url: string; poolSize: number } | undefined;
   /** The minimum (`least`) and the maximum (`most`) number of pairs of measurements when two servers are compared. */
   pairs: { least: number; most: number };
   pairSeconds: number;
   /**
-   * The duration, in seconds, of a measurement with a constant rate of requests. The duration is long enough for an
-   * exact 99th percentile (p99) of the response times.
+   * The duration, in seconds, of a measurement of gate decisions, which is long enough for an exact 99th percentile
+   * (p99) of the response times.
    */
   longRoundSeconds: number;
   warmUpSeconds: number;
@@ -52,8 +52,8 @@ let numbers = 1;
 export const freshNumbers = () => (numbers += 10_000_000);
 
 /**
- * A server that a benchmark case measures, and the kind of requests that the benchmark sends to this server. The server
- * is the gateway, or a server with which the gateway is compared (a peer).
+ * A server that a benchmark case measures (the gateway or a peer), and the kind of requests that the benchmark sends to
+ * this server.
  */
 export interface MeasuredSide {
   side: Side;
@@ -64,8 +64,8 @@ export interface MeasuredSide {
 
 /**
  * Measures servers repeatedly for a short time, and returns the median of each figure. In each repetition of the
- * measurement, every server is measured once, and the order of the servers is random. A value in `rates` and the value
- * with the same index in `p99s` come from the same repetition.
+ * measurement, every server is measured once, in random order. The values in `rates` and `p99s` with the same index
+ * come from the same repetition.
  *
  * @param accept a function that throws an error when the server sent unexpected responses
  * @param figuresOfCase a function that computes the figures of the case; the measurement stops when no figure is

@@ -21,10 +21,9 @@ export interface Figure extends Partial<Spread> {
 export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
- * The maximum number of pairs of measurements in a case. Four times as many pairs halve the width of the confidence
- * interval. With 40 pairs, the interval is therefore about half as wide as with nine pairs. If 40 pairs do not decide
- * whether a figure meets its goal, the figure is very close to the goal. To decide whether the goal is met, the
- * benchmark would then need hundreds of pairs, which take an hour for one case.
+ * The maximum number of pairs of measurements in a benchmark case. With 40 pairs, the confidence interval of a figure
+ * is about half as wide as with nine pairs. If 40 pairs do not decide whether a figure meets its goal, the figure is so
+ * close to the goal that the benchmark would need hundreds of pairs, which take an hour for one benchmark case.
  */
 export const maxPairs = 40;
 
@@ -40,8 +39,8 @@ export function median(values: readonly number[]): number {
 /**
  * Returns the median of the given values, with its confidence interval. The confidence interval comes from the sign
  * test (https://en.wikipedia.org/wiki/Sign_test). The sign test works for any distribution of the measurement noise.
- * With fewer than six values, no interval reaches the confidence level. In this case, the function returns the range
- * from the smallest to the largest value.
+ * With fewer than six values, no interval reaches the confidence level of 95%, so the function returns the range from
+ * the smallest to the largest value.
  */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
@@ -50,13 +49,14 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Returns the number of values below the confidence interval, which is also the number of values above the interval.
+ * Returns how many of `count` values lie below the confidence interval. Equally many values lie above the confidence
+ * interval.
  */
 function leftOutAtEachEnd(count: number): number {
-  // If the `k` smallest and the `k` largest of the `count` values are removed, the other values form a range. `chance`
-  // is the probability that the true median lies outside this range. The true median lies below the range if at most
-  // `k` values are below the true median. The true median lies above the range if at most `k` values are above the true
-  // median.
+  // If the `k` smallest and the `k` largest of the `count` measured values are removed, `chance` is the probability
+  // that the true median lies outside the range of the remaining values. The true median lies below this range if at
+  // most `k` measured values are below the true median, and above this range if at most `k` measured values are above
+  // the true median.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -67,9 +67,9 @@ function leftOutAtEachEnd(count: number): number {
 }
 
 /**
- * Computes the ratio of the two results in each pair of measurements. Returns the median of these ratios with its
- * confidence interval. If the machine becomes slower, both measurements of a pair become slower, so the ratio of the
- * pair stays the same.
+ * Computes the ratio of the two results of each pair of measurements, and returns the median of all ratios with its
+ * confidence interval. If other load slows down the machine, both measurements of a pair become slower, so the ratio of
+ * the two results stays the same.
  */
 export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));
@@ -87,9 +87,9 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 
 /**
  * Makes at least `least` and at most `most` pairs of measurements. The measurement stops when every figure clearly
- * meets or clearly misses its goal (no figure is undecided). The function compares the figures with their goals first
- * after `least` pairs, and then only when the number of pairs has doubled. If the function compared the figures more
- * often, a random result would stop more measurements too early.
+ * meets or clearly misses its goal (no figure is undecided). The function compares the figures with their goals after
+ * `least` pairs, and then each time the number of pairs has doubled. If the function compared the figures more often,
+ * more measurements would end too early because of a random result.
  *
  * @param measurePair a function that makes one pair of measurements
  * @param figures a function that computes the figures of the benchmark from all pairs measured so far

@@ -6,11 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { LoadJob, LoadResult } from './load.ts';
 
-/** Returns the path of a built script. The script `server` is the gateway. All other scripts are in bench/dist/. */
+/**
+ * Returns the path of a built script: `dist/server.js` for the gateway (`server`), and a file in `bench/dist/` for
+ * every other script.
+ */
 const built = (name: string) =>
   fileURLToPath(new URL(name === 'server' ? '../dist/server.js' : `dist/${name}.js`, import.meta.url));
 
-/** How long a process may take to start, in milliseconds. */
+/** The maximum time from the start of a server until it answers requests, in milliseconds. */
 const longestStart = 30_000;
 
 /** A server that runs in its own process. */
@@ -20,7 +23,10 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** How to start a server. In addition to the environment variables in `env`, the function `startServer` sets PORT. */
+/**
+ * The settings with which `startServer` starts a server. In addition to the environment variables in `env`, the
+ * function `startServer` sets PORT.
+ */
 export interface ServerOptions {
   /** The name of the built script to run. */
   script: string;
@@ -35,8 +41,8 @@ export interface ServerOptions {
 }
 
 /**
- * Starts a server and waits until it answers requests. The function discards the standard output of the server (its
- * log), and prints the standard error output of the server.
+ * Starts a server and waits until it answers requests. `startServer` discards the server's standard output (its log),
+ * and prints the server's standard error.
  */
 export async function startServer({
   script,
@@ -124,8 +130,8 @@ export async function residentMemory(pid: number): Promise<number | undefined> {
 
 /**
  * Returns the processor time of a process in milliseconds. Returns `undefined` on an operating system without /proc.
- * The function adds up the processor times of all threads. The operating system shows exact processor times for
- * threads, but shows the processor time of a whole process only in steps of 10 ms.
+ * The function adds up the processor times of all threads of the process, because the operating system shows exact
+ * times only for threads. For a whole process, the operating system shows the time in steps of 10 ms.
  */
 export async function processorTime(pid: number): Promise<number | undefined> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);

@@ -3,12 +3,12 @@ import { type Figure, type Spread, type Verdict, verdictOf } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 import type { DatabaseKind } from './target.ts';
 
-// The figures of earlier benchmark runs are stored in files of this repository. The tables of README.md show the
-// recorded figures, and new benchmark runs are compared with them.
+// The figures of earlier benchmark runs are stored in JSON files in this repository. The tables of README.md show these
+// recorded figures, and each new benchmark run is compared with the recorded figures.
 
 /** The date, the machine and the software versions of the benchmark run that measured the recorded figures. */
 export interface Measured {
-  /** The date of the measurement. */
+  /** The date of the benchmark run. */
   at: string;
   machine: string;
   database: string;
@@ -27,21 +27,21 @@ export interface RecordedCase {
 }
 
 /**
- * The effect of one kind of expensive request on gate decisions. During the measurement, one API key uses up its rate
- * limit with requests of this kind.
+ * The effect of one kind of expensive request on gate decisions, while a client uses up the rate limit of one API key
+ * with such requests.
  */
 export interface RecordedWorst {
   delayMs: number;
   growthMiB: number;
   /**
-   * The ratio of two 99th percentiles (p99) of the gate decision times: during the minute of expensive requests, and
+   * The 99th percentile (p99) of the gate decision times in the minute of the expensive requests, divided by the p99
    * without load. The figures of earlier benchmark runs do not contain `p99Ratio`.
    */
   p99Ratio?: number;
   failures?: number;
 }
 
-/** The price of a request in rate limit points, and the processor time of the request. */
+/** The cost of a request in rate limit points, and the processor time of the request. */
 export interface RecordedCost {
   points: number;
   /** True if docs/contract.md defines how many rate limit points the request costs. */
@@ -66,8 +66,8 @@ export async function readRecorded<Entry>(file: URL): Promise<Recorded<Entry>> {
 }
 
 /**
- * Adds the figures of a benchmark run to a file. For a figure that the run did not measure, the file keeps the older
- * value. If `known` does not contain the name of a figure, the function removes the figure from the file.
+ * Adds the figures of a benchmark run to a file with recorded figures. If the benchmark run did not measure a figure,
+ * the file keeps the recorded figure. Figures whose name is not in `known` are removed from the file.
  *
  * @param known the names of all figures that the file may contain, in the order of the tables in bench/README.md
  */
@@ -108,9 +108,9 @@ const rounded = ({ value, low, high }: Figure): Partial<Spread> =>
   );
 
 /**
- * Returns a line of text for each figure that is worse than the recorded figure. A figure is worse if every value in
- * its confidence interval is worse than every value in the recorded confidence interval. The function skips figures
- * without a confidence interval.
+ * Returns a line of text for each figure of a benchmark case that is worse than the recorded figure. A figure is worse
+ * if every value in its confidence interval is worse than every value in the recorded confidence interval. Figures
+ * without a confidence interval are not compared.
  */
 export function worseThanRecorded(
   { name, figures }: CaseResult,

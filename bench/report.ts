@@ -4,8 +4,8 @@ import type { Limit } from './limits.ts';
 import { type Figure, type Spread, verdictOf } from './pairs.ts';
 
 /**
- * The measurements of one server in a benchmark case. The server is the gateway, or a server with which the gateway is
- * compared (a peer). The values `perSecond`, `p50` and `p99` are medians over all repetitions of the measurement.
+ * The measurements of one server (the gateway or a peer) in a benchmark case. The values `perSecond`, `p50` and `p99`
+ * are medians over all repetitions of the measurement.
  */
 export interface SideFigures {
   label: string;
@@ -16,7 +16,9 @@ export interface SideFigures {
   peakMemory: number;
   /** The processor time that the server needs for one request, in microseconds. */
   processorMicroseconds: number;
-  /** The processor time of one request in each repetition of the measurement, in microseconds. */
+  /**
+   * For each repetition of the measurement, the processor time that the server needed for one request, in microseconds.
+   */
   processorTimes: number[];
   /** The requests per second in each repetition of the measurement. */
   rates: number[];
@@ -30,9 +32,9 @@ export interface CaseResult {
   sides: SideFigures[];
   /** The measured figures, which the benchmark stores and compares with later runs. */
   figures: Figure[];
-  /** The speeds that the gateway cannot exceed in this case on this machine. */
+  /** The upper limits of the gateway's speed in this benchmark case on this machine. */
   limits?: Limit[];
-  /** Lines of text below the figures: additional figures, or the reason why the case was not measured. */
+  /** Lines of text below the figures: additional figures, or the reason why the benchmark case was not measured. */
   notes?: string[];
 }
 
@@ -67,11 +69,13 @@ function figureText(figure: Figure): string {
   return `${(verdict === 'met' ? verdict : verdict.toUpperCase()).padEnd(9)} ${shown}, goal ${goalText(figure)}`;
 }
 
-/** Returns an upper limit of the speed as text, and how much of this limit the gateway reaches. */
+/**
+ * Returns a text with an upper limit of the gateway's speed, and with the share of this limit that the gateway reaches.
+ */
 const limitText = ({ label, perSecond, reached }: Limit) =>
   `limit: ${label} ${number(perSecond)}/s; the gateway reaches ${spreadText(reached)} of it`;
 
-/** Returns the result of a case as lines of text. */
+/** Returns the result of a benchmark case as lines of text. */
 export function caseLines({ title, sides, figures, limits = [], notes = [] }: CaseResult): string {
   const rows = sides.map((side) =>
     [
@@ -92,7 +96,7 @@ export function caseLines({ title, sides, figures, limits = [], notes = [] }: Ca
   ].join('\n');
 }
 
-/** Writes the results of a run to a JSON file, and returns its path. */
+/** Writes the results of a benchmark run to a JSON file, and returns the path of the file. */
 export async function writeReport(report: Report): Promise<string> {
   const folder = new URL('results/', import.meta.url);
   await mkdir(folder, { recursive: true });

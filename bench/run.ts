@@ -106,8 +106,8 @@ try {
   console.log(`Seeding${million ? ', with one location of 1,000,000' : ''} …`);
   const world = await seedWorld(database, { pepper: target.pepper, million });
   const measured = await describeRun(target, database);
-  // Only one process at a time can open the embedded database. This process must therefore close the embedded database
-  // before the gateway opens the embedded database.
+  // Only one process at a time can open the embedded database, so the benchmark process must close it before the
+  // gateway opens it.
   if (embedded) await database.close();
 
   const env: NodeJS.ProcessEnv = {

@@ -78,7 +78,7 @@ export async function seedWorld(
   return world;
 }
 
-/** Restores the seeded whitelist that has 100,000 entries. */
+/** Restores the seeded whitelist with 100,000 entries. */
 export async function refill(database: Database): Promise<void> {
   await database.sql.query(
     { name: 'bench-empty', text: 'DELETE FROM "WhitelistEntry" WHERE "locationId" = $1' },

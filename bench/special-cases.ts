@@ -9,15 +9,15 @@ import { usageHour } from './usage-case.ts';
 import { wholeList } from './whole-list-case.ts';
 import { exactLimit } from './world.ts';
 
-// The benchmark cases in this file need their own measuring code. These cases measure long lists, imports, the
-// whitelist feed, usage records, refused requests, large whitelists, and two gateway processes.
+// This file contains the benchmark cases that need their own measuring code: long lists, imports, the whitelist feed,
+// usage records, refused requests, large whitelists, and two gateway processes.
 
 /** A benchmark case with its own measuring code. */
 export interface SpecialCase {
   name: string;
   /**
-   * Whether the case cannot run on the embedded database, because the case needs PostgreSQL, a peer or a second gateway
-   * process.
+   * Whether the benchmark case needs PostgreSQL, a peer or a second gateway process, and therefore cannot run on the
+   * embedded database.
    */
   needsPeers: boolean;
   needsScale: boolean;

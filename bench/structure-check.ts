@@ -2,12 +2,12 @@ import { StringDecoder } from 'node:string_decoder';
 import { createStructureCheck } from '../src/http/bodies/json.ts';
 import { median } from './pairs.ts';
 
-// `npm run bench:structure-check` measures how fast the gateway checks the structure of a large JSON body. The body
-// arrives in chunks, and the benchmark measures the speed for several chunk sizes.
+// `npm run bench:structure-check` measures how fast the gateway checks the structure of a large JSON body. A request
+// body arrives in chunks, so the benchmark measures the speed of the check for several chunk sizes.
 
 /**
- * The goal for the speed of the structure check: megabytes of JSON per second of processor time. If the structure check
- * were slower, it would block other requests for longer than any other step of an import.
+ * The goal for the speed of the structure check: megabytes of JSON per second of processor time. A slower structure
+ * check would block other requests for longer than any other step of an import.
  */
 const goal = 300;
 

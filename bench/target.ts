@@ -8,7 +8,7 @@ import type { Measured } from './recorded.ts';
 /** The kind of database that the measured gateway uses. */
 export type DatabaseKind = 'PostgreSQL and Redis' | 'embedded';
 
-/** The database for one benchmark run. The database is empty, and all migrations are applied. */
+/** The database for one benchmark run, which is empty at first, with all migrations applied. */
 export interface Target {
   kind: DatabaseKind;
   databaseUrl: string | undefined;

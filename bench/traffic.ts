@@ -10,7 +10,7 @@ import {
   type World,
 } from './world.ts';
 
-// This file builds the requests that the cases send to the gateway and to another server (a peer).
+// This file builds the requests that the benchmark cases send to the gateway and to other servers (peers).
 
 /** A server that a benchmark case measures: the gateway, or a server with which the gateway is compared (a peer). */
 export type Side = 'gateway' | PeerName;
@@ -34,25 +34,22 @@ export interface RequestSpec {
 }
 
 /**
- * A function that builds the `n`-th request of a measurement. The `n`-th request for the gateway is equivalent to the
- * `n`-th request for each peer (a server with which the benchmark compares the gateway).
+ * A function that builds the `n`-th request of a measurement. The `n`-th request for the gateway and the `n`-th request
+ * for each peer are equivalent.
  */
 type Build = (world: World, n: number) => RequestSpec;
 
-/**
- * The functions that build one kind of request: one for the gateway, and one for each peer (a server with which the
- * benchmark compares the gateway).
- */
+/** The functions that build one kind of request: one function for the gateway, and one for each peer. */
 interface Traffic {
   sides: Partial<Record<Side, Build>>;
-  /** True if the benchmark must not send a request twice, for example because the request creates a whitelist entry. */
+  /**
+   * True if the benchmark must not send the same request twice, for example because the request creates a whitelist
+   * entry.
+   */
   fresh?: boolean;
 }
 
-/**
- * Maps a number to a pseudo-random number below `size`. For the same number, the function always returns the same
- * result.
- */
+/** Maps a number to a pseudo-random number below `size`. `spread` returns the same result for the same arguments. */
 const spread = (n: number, size: number) => Math.floor((((n + 1) * 0.618_033_988_749_895) % 1) * size);
 const someLocation = (n: number) => spread(n, mainLocations);
 const someEntry = (n: number) => spread(n * 7 + 3, entriesPerLocation);
@@ -137,8 +134,8 @@ const restRemove: Build = ({ bulkSecret }, n) => ({
 });
 
 /**
- * Returns the licence plate in request number `n` for a gate decision. Every second request has a plate that is on the
- * whitelist.
+ * Returns the licence plate in the `n`-th request for a gate decision. The plate is on the whitelist only if `n` is
+ * odd.
  */
 const gatePlate = (n: number) => ({ ...plateOf(someEntry(n)), plateCode: n % 2 ? 'A' : 'B' });
 const gateAt =
@@ -169,8 +166,8 @@ const mixed =
   };
 
 /**
- * The number of client addresses that send invalid API keys. The number is so high that no client address exceeds its
- * rate limit.
+ * The number of client addresses that send invalid API keys. With 1,000 addresses, no address exceeds the rate limit
+ * for client addresses.
  */
 const strangers = 1000;
 const badKey: Build = (world, n) => {

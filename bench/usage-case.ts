@@ -21,9 +21,9 @@ const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist'
 const recordsPerStatement = 500;
 /**
  * The number of measurements of gate decisions before the benchmark writes the usage records, and also the number of
- * measurements afterwards. Six measurements are enough for a confidence interval. After the benchmark has written the
- * usage records, the benchmark can no longer measure gate decisions without these records. Therefore, the number of
- * measurements is fixed in advance.
+ * measurements afterwards. Six measurements are enough for a confidence interval. The number of measurements is fixed
+ * in advance, because the benchmark cannot measure gate decisions without usage records any more after it has written
+ * the usage records.
  */
 const gateRounds = 6;
 
@@ -31,8 +31,8 @@ const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20);
 const noonYesterday = () => new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000 + 43_200_000);
 
 /**
- * Writes the usage records of one hour as a gateway does: with two SQL statements at the same time. Returns the
- * durations of the two SQL statements in milliseconds.
+ * Writes the usage records of one hour with two SQL statements at the same time, as a gateway does. Returns the
+ * duration of each SQL statement in milliseconds.
  */
 async function writeHour(
   connections: readonly Sql[],

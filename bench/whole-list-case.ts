@@ -62,8 +62,8 @@ const gateRate = 200;
 const gateConnections = 10;
 const longLists = 5;
 /**
- * `count` slow clients read the long list at the same time. After each chunk, a slow client pauses for `pauseMs`
- * milliseconds, so that the client reads about 1 MiB/s.
+ * `count` slow clients read the list of 100,000 whitelist entries at the same time. After each chunk, a slow client
+ * pauses for `pauseMs` milliseconds, so that the client reads about 1 MiB/s.
  */
 const slowReaders = { count: 10, pauseMs: 60 };
 
@@ -87,7 +87,7 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
     });
   const short = () => fetchList(server, bulkSecret, shortPath);
   // Before the measurement, the benchmark requests gate decisions and short lists, so that the heap of the server grows
-  // to its usual size. The usual size includes garbage that V8 has not collected yet.
+  // to its usual size, including garbage that V8 has not collected yet.
   await ask('gate', bench.warmUpSeconds);
   await ask('list-1000', bench.warmUpSeconds * 2);
   await repeat(30, short);
@@ -107,8 +107,8 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
 type Lists = Awaited<ReturnType<typeof openLists>>;
 
 /**
- * Reads short and long lists while there is no other load. The function also measures how much the memory of the
- * gateway process grows, in MiB.
+ * Reads short and long lists while there is no other load, and measures how much the memory of the gateway process
+ * grows, in MiB.
  */
 async function readAlone({ server, short, long }: Lists) {
   const baseline = (await residentMemory(server.pid)) ?? Number.NaN;
@@ -122,7 +122,7 @@ async function readAlone({ server, short, long }: Lists) {
   return { baseline, growth: memory.stop() - baseline, shorts, longs };
 }
 
-/** Calls `work`, and lets slow clients read long lists until `work` ends. */
+/** Lets slow clients read long lists while `work` runs, and stops the slow clients when `work` ends. */
 async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Result>): Promise<Result> {
   const done = new AbortController();
   const readers = Array.from({ length: slowReaders.count }, () => slow(done.signal));
@@ -135,8 +135,8 @@ async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Resu
 }
 
 /**
- * Measures gate decisions in pairs of short measurements: one without slow clients, and one with slow clients. The
- * result also contains the maximum memory of the gateway, in MiB.
+ * Measures the response times of gate decisions in pairs of short measurements, without and with slow clients. The
+ * function also measures the maximum memory of the gateway in each short measurement.
  */
 async function gatesBesideReaders(bench: Bench, lists: Lists) {
   const gates = async () => {
@@ -167,7 +167,10 @@ async function gatesBesideReaders(bench: Bench, lists: Lists) {
   return { p50: valuesOf('p50'), p99: valuesOf('p99'), figures: figures() };
 }
 
-/** Returns the time in which the hand-written server (the peer) sends the long list: the median, in milliseconds. */
+/**
+ * Returns the median time in which the hand-written server (the peer) sends the list of 100,000 whitelist entries, in
+ * milliseconds.
+ */
 async function totalOfPeer(bench: Bench): Promise<number> {
   const peer = await bench.start('hand-written');
   try {
@@ -180,14 +183,14 @@ async function totalOfPeer(bench: Bench): Promise<number> {
 }
 
 /**
- * The maximum size of the V8 heap in MB. V8 collects garbage only when the heap is full. A larger heap would therefore
- * contain more garbage, which the benchmark would measure as memory growth.
+ * The maximum size of the V8 heap in MB. V8 collects garbage only when the heap is full. In a larger heap, V8 would
+ * keep more garbage, and the benchmark would measure this garbage as memory growth.
  */
 const smallHeap = 160;
 
 /**
- * Measures how the gateway sends the long list: without other load, with slow clients, and in comparison with a
- * hand-written server.
+ * Measures how the gateway sends a list of 100,000 whitelist entries: without other load, with slow clients, and in
+ * comparison with a hand-written server.
  */
 export async function wholeList(bench: Bench): Promise<CaseResult> {
   const small = await openLists(bench, [`--max-old-space-size=${smallHeap}`]);

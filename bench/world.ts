@@ -1,22 +1,22 @@
 // Describes the data in the database of a benchmark. The benchmark computes the identifier of each object from the
 // number of the object, so the benchmark needs no list of identifiers.
 
-/** The data that the load generator needs. The benchmark passes this object as JSON to the load generator's process. */
+/** The API keys that the load process needs, which the benchmark passes to the load process as JSON. */
 export interface World {
   /** The secrets of ten API keys, each with all main locations of the benchmark in its scope. */
   secrets: string[];
   /** The secret of the API key whose scope contains the large locations. */
   bulkSecret: string;
-  /** The secret of an API key that may send one request in each time window of its rate limits. */
+  /** The secret of an API key whose rate limits allow one request in each time window. */
   refusedSecret: string;
-  /** The secret of an API key that may send `exactLimit` requests in each time window of its rate limits. */
+  /** The secret of an API key whose rate limits allow `exactLimit` requests in each time window. */
   exactSecret: string;
   /** A secret that has the right form but belongs to no API key. */
   unknownSecret: string;
 }
 
 /**
- * The number of main locations, which are all locations of the benchmark except the large locations.
+ * The number of main locations. The benchmark data consists of the main locations and the large locations.
  * `entriesPerLocation` is the number of whitelist entries of each main location.
  */
 export const mainLocations = 100;
@@ -24,12 +24,12 @@ export const entriesPerLocation = 1000;
 export const companies = 10;
 /** The number of whitelist entries with the same reference id in the benchmark data. */
 export const entriesPerReference = 10;
-/** The number of requests that the API key with the secret `exactSecret` may send in each rate limit window. */
+/** The number of requests that a client may send with the API key `exactSecret` in each rate limit window. */
 export const exactLimit = 200;
 
 /**
- * The positions of the large locations in the list of all locations. The benchmark computes the id of each location
- * from its position. The large locations come after the main locations and belong to another company.
+ * The positions of the large locations in the list of all locations. The benchmark computes the id of a location from
+ * the location's position in the list. The large locations come after the main locations and belong to another company.
  */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 
@@ -54,7 +54,7 @@ export const plateOf = (entry: number) => ({
 });
 
 /**
- * The reference id of all whitelist entries that a benchmark case adds. The benchmark removes the whitelist entries
- * with this reference id at the end of the case.
+ * The reference id of all whitelist entries that a benchmark case adds. At the end of the benchmark case, the benchmark
+ * removes all whitelist entries with this reference id.
  */
 export const createdReference = 'bench-created';

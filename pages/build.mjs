@@ -54,7 +54,7 @@ const withoutFonts = {
   },
 };
 
-/** Removes the texts of React Aria in 30 other languages, because the console is in English. */
+/** Removes all texts of React Aria that are not in English, because the console is in English. */
 const onlyEnglish = {
   name: 'only-english',
   setup(build) {
@@ -66,7 +66,7 @@ const onlyEnglish = {
 };
 
 const shared = {
-  // The name of each built file contains a hash of its content. The built files import each other by these names.
+  // The name of each built file contains a hash of its content, and the built files import each other by these names.
   entryNames: '[name].[hash]',
   chunkNames: 'part.[hash]',
   bundle: true,
@@ -103,7 +103,7 @@ const otherPages = {
 };
 
 /**
- * The console consists of several scripts. Therefore, the browser loads the code of a view only when the user opens the
+ * The console consists of several scripts, so that the browser loads the code of a view only when the user opens the
  * view.
  */
 const consolePage = {
@@ -117,8 +117,8 @@ const bundles = await Promise.all([explorer, consolePage, otherPages].map((optio
 const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
 /**
- * Maps the name of each built file without the hash to its name with the hash. For a file that several bundles share
- * (`part.…`), the key in the map is also the name with the hash.
+ * Maps the name of each built file without the hash to its name with the hash. For a file that several scripts share
+ * (`part.…`), the key in this map is also the name with the hash.
  */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {

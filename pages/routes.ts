@@ -17,8 +17,8 @@ import { type ServedFile, serveFile, servedFile } from './served-file.ts';
 const htmlType = 'text/html; charset=utf-8';
 
 /**
- * The security headers of the pages. The security headers allow a page to load files only from the gateway, and forbid
- * inline scripts. No site can show the page in a frame.
+ * The security headers of the pages: a page can load files only from the gateway, inline scripts do not run, and no
+ * site can show the page in a frame.
  */
 const pageHeaders = secureHeaders({
   contentSecurityPolicy: {
@@ -52,8 +52,8 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
 }
 
 /**
- * Whether a request comes from a browser that wants to show an HTML page. A GraphQL client gets no page, because its
- * `Accept` header prefers JSON or server-sent events.
+ * Whether a request comes from a browser that wants to show an HTML page. A GraphQL client does not get the page,
+ * because its `Accept` header prefers JSON or server-sent events.
  */
 const wantsPage = (c: Context) =>
   accepts(c, {
@@ -65,7 +65,7 @@ const wantsPage = (c: Context) =>
 /**
  * Creates the routes that need no API key (docs/contract.md#what-is-public): the GraphQL schema, the OpenAPI document,
  * and all HTML pages. The HTML pages are the start page, the reference, the migration guide, the console and the
- * explorer. A route that needs no API key shows no data of a customer.
+ * explorer. These public routes show no data of a company.
  *
  * @param options.limit middleware that takes points from the rate limit of the client's IP address
  */

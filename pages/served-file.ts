@@ -5,9 +5,9 @@ import type { Context } from 'hono';
 import { type ContentCoding, contentCoding } from '../src/http/responses/compression.ts';
 
 /**
- * The Brotli compression level for files. Files are compressed much more strongly than API responses, because a file is
- * compressed once and sent often. At the highest Brotli level (11), the compression would delay the first response with
- * a file by several seconds.
+ * The Brotli compression level for files. The gateway compresses files much more strongly than API responses, because
+ * it compresses a file once and sends the file often. At the highest Brotli level (11), compression would delay the
+ * first response with a file by several seconds.
  */
 const brotliQuality = 9;
 
@@ -20,17 +20,14 @@ const compress: Record<ContentCoding, (content: Uint8Array) => Promise<Uint8Arra
 /** A file that is stored in memory and sent to every client that requests it. */
 export interface ServedFile {
   contentType: string;
-  /**
-   * The value of the header `Cache-Control`. The header `Cache-Control` says how long a browser may cache the file (RFC
-   * 9111).
-   */
+  /** The value of the header `Cache-Control`, which tells a browser how long it may cache the file (RFC 9111). */
   cacheControl: string;
   /** The weak ETag of the file (RFC 9110). The compressed and the uncompressed content of a file have the same ETag. */
   etag: string;
   content: Uint8Array<ArrayBuffer>;
   /**
-   * Returns the compressed content of the file. For each compression method, the file is compressed only once, when the
-   * first client that accepts the method requests the file.
+   * Returns the compressed content of the file. The gateway compresses the file only once for each compression method:
+   * when it first sends the file to a client that accepts the compression method.
    */
   compressed(coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -77,7 +74,7 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
 
 /**
  * Sends a file. If the browser already has the current content, the response has status 304 and no body. If the browser
- * accepts compression, the file is sent compressed.
+ * accepts compression, the gateway sends the compressed file.
  */
 export async function serveFile(c: Context, file: ServedFile): Promise<Response> {
   const { contentType, cacheControl, etag, content, compressed } = file;

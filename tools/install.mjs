@@ -1,5 +1,5 @@
-// `node tools/install.mjs <folder>` installs the npm packages of a folder with its own package-lock.json. Packages that
-// are already installed stay unchanged.
+// `node tools/install.mjs <folder>` installs the npm packages of a folder with its own package-lock.json. If the
+// installed packages are up to date, the script changes nothing.
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

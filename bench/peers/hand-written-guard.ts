@@ -6,8 +6,8 @@ import { crc32 } from 'node:zlib';
 import pg from 'pg';
 import { pino } from 'pino';
 
-// This file contains the middleware of the hand-written server. For each request, the middleware checks the API key and
-// the rate limit, and writes a log line and a usage record.
+// This file contains the middleware of the hand-written server, with which the benchmark compares the gateway. For each
+// request, the middleware checks the API key and the rate limit, and writes a log line and a usage record.
 
 const { DATABASE_URL, REDIS_URL, KEY_PEPPER, LOG_LEVEL, DATABASE_POOL_SIZE } = process.env;
 const hourWindowMs = Number(process.env.RATE_LIMIT_WINDOW_SECONDS) * 1000;
@@ -20,7 +20,7 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL!, max: Number(DATABASE
 export const query = async <Row>(name: string, text: string, values: unknown[]) =>
   (await pool.query({ name, text, values })).rows as Row[];
 
-/** An error with a message that the client may see. */
+/** An error whose message the server sends to the client. */
 export class Failure extends Error {
   constructor(
     readonly status: 400 | 401 | 404 | 409 | 429,
@@ -43,7 +43,7 @@ export const json = (value: unknown, status = 200, headers: Record<string, strin
     headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
   });
 
-// The code in this section checks API keys.
+// The following code checks API keys.
 
 export interface Key {
   id: string;
@@ -89,9 +89,9 @@ async function authenticate(secret: string | undefined): Promise<Key> {
   return key;
 }
 
-// Each API key has a rate limit for a long and for a short time window. For each API key and each of its two time
-// windows, Redis has a list with the times of the requests. The middleware checks the long and the short time window in
-// one round trip to Redis.
+// Each API key has a rate limit for a long time window and a rate limit for a short time window. For both time windows
+// of each API key, Redis has a list with the times of the requests. The middleware checks both rate limits in one round
+// trip to Redis.
 
 const redis = new Redis(REDIS_URL!, { maxRetriesPerRequest: 1, enableOfflineQueue: true }) as Redis & {
   take(

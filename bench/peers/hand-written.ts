@@ -5,10 +5,10 @@ import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { type Env, Failure, guard, json, type Key, keyInvalid, query } from './hand-written-guard.ts';
 
-// The hand-written server implements a few routes of the gateway without GraphQL. The hand-written server uses Hono and
-// node-postgres with named SQL statements. Like the gateway, the hand-written server checks API keys and rate limits,
-// validates requests, and writes log lines, audit records and usage records. The hand-written server also sends the
-// same response headers as the gateway.
+// The hand-written server, with which the benchmark compares the gateway, implements a few of the gateway's routes
+// without GraphQL. The hand-written server uses Hono and node-postgres with named SQL statements. Like the gateway, the
+// hand-written server checks API keys and rate limits, validates requests, and writes log lines, audit records and
+// usage records. The hand-written server also sends the same response headers as the gateway.
 
 const noLocation = (value: string) =>
   new Failure(404, {
@@ -17,7 +17,7 @@ const noLocation = (value: string) =>
     details: { field: 'locationId', value },
   });
 
-// The code in this section validates requests.
+// The following code validates requests.
 
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 const text = (max: number) =>

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// This plain Node HTTP server shows the maximum number of requests per second in a benchmark case on this machine. The
-// server does not check requests. The server answers every request with the response that is stored in the file
+// This plain Node HTTP server shows the maximum number of requests per second in a benchmark case on this machine.
+// Without any checks, the plain Node server answers every request with the response that is stored in the file
 // ANSWER_FILE.
 
 const { status, headers, body } = JSON.parse(readFileSync(process.env.ANSWER_FILE!, 'utf8')) as {

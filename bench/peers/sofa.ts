@@ -54,8 +54,8 @@ const services = {
 } as Partial<Services> as Services;
 
 /**
- * Removes fields from a GraphQL type. SOFA selects all fields of a type. Therefore, the type must have only the fields
- * that the equivalent REST route of the gateway returns.
+ * Removes fields from a GraphQL type, because the library SOFA selects all fields of a type. The type keeps only the
+ * fields that the equivalent REST route of the gateway returns.
  */
 function removeFields(type: string, ...names: string[]): void {
   const fields = (schema.getType(type) as GraphQLObjectType).getFields();

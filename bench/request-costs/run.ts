@@ -17,8 +17,8 @@ const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
     /**
-     * Words, separated by commas. The benchmark measures only the kinds of requests whose name contains one of the
-     * words in `only`.
+     * A list of words, separated by commas. The benchmark measures only the kinds of requests whose name contains a
+     * word of the list `only`.
      */
     only: { type: 'string' },
     runs: { type: 'string', default: '12' },
@@ -26,8 +26,8 @@ const { values: options } = parseArgs({
   },
 });
 /**
- * The number of requests of each kind that the benchmark sends before the measurement. The warm-up requests let Node
- * compile the code, and fill the caches of the database.
+ * The number of warm-up requests of each kind. With the warm-up requests, Node compiles the code, and the database
+ * fills its caches.
  */
 const warmUpRuns = 3;
 const eventsOfBatch = 1_000;
@@ -73,7 +73,7 @@ try {
   await target.drop();
 }
 
-/** Sends a request and returns its price in rate limit points. */
+/** Sends a request and returns its cost in rate limit points. */
 async function send(server: Server, secret: string, { method, path, body }: ShapeRequest): Promise<number> {
   const response = await fetch(server.origin + path, {
     method,
@@ -92,7 +92,7 @@ async function send(server: Server, secret: string, { method, path, body }: Shap
 
 /**
  * Returns how much processor time PostgreSQL has used so far for the gateway's connections, in milliseconds. Returns 0
- * for the embedded database.
+ * for the embedded database, which runs in the gateway process.
  */
 async function postgresTime(sql: Sql | undefined): Promise<number> {
   if (!sql) return 0;
@@ -107,7 +107,7 @@ async function postgresTime(sql: Sql | undefined): Promise<number> {
   return times.reduce<number>((total, time) => total + (time ?? 0), 0);
 }
 
-/** Sends several requests of one kind, and returns the median of their costs. */
+/** Sends several requests of one kind, and returns the medians of their rate limit points and processor times. */
 async function costOf(
   server: Server,
   secret: string,

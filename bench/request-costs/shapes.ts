@@ -1,6 +1,6 @@
 import { entries, large } from './world.ts';
 
-/** A single request whose cost is measured. */
+/** A single request whose cost the benchmark measures. */
 export interface ShapeRequest {
   method: string;
   path: string;
@@ -8,8 +8,8 @@ export interface ShapeRequest {
 }
 
 /**
- * A kind of request whose cost is measured. For each repetition of the measurement, the function `request` builds a new
- * request.
+ * A kind of request whose cost the benchmark measures. The function `request` builds a new request for each repetition
+ * of the measurement.
  */
 export interface Shape {
   name: string;
@@ -23,7 +23,7 @@ export interface Shape {
 
 const day = 24 * 3_600_000;
 const start = Date.now() - 20 * day;
-/** Returns the time that is a given number of minutes after the first parking event, which was 20 days ago. */
+/** Returns a time as text: the time of the first parking event (20 days ago) plus a number of minutes. */
 const at = (minute: number) => new Date(start + minute * 60_000).toISOString();
 
 const plate = (number: number) => ({ plateType: 'DXB', plateCode: 'A', plateNumber: String(number) });
@@ -49,21 +49,24 @@ const graph = (name: string, query: (run: number) => string, variables?: (run: n
 
 const atPriceOfContract = (shape: Shape): Shape => ({ ...shape, priceOfContract: true });
 
-/** Returns the beginning of a GraphQL field of the large location, such as `parkingSessions(locationId: "…"`. */
+/**
+ * Returns the beginning of a GraphQL field with the id of the large location, such as `parkingSessions(locationId:
+ * "…"`.
+ */
 const of = (list: string, rest: string) => `${list}(locationId: "${large}"${rest}`;
 const entryFields =
   'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';
 const path = `/api/locations/${large}`;
 
 /**
- * Returns the parking events that one request records. The event number determines the event, so that a later request
- * can send the same event again.
+ * Returns the parking events that one request records. The same event number always produces the same event, so that a
+ * later request can send an event again.
  */
 const eventBatch = (first: number, count: number, values: (index: number) => object = () => ({})) =>
   times(count, (index) => ({
     eventId: `event-${first + index}`,
     kind: (first + index) % 4 === 3 ? 'EXIT' : 'ENTRY',
-    // Every fourth event is an exit of the vehicle in the previous event.
+    // Every fourth event is the exit of the vehicle that entered in the previous event.
     plate: plate(((first + index) % 4 === 3 ? first + index - 1 : first + index) % entries),
     occurredAt: at(first + index),
     ...values(first + index),
@@ -103,8 +106,8 @@ const recordEvents = (name: string, eventsOf: (run: number) => object[]) =>
   );
 
 /**
- * The kinds of requests that are measured. For each kind, the benchmark sends the request that needs the most processor
- * time per rate limit point.
+ * The kinds of requests whose cost the benchmark measures. Each kind of request is represented by the request that
+ * needs the most processor time per rate limit point.
  */
 export const shapes: readonly Shape[] = [
   rest('locations', () => ({ method: 'GET', path: '/api/locations' })),

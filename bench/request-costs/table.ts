@@ -2,26 +2,26 @@ import { markdownTable } from '../markdown-table.ts';
 import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
-// One rate limit point may cost at most `maxMilliseconds` of processor time, and at most `maxTimesMedian` times the
-// median of all kinds of requests.
+// A request may need at most `maxMilliseconds` of processor time per rate limit point, and at most `maxTimesMedian`
+// times the median of all kinds of requests.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;
 
-/** Returns the processor time for one rate limit point, in milliseconds. */
+/** Returns the processor time of a request per rate limit point, in milliseconds. */
 export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): number =>
   (gatewayMs + postgresMs) / points;
 
 /**
- * Returns how many milliseconds of processor time one rate limit point may cost. The result is the lower of two limits:
- * `maxMilliseconds`, and `maxTimesMedian` times the median cost of all kinds of requests.
+ * Returns the maximum processor time per rate limit point, in milliseconds: the lower of `maxMilliseconds` and
+ * `maxTimesMedian` times the median of all kinds of requests.
  */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));
 
 /**
- * Returns the costs as a Markdown table. The kinds of requests with the highest cost per point come first. Costs above
- * the maximum are shown in bold.
+ * Returns the costs of the requests as a Markdown table. The kinds of requests with the most processor time per rate
+ * limit point come first. Processor times above the maximum are shown in bold.
  */
 export function costTable(costs: Record<string, RecordedCost>): string {
   const bar = barOf(costs);

@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/types.ts';
 import { newId } from '../../src/ids.ts';
 import { companyId, locationId } from '../world.ts';
 
-/** The id of the large location, which most requests use. */
+/** The id of the large location, to which most requests of the benchmark refer. */
 export const large = locationId(0);
 /** The number of whitelist entries of the large location, with plates `DXB/A/1` to `DXB/A/10000`. */
 export const entries = 10_000;
@@ -13,11 +13,14 @@ export const entries = 10_000;
  * large location.
  */
 export const events = 11_000;
-/** The number of locations of the company. Every location except the large location has only 10 whitelist entries. */
+/**
+ * The number of locations in the benchmark data. Every location except the large location has only 10 whitelist
+ * entries.
+ */
 const locations = 100;
 const entriesOfSmall = 10;
 
-/** A rate limit, in points, that is so high that no benchmark reaches it. */
+/** A rate limit, in points, that no benchmark reaches. */
 const hugeLimit = 10_000_000;
 
 /**

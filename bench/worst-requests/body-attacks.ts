@@ -5,8 +5,8 @@ import type { WorstWorld } from './seed.ts';
 // This file builds requests whose bodies are expensive to read, to check or to execute.
 
 /**
- * The size of the large value in a request body, in bytes. The large value is slightly smaller than the size limit of a
- * request body, because the body also contains the GraphQL query.
+ * The size of the large JSON value in a request body, in bytes. The large JSON value is slightly smaller than the size
+ * limit of a request body, because the body also contains the GraphQL query.
  */
 const largestBody = 16 * 1024 * 1024 - 1000;
 /**
@@ -18,10 +18,10 @@ const deepestNesting = 34;
 
 const target = locationId(bulkLocations.import);
 
-/** A GraphQL query with one variable. A request body can contain any JSON value for this variable. */
+/** A GraphQL query with the variable `$plate`, for which a request body can contain any JSON value. */
 const question = `query ($plate: PlateInput!) { plateAccess(locationId: "${target}", plate: $plate) { allowed } }`;
 
-/** Returns a request body with the GraphQL query `question` and a JSON value for its variable. */
+/** Returns a request body with the GraphQL query `question` and a JSON value for the variable `$plate`. */
 const withValue = (json: string) => `{"query":${JSON.stringify(question)},"variables":{"plate":${json}}}`;
 
 const bodyOf =

@@ -3,7 +3,7 @@ import { bulkLocations, companyId, locationId } from '../world.ts';
 import { aliases, ask, type Attack, entryFields, get, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// This file builds expensive GraphQL requests with small bodies, which cause much work or large responses.
+// This file builds expensive requests with small bodies, which cause much work in the gateway or large responses.
 
 const hundredThousand = locationId(bulkLocations.hundredThousand);
 const longTexts = locationId(bulkLocations.import);
@@ -25,8 +25,8 @@ const largestUsage = ({ busyKeyId }: WorstWorld) =>
   `{ apiKey(id: "${busyKeyId}") { usage(from: "${instant(15, 0)}", to: "${instant(0, 0)}") { ${usageFields} } } }`;
 
 /**
- * Returns requests with GraphQL documents of the maximum length. All documents are different, so the gateway has none
- * of them in its cache.
+ * Returns requests whose GraphQL documents have nearly the maximum number of aliases. All documents are different, so
+ * the gateway finds none of the documents in its cache.
  */
 const freshDocuments = (world: WorstWorld) =>
   times(100, (round) =>

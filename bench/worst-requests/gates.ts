@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, trafficOf } from '../traffic.ts';
 import type { World } from '../world.ts';
 
-// The benchmark process in this file requests gate decisions for companies that do not send the expensive requests. The
-// process sends its requests at a constant rate, and does not wait for the responses to earlier requests.
+// This file runs in a separate process, which requests gate decisions for companies that send no expensive requests.
+// The process sends its requests at a constant rate, without waiting for the responses to earlier requests.
 
 /** The message that tells this process to start its requests for gate decisions. */
 export interface GatesJob {
@@ -14,7 +14,7 @@ export interface GatesJob {
 }
 
 /**
- * One gate decision: the time of the request by the system clock, and the delay until the response, both in
+ * The time at which a gate decision was requested (by the system clock), and the delay until the response, both in
  * milliseconds.
  */
 export interface Decision {
@@ -31,8 +31,8 @@ export interface GatesResult {
 
 const decisionsPerSecond = 200;
 /**
- * The maximum number of connections. With 1,000 connections, no request waits for a connection, even if the gateway
- * does not respond for several seconds.
+ * The maximum number of connections to the gateway. With 1,000 connections, no request waits for a connection, even if
+ * the gateway does not respond for several seconds.
  */
 const maxConnections = 1000;
 

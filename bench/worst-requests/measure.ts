@@ -11,13 +11,11 @@ import type { SpendJob, SpendResult } from './spend.ts';
 /** The effect of one kind of expensive requests (an attack) on gate decisions. All delays are in milliseconds. */
 export interface AttackResult {
   attack: string;
-  /** The delays of gate decisions that were measured without load, before the expensive requests. */
+  /** The delays of gate decisions before the expensive requests, without load. */
   quiet: number[];
-  /** The longest measured delay of a gate decision during one expensive request. */
+  /** The longest delay of a gate decision while the gateway handles a single expensive request. */
   largestOfOne: number;
-  /**
-   * The delays of gate decisions that were measured while an API key used up its rate limit with expensive requests.
-   */
+  /** The delays of gate decisions while a client uses up the rate limit of an API key with expensive requests. */
   busy: number[];
   busySeconds: number;
   /** The number of requests for gate decisions that failed or whose response did not have status 200. */
@@ -31,8 +29,8 @@ export interface AttackResult {
 const warmUpMs = 2_000;
 const quietMs = 2_000;
 /**
- * The pause after the expensive requests, in milliseconds. During the pause, the gateway completes the work that is
- * still running.
+ * The pause after the expensive requests, in milliseconds, in which the gateway completes the work that is still
+ * running.
  */
 const settleMs = 500;
 /**
@@ -57,8 +55,8 @@ async function answerOf<Result>(process: ChildProcess, message: object | string)
 }
 
 /**
- * Uses up the rate limit of an API key with one kind of request. At the same time, the function measures the delays
- * of gate decisions for other companies.
+ * Uses up the rate limit of an API key with one kind of expensive request, and meanwhile measures the delays of gate
+ * decisions for other companies.
  */
 export async function measureAttack(
   server: Server,

@@ -2,7 +2,7 @@ import type { WorstWorld } from './seed.ts';
 
 // This file defines the types for kinds of expensive requests (attacks), and functions that build the requests.
 
-/** A single expensive request. The body of an expensive request can be bytes that are not valid text. */
+/** A single expensive request. The body of an expensive request can consist of bytes that are not valid text. */
 export interface AttackRequest {
   method: 'GET' | 'POST';
   path: string;
@@ -10,7 +10,10 @@ export interface AttackRequest {
   body?: string | Buffer;
 }
 
-/** A kind of expensive request. Each request takes as much time in the gateway as the request limits allow. */
+/**
+ * A kind of expensive request. Each request of this kind takes as much time in the gateway as the limits for requests
+ * allow.
+ */
 export interface Attack {
   name: string;
   /**

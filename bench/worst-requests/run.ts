@@ -16,8 +16,8 @@ const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
     /**
-     * A list of words, separated by commas. The benchmark sends only the kinds of requests whose name contains one of
-     * the words.
+     * A list of words, separated by commas. The benchmark measures only the kinds of requests whose name contains a
+     * word of the list `only`.
      */
     only: { type: 'string' },
     seconds: { type: 'string', default: '8' },
@@ -41,7 +41,8 @@ try {
   console.log(`${measured.machine}, ${measured.database}`);
   const results = [];
   for (const [index, { name }] of chosen.entries()) {
-    // Each kind of expensive request gets a new gateway process and an unused API key with all its rate limit points.
+    // For each kind of expensive request, the benchmark uses a new gateway process, and an API key that still has all
+    // its rate limit points.
     const server = await startServer({ script: 'server', env: target.env });
     try {
       const result = await measureAttack(server, {
@@ -55,7 +56,8 @@ try {
         `${name}: one delays by ${largestOfOne.toFixed(0)} ms; all in ${busySeconds.toFixed(1)} s, ${JSON.stringify(statuses)} ${sample.replaceAll('\n', ' ')}`,
       );
     } finally {
-      // The benchmark kills the gateway process, because a normal stop would wait for responses that are still open.
+      // The benchmark kills the gateway process, because a normal shutdown would wait for responses that the client has
+      // not read yet.
       process.kill(server.pid, 'SIGKILL');
       await server.stop();
     }

@@ -14,25 +14,26 @@ export interface WorstWorld extends World {
    */
   spenderSecret: string;
   /**
-   * The id of an API key with many usage records. The API key has the same scope as the API key that sends the
-   * expensive requests.
+   * The id of an API key with many usage records, which has the same scope as the API key for the expensive requests.
    */
   busyKeyId: string;
 }
 
 /**
- * The number of companies with settings of 16 MiB. Only earlier versions of the gateway allowed such large settings.
- * The settings of half of these companies contain one long text, and the settings of the other half contain many
- * values.
+ * The number of companies with settings of 16 MiB. Only earlier versions of the gateway accepted company settings of 16
+ * MiB. Half of these companies have settings with one long text, and the other half have settings with many values.
  */
 const oldCompanies = 60;
 const oldSettingsBytes = 16 * 1024 * 1024;
-/** The number of audit records about imports. Each of these imports replaced `importedEntries` whitelist entries. */
+/**
+ * The number of audit records about imports. Each of these audit records describes an import that replaced
+ * `importedEntries` whitelist entries.
+ */
 const importRecords = 60;
 const importedEntries = 10_000;
 /**
- * The number of hours for which one seeded API key has usage records. In each of these hours, the API key used
- * `usedOperations` operations.
+ * The number of hours for which one seeded API key has usage records, with `usedOperations` different operations in
+ * each hour.
  */
 const usageHours = 31 * 24;
 const usedOperations = 50;
@@ -47,8 +48,9 @@ const oldCompanyId = (number: number) => companyId(1000 + number);
  * Fills an empty database with data that makes requests expensive. The caller must first apply all migrations to the
  * database.
  *
- * @param spenders the number of API keys to create, each with an unused rate limit
- * @returns for each new API key, its secret and a description of the seeded data
+ * @param spenders the number of API keys to create for expensive requests; no rate limit points of these keys are used
+ *   yet
+ * @returns a description of the seeded data for each new API key, with the secret of the API key
  */
 export async function seedWorst(database: Database, pepper: string, spenders: number): Promise<WorstWorld[]> {
   const { sql, kind } = database;

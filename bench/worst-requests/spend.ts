@@ -4,18 +4,18 @@ import { attackOf } from './attacks.ts';
 import type { AttackRequest } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// This process sends expensive requests of one kind (an attack) with one API key, until the rate limit of the key is
-// used up.
+// This file runs in a separate process, which sends expensive requests of one kind (an attack) until the rate limit of
+// one API key is used up.
 
-/** The message after which this process starts to send expensive requests. */
+/** The message with which the benchmark tells this process to send expensive requests. */
 export interface SpendJob {
   attack: string;
   origin: string;
   world: WorstWorld;
-  /** The number of requests to send. Of these requests, `atOnce` run at the same time. */
+  /** The number of expensive requests to send. At most `atOnce` requests run at the same time. */
   requests: number;
   atOnce: number;
-  /** The time limit for sending all requests, in seconds. */
+  /** The maximum duration of all requests together, in seconds. */
   maxSeconds: number;
 }
 
@@ -23,11 +23,11 @@ export interface SpendJob {
 export interface SpendResult {
   seconds: number;
   /**
-   * The number of responses for each HTTP status. `statuses[0]` counts the requests without a response, and the
-   * responses that the client did not read.
+   * The number of responses for each HTTP status. `statuses[0]` is the number of requests without a response, plus the
+   * number of responses that the client did not read.
    */
   statuses: Record<number, number>;
-  /** The beginning of one response, which shows the user of the benchmark what the requests do. */
+  /** The beginning of one response, from which the user of the benchmark can see what the requests do. */
   sample: string;
 }
 
@@ -55,9 +55,9 @@ async function spend({
   async function send({ path, body, ...options }: AttackRequest): Promise<number> {
     const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
     request.on('error', () => undefined);
-    // If the gateway rejects a request body that the client is still sending, the gateway closes the connection. This
-    // causes a connection error, even after the client has read the response. The client therefore ignores connection
-    // errors.
+    // If the gateway rejects a request body that the client is still sending, the gateway closes the connection, and
+    // the client gets a connection error even if it has already read the response. Therefore, the client ignores
+    // connection errors.
     request.once('socket', (socket) => socket.on('error', () => undefined));
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -9,8 +9,8 @@ const mostDelayMs = 250;
 const mostRatio = 5;
 const mostGrowthMiB = 300;
 /**
- * The number of seconds in which the rate limit allows 100 requests. If the expensive requests use up the rate limit in
- * less than 60 seconds, the remaining seconds count as time without load.
+ * The length of the short rate limit window, in seconds. If the expensive requests use up the rate limit in less than
+ * 60 seconds, the remaining seconds count as time without load.
  */
 const budgetSeconds = 60;
 
@@ -20,8 +20,8 @@ function p99(delays: readonly number[]): number {
 }
 
 /**
- * Returns the delays of the gate decisions in one minute. The list contains all delays that were measured during the
- * expensive requests. For the rest of the minute, the list contains delays that were measured without load.
+ * Returns the delays of the gate decisions in one minute: first all delays during the expensive requests, and then, for
+ * the rest of the minute, delays that were measured without load.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -30,9 +30,8 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 }
 
 /**
- * Returns the figures of each kind of expensive request, with the name of the kind as the key. The benchmark measures
- * delays without load before each kind of expensive request. The function computes one p99 without load from all delays
- * that were measured without load.
+ * Maps the name of each kind of expensive request to its figures. The benchmark measures the delays without load again
+ * before each kind of expensive request, and the function computes one p99 from all delays without load.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);
@@ -55,8 +54,8 @@ const cell = (value: number | undefined, most: number) => {
 };
 
 /**
- * Returns a Markdown table with the figures for each kind of expensive requests. Figures above the maximum are shown in
- * bold.
+ * Returns a Markdown table with the figures of each kind of expensive request. A figure above its maximum (such as
+ * `mostDelayMs`) is shown in bold.
  */
 export const worstTable = (figures: Record<string, RecordedWorst>): string =>
   markdownTable(

@@ -1,4 +1,4 @@
-/** How long the copy button shows that the text was copied, in milliseconds. */
+/** How long a copy button shows whether the text was copied, in milliseconds. */
 const saidForMs = 2000;
 
 /**
@@ -15,7 +15,8 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 /**
- * Makes a button copy a text to the clipboard. For two seconds, the button then shows whether the text was copied.
+ * Makes a button copy a text to the clipboard. After a click, the button shows for two seconds whether the text was
+ * copied.
  *
  * @param textOf a function that returns the text, and that is called at each click
  * @param refusal the label of the button when the text could not be copied
@@ -34,9 +35,7 @@ export function bindCopyButton(button: HTMLButtonElement, textOf: () => string, 
   button.addEventListener('click', () => void copy());
 }
 
-/**
- * Adds a copy button to each code block of the page. No button is added where browsers allow no access to the clipboard.
- */
+/** Adds a copy button to each code block of the page, unless the browser allows no access to the clipboard. */
 export function offerCopies(): void {
   if (!navigator.clipboard) return;
   for (const block of document.querySelectorAll('.code')) {

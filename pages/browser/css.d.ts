@@ -1,2 +1,5 @@
-/** esbuild bundles the style sheets that a page imports. The import statement for a style sheet has no value. */
+/**
+ * Tells TypeScript that a script may import a style sheet, although the import provides no value. esbuild bundles the
+ * imported style sheets.
+ */
 declare module '*.css';

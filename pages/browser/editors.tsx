@@ -22,8 +22,8 @@ export function Editors({ cursor }: { cursor: number | undefined }) {
     for (const [editor, label] of labels) {
       editor?.setOption('screenReaderLabel', label);
       if (editor) editor.getScrollerElement().tabIndex = 0; // a user can now scroll the editor with the keyboard
-      // With the value false, the editor leaves the key to the browser, which moves the focus. Otherwise, a keyboard
-      // user could not leave the editor (WCAG 2.1.2).
+      // This key map makes the editor ignore the Tab key, so the browser moves the focus out of the editor. Keyboard
+      // users could not leave an editor that handles the Tab key (WCAG 2.1.2).
       editor?.addKeyMap({ Tab: false, 'Shift-Tab': false });
     }
   }, [queryEditor, variableEditor, responseEditor]);

@@ -22,11 +22,10 @@ function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent
 }
 
 /**
- * Fills the variables of an explorer tab with a location and a plate that the API key can read. The function keeps
- * values that the user has written. The function replaces only an empty `locationId`, the example plate, and values
- * that it filled in for the previous API key. An example parking event gets a new identifier and the current time.
- * GraphiQL may have stored the old event days ago. The gateway ignores a parking event with an identifier that it
- * already knows.
+ * Fills the variables of an explorer tab with a location and a plate that the user's API key may read. The function
+ * keeps values that the user has written. The function replaces only an empty `locationId`, the example plate, and
+ * values that it filled in for the previous API key (`former`). An example parking event gets a new identifier and the
+ * current time, because the gateway ignores a parking event whose identifier it already knows.
  *
  * @param text the variables as the JSON text in the editor
  * @returns the variables with the new values, as JSON text. When no value can be replaced, or when `text` is not valid

@@ -7,11 +7,12 @@ export interface Plate {
 export const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
 
 /**
- * The placeholder for the id of a location. The explorer replaces the placeholder when the user has entered an API key.
+ * The placeholder for the id of a location. When the user has entered an API key, the explorer replaces the placeholder
+ * by the id of a location.
  */
 export const noLocation = '';
 
-/** Returns the identifier and the time of an example parking event. The identifier contains the time of the event. */
+/** Returns the time of an example parking event, and an identifier that contains this time. */
 export const exampleEvent = (at: Date) => ({
   eventId: `explorer-${at.getTime()}`,
   occurredAt: at.toISOString(),

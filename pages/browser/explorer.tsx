@@ -18,8 +18,8 @@ import { followTab, linkedOperation, offerLink } from './link.ts';
 import { deviceStorage } from './storage.ts';
 
 /**
- * Fills the variables of the active tab with a location and a plate in the scope of the API key. Fills the variables
- * again when the user changes the API key or the tab.
+ * Fills the variables of the active tab with a location and a plate in the scope of the API key, and again when the
+ * user changes the API key or the tab.
  */
 function FillVariables({ keyField }: { keyField: KeyField }) {
   const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
@@ -38,7 +38,8 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     const former = filled.get(tabId);
     if (former === values) return;
     // The explorer changes only the text of the variable editor. GraphiQL's function `moveTab` would replace the text
-    // in all editors. `moveTab` would also delete the text cursor, and the response that the simple form has received.
+    // in all editors. `moveTab` would also reset the text cursor, and delete the response that was copied from the
+    // simple form.
     variableEditor.setValue(fillVariables(variableEditor.getValue(), values, former));
     filled.set(tabId, values);
     storeFilledValues(filled, tabs);
@@ -92,8 +93,8 @@ function Explorer(props: {
 }
 
 /**
- * The pause before the page requests the GraphQL schema again, in seconds. If a response has the header `Retry-After`,
- * the page waits for the time in this header instead.
+ * The pause before the page requests the GraphQL schema again, in seconds. If the failed response has the header
+ * `Retry-After`, the time in this header replaces `retrySeconds`.
  */
 const retrySeconds = 10;
 
@@ -104,8 +105,8 @@ const retrySeconds = 10;
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
     const response = await fetch('/graphql/schema.graphql').catch(() => undefined);
-    // A response with status 200 can lack the schema, because the download was interrupted, or because a proxy sent
-    // another page.
+    // A response with status 200 may not contain the complete schema, because the download was interrupted, or because
+    // a proxy sent another page.
     const schema =
       response?.ok &&
       (await response

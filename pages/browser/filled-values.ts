@@ -6,16 +6,16 @@ const storedValuesName = 'parking-gateway:filled-values';
 
 /**
  * Returns a map from the identifier of each tab to the values that the explorer last filled into the tab. GraphiQL
- * stores the tabs, including the filled values. After a reload of the page, the explorer may replace these values, but
- * not values that the user has written.
+ * stores the text of each tab, including the filled values. After a reload of the page, the explorer may replace the
+ * filled values, but not values that the user has written.
  */
 export function loadFilledValues(): Map<string, ExampleValues> {
   try {
     const stored: unknown = JSON.parse(deviceStorage.getItem(storedValuesName) ?? '{}');
     return new Map(Object.entries((stored ?? {}) as Record<string, ExampleValues>));
   } catch {
-    // The text in the local storage is damaged. Without the filled values, the explorer keeps all variables of the
-    // earlier tabs.
+    // If the text in the local storage is damaged, the explorer does not know which values it has filled into the
+    // stored tabs, so it does not replace these values.
     return new Map();
   }
 }

@@ -3,11 +3,13 @@
  * explorer copies the content of the simple form into GraphiQL.
  */
 interface EarlyWork {
-  /** The text of the operation in the form, or `undefined` if the user has not changed this text. */
+  /** The text of the operation in the simple form, or `undefined` if the user has not changed the text. */
   query: string | undefined;
   /** The text of the response, if the user has already run the operation in the simple form. */
   answer: string;
-  /** The position of the text cursor in the text of the operation, or `undefined` if the cursor was elsewhere. */
+  /**
+   * The position of the text cursor in the text of the operation, or `undefined` if the text did not have the focus.
+   */
   cursor: number | undefined;
 }
 

@@ -34,13 +34,13 @@ export function createFetcher(currentKey: () => string): Fetcher {
     return {
       next: () =>
         results.next().catch(async (error: unknown) => {
-          // When the gateway rejects a subscription, the response is JSON and not an event stream. The client then
-          // yields this JSON as the result of the subscription.
+          // When the gateway rejects a subscription, the response is JSON and not an event stream. The client returns
+          // this JSON as the next result of the subscription.
           if (!(error instanceof NetworkError) || !error.response) throw error;
           return { done: false, value: (await (error.response as Response).json()) as ExecutionResult };
         }),
-      // The function `return` closes the stream at once. An async generator would close the stream only after the next
-      // result.
+      // The function `return` closes the stream at once. If `subscribe` were an async generator, the stream would stay
+      // open until the next result.
       return: () => results.return!(undefined),
       [Symbol.asyncIterator]() {
         return this;
@@ -59,7 +59,7 @@ export function createFetcher(currentKey: () => string): Fetcher {
 
 /**
  * Returns the operation that the user wants to run. If the document has no operation with the name `operationName`,
- * returns the first operation. For example, just after the user has changed the tab, GraphiQL still passes the
+ * returns the first operation. For example, just after the user has switched to another tab, GraphiQL still passes the
  * operation name of the previous tab.
  */
 function operationOf({ query, operationName }: FetcherParams): OperationDefinitionNode | undefined {

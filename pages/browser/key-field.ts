@@ -1,7 +1,7 @@
 import { type KeyState, lookUpKey } from './graph-client.ts';
 import { deviceStorage } from './storage.ts';
 
-/** The name of the local storage item that contains the API key, if the user wants this device to remember the key. */
+/** The name of the local storage item with the API key that this device remembers. */
 const storedKeyName = 'parking-gateway:key';
 
 /** The time between the last typed character and the check of the API key, in milliseconds. */
@@ -34,7 +34,10 @@ export function bindKeyField(): KeyField {
   const current = () => field.value.trim();
 
   let stored = deviceStorage.getItem(storedKeyName);
-  /** Stores the API key if the user wants it. An API key that another tab has stored since then stays stored. */
+  /**
+   * Stores the API key on this device if the user wants the device to remember the key. If the device must not remember
+   * the key, deletes the stored API key, unless another tab has stored a different API key in the meantime.
+   */
   function store() {
     const next = remember.checked && current() ? current() : null;
     if (next !== null) deviceStorage.setItem(storedKeyName, next);

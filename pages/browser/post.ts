@@ -9,9 +9,9 @@ interface GraphRequest {
 }
 
 /**
- * Returns the request header that contains the API key, or no header if the API key is an empty text. An API key
- * contains only ASCII characters. The function replaces other characters by `?`, because the browser cannot send them in
- * a header. The gateway then answers that the API key is invalid.
+ * Returns the request header that contains the API key, or no header if the API key is an empty text. The function
+ * replaces non-ASCII characters by `?`, because the browser cannot send them in a header. No valid API key contains a
+ * non-ASCII character, so the gateway then rejects the API key as invalid.
  */
 export const keyHeader = (key: string): Record<string, string> =>
   key ? { 'X-API-Key': key.replace(/[^\x20-\x7e]/g, '?') } : {};

@@ -37,10 +37,7 @@ document.addEventListener('keydown', (event) => {
 });
 filter();
 
-/**
- * The part of the page address after `#` names an entry of the API reference. Opens the section that contains this
- * entry.
- */
+/** Opens the section with the entry of the API reference that the page address names after `#`. */
 function openTarget(): void {
   const target = document.getElementById(location.hash.slice(1));
   const section = target?.closest('details.section') as HTMLDetailsElement | null | undefined;
@@ -49,7 +46,7 @@ function openTarget(): void {
   target?.scrollIntoView();
 }
 
-// On a phone, all sections are closed at first, because otherwise the page would be a hundred screens long.
+// On a phone, all sections are closed at first, because the page with open sections would be a hundred screens long.
 if (matchMedia('(max-width: 760px)').matches) for (const section of sections) section.open = false;
 openTarget();
 addEventListener('hashchange', openTarget);

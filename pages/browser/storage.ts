@@ -14,8 +14,8 @@ function createMemory(): Storage {
 }
 
 /**
- * Returns a storage of the browser. Some users forbid sites to store data. The browser then throws an error when a page
- * reads the property, and the function returns a storage in memory.
+ * Returns the local storage or the session storage of the browser. If the user has forbidden sites to store data, the
+ * browser denies access to both storages, and the function returns a storage in memory.
  */
 function open(area: 'localStorage' | 'sessionStorage'): Storage {
   try {

@@ -9,7 +9,7 @@ import type { ViewerQuery } from './generated/operations.ts';
 import { KeyForm } from './key-form.tsx';
 import { Shell } from './shell.tsx';
 
-/** The API key of the user, after the gateway has accepted it. */
+/** The user's API key, which the gateway has accepted. */
 interface OpenedKey {
   secret: string;
   viewer: NonNullable<ViewerQuery['viewer']>;
@@ -28,9 +28,9 @@ export function Console() {
     if (!opened || !graph) return undefined;
     const { viewer, secret } = opened;
     let isOpen = true;
-    // Only the first call of `close` has an effect. Otherwise, a late response to a request with this API key could
-    // sign out the API key that the user entered later. After the user has left the console, the form stays empty, even
-    // if the device remembers the API key of another tab.
+    // Only the first call of `close` has an effect, so that a late response to a request with an earlier API key cannot
+    // sign the user out after the user has entered another API key. After `close`, the form for the API key is empty,
+    // even if the device remembers the API key of another tab.
     function close(message?: string) {
       if (!isOpen) return;
       isOpen = false;

@@ -6,8 +6,8 @@ import { texts } from './texts.ts';
 const { csv: words } = texts;
 
 /**
- * The columns of the CSV file with a whitelist. The CSV files of the commands `pms import` and `pms export` also have a
- * column for the weekly hours.
+ * The columns of a CSV file that contains a whitelist. The CSV files of the commands `pms import` and `pms export` also
+ * have a column for the weekly hours.
  */
 const columns = [
   ...['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'],
@@ -15,8 +15,8 @@ const columns = [
 ] as const;
 
 /**
- * The additional columns of a CSV file with rejected rows. An import ignores these columns, so users can correct the
- * rejected rows and import the file again.
+ * The additional columns of a CSV file with rejected rows. An import ignores the additional columns, so users can
+ * correct the rejected rows and import the file again.
  */
 const rejectionColumns = ['row', 'field', 'message', 'value'] as const;
 
@@ -42,7 +42,10 @@ function checkHeader(names: string[]): string[] {
   return names;
 }
 
-/** Parses the field `maxEntries` of a row. An empty field means an unlimited number of entries. */
+/**
+ * Parses the field `maxEntries` of a row in a CSV file. If the field is empty, the vehicle may enter any number of
+ * times.
+ */
 function maxEntriesOf(text: string, row: number): number | null {
   if (text === '') return null;
   // The command `pms import` has the same rule: `maxEntries` must be a whole number with at most nine digits.
@@ -68,8 +71,8 @@ function entryOf(row: CsvRow, index: number): WhitelistEntryInput {
 }
 
 /**
- * Returns the text of a file in UTF-8. The function does not replace bytes that are not UTF-8, because an import would
- * then overwrite names and notes with replacement characters.
+ * Decodes a file as UTF-8, and throws an error if the file is not valid UTF-8. If the function replaced invalid bytes
+ * by replacement characters, an import would overwrite names and notes with these characters.
  */
 function textOf(file: BufferSource): string {
   try {
@@ -83,7 +86,7 @@ function textOf(file: BufferSource): string {
  * Reads the rows of a CSV file (RFC 4180) with a header.
  *
  * @throws {Error} when the file is not in UTF-8, is not valid CSV, has a repeated or unknown column, or has a malformed
- *   `maxEntries`. If only a line or a row is wrong, the error message contains its number.
+ *   `maxEntries`. If the fault is in one line or row, the error message contains the number of the line or row.
  */
 export function readEntries(file: BufferSource): WhitelistEntryInput[] {
   const text = textOf(file);

@@ -7,10 +7,7 @@ import { useSyncExternalStore } from 'react';
 export const viewNames = ['sites', 'whitelist', 'why', 'key', 'webhooks', 'keys', 'audit'] as const;
 export type ViewName = (typeof viewNames)[number];
 
-/**
- * The current view of the console, and the id of the object that the view shows. The address of the page contains the
- * view and the id.
- */
+/** The view that the console shows, and the id of the object in this view, both from the page's address. */
 export interface Place {
   view: ViewName;
   id: string | undefined;

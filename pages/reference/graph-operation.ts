@@ -37,9 +37,8 @@ const takesNothing = (field: GraphQLField<unknown, unknown>) =>
   !field.args.some((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
 
 /**
- * Returns the fields that an example operation selects. In a GraphQL connection, the operation selects `nodes` and
- * `pageInfo`. In any other object, the example operation selects the scalar and enum fields, and the objects in
- * `ownedTypes`.
+ * Returns the fields of a GraphQL type that an example operation selects: `nodes` and `pageInfo` of a connection, and
+ * the scalar fields, the enum fields and the objects in `ownedTypes` of every other type.
  */
 function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string {
   const named = getNamedType(type);
@@ -66,7 +65,7 @@ const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNam
 
 /**
  * The nullable arguments that an example operation nevertheless contains. The argument `plate` is nullable because a
- * client can send `reading` instead. A request must contain `plate` or `reading`.
+ * request contains either `plate` or `reading`.
  */
 const givenOfSeveral = new Set(['plate']);
 

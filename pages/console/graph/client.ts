@@ -24,8 +24,8 @@ const parts = [
 ];
 
 /**
- * Creates the GraphQL client for one API key. The cache of the client stores each object only once. Therefore, after a
- * live update or a mutation, every view shows the new values of the object.
+ * Creates the GraphQL client for one API key. The cache of the client stores each object only once. When a live update
+ * or a mutation changes an object, every view shows the new values.
  */
 export function createGraphClient(key: string): { client: Client; connection: LiveConnection } {
   const live = createLive(() => key);

@@ -2,8 +2,8 @@ import type { CombinedError } from 'urql';
 import { rateLimitDelayMs, retryDelayMs } from './retry.ts';
 
 /**
- * A failed request of the console. Each kind of failure is shown to the user in a different way. A view sends its request
- * again at the time `retryAt`, in milliseconds since 1970.
+ * A failed request of the console. The console shows each kind of failure in a different way. If a failure has a time
+ * `retryAt` (in milliseconds since 1970), a view sends its request again at this time.
  */
 export type Failure =
   | { kind: 'offline'; retryAt: number }
@@ -32,7 +32,7 @@ interface Extensions {
 /**
  * Converts an error of the GraphQL client to a failure that a view can show.
  *
- * @param attempt the number of earlier retries of the request that failed
+ * @param attempt the number of times that the console has already repeated the failed request
  */
 export function failureOf(error: CombinedError, attempt = 0): Failure {
   const response = error.response as Response | undefined;
@@ -49,8 +49,8 @@ export function failureOf(error: CombinedError, attempt = 0): Failure {
 }
 
 /**
- * Returns the current version of an object after a version conflict, or `undefined` after any other failure. In a
- * version conflict, the gateway refuses a change because the request expected an older version of the object.
+ * Returns the current version of an object after a version conflict, or `undefined` after any other failure. A version
+ * conflict means that the gateway rejected a change because the request expected an older version of the object.
  */
 export function conflictingVersion(failure: Failure | undefined): number | undefined {
   if (failure?.kind !== 'refused' || failure.code !== 'CONFLICT') return undefined;

@@ -6,7 +6,7 @@ import type { LiveConnection } from './live.ts';
 /** The API key with which the user has opened the console. */
 export interface ConsoleKey {
   viewer: NonNullable<ViewerQuery['viewer']>;
-  /** The state of the live updates that the console receives with the API key. */
+  /** The state of the live updates to which the console has subscribed with the API key. */
   connection: LiveConnection;
   /** Whether the API key of the console has all given permissions. */
   may(...permissions: Permission[]): boolean;

@@ -1,6 +1,6 @@
 import { deviceStorage, tabStorage } from '../../browser/storage.ts';
 
-/** The name of the session storage item for the API key. The browser deletes this item when the tab is closed. */
+/** The name of the session storage item for the API key, which the browser deletes when the tab is closed. */
 const sessionKeyName = 'parking-gateway:session-key';
 
 /**
@@ -14,8 +14,8 @@ export const storedKey = (): string =>
   tabStorage.getItem(sessionKeyName) ?? deviceStorage.getItem(rememberedKeyName) ?? '';
 
 /**
- * Stores an API key for this browser tab, and also on this device if the user wants the device to remember the API key.
- * If the device must not remember the given API key, but remembers another API key, the other API key stays stored.
+ * Stores an API key for this browser tab, and also on this device if `remember` is true. If `remember` is false and
+ * this device remembers a different API key, the device keeps the different API key.
  */
 export function storeKey(key: string, remember: boolean): void {
   tabStorage.setItem(sessionKeyName, key);
@@ -24,7 +24,8 @@ export function storeKey(key: string, remember: boolean): void {
 }
 
 /**
- * Deletes the API key of this tab. If this device remembers a different API key, the remembered API key stays stored.
+ * Deletes the API key that is stored for this tab. If this device remembers a different API key, the device keeps the
+ * different API key.
  */
 export function forgetKey(key: string): void {
   tabStorage.removeItem(sessionKeyName);

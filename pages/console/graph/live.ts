@@ -5,8 +5,8 @@ import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
 /**
- * The state of the live updates. While a stream is open, the state is `live`. After the stream is lost, the state is
- * the time of the loss, in milliseconds since 1970. Before the first stream is open, the state is `undefined`.
+ * The state of the live updates: `live` while a stream is open, `undefined` before the first stream is open, and the
+ * time of the loss (in milliseconds since 1970) after the stream is lost.
  */
 export type LiveState = 'live' | number | undefined;
 
@@ -17,7 +17,7 @@ export interface LiveConnection {
   onChange(listener: () => void): () => void;
 }
 
-/** The functions that a subscription calls with each result and at its end. */
+/** The functions that a subscription calls: `next` with each result, and `complete` at the end of the subscription. */
 interface Sink {
   next(result: ExecutionResult): void;
   complete(): void;
@@ -43,7 +43,8 @@ async function delayAfter(error: unknown, attempt: number, sink: Sink): Promise<
 }
 
 /**
- * Waits for the given number of milliseconds. The wait ends early when the network becomes available again.
+ * Waits for the given number of milliseconds, or until the network becomes available again, or until `signal` is
+ * aborted.
  */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -60,8 +61,8 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Creates subscriptions over server-sent events. When a stream breaks or ends, the client opens the stream again. The
- * subscription ends when the gateway rejects it, or when the view closes it.
+ * Creates subscriptions over server-sent events. When a stream breaks or ends, the client opens a new stream. A
+ * subscription ends when the gateway rejects the subscription, or when the view closes it.
  *
  * @param currentKey a function that returns the API key, and that is called before each attempt to connect
  */
@@ -70,8 +71,8 @@ export function createLive(currentKey: () => string) {
     url: '/graphql',
     headers: () => keyHeader(currentKey()),
     fetchFn: fetchUntilSilent,
-    // The retries of graphql-sse are switched off, because each rejected attempt costs a rate limit point. Instead, the
-    // function `run` subscribes again after a pause.
+    // The client of graphql-sse does not retry, because each rejected attempt costs a rate limit point. The function
+    // `run` retries after a pause.
     retryAttempts: 0,
   });
 
@@ -82,7 +83,10 @@ export function createLive(currentKey: () => string) {
     state = next;
     for (const listener of listeners) listener();
   }
-  /** Records the time at which the live updates stopped. The time does not change until a stream is open again. */
+  /**
+   * Records the time at which the live updates stopped. A failed attempt to subscribe again does not change the
+   * recorded time.
+   */
   function lose() {
     if (typeof state !== 'number') change(Date.now());
   }
@@ -114,8 +118,8 @@ export function createLive(currentKey: () => string) {
       }
       if (signal.aborted) return;
       lose();
-      // If the stream was open for a long time, the next pause is the shortest pause again. If the gateway closes each
-      // stream immediately, the pauses become longer, up to the maximum pause.
+      // If the stream was open for a long time, the next pause before a retry is as short as the first pause. If the
+      // gateway closes each stream immediately, the pauses between the retries become longer, up to the maximum pause.
       if (Date.now() - openedAt >= maxRetryDelayMs) attempt = 0;
       const delayMs = await delayAfter(lost, attempt, sink);
       if (delayMs === undefined) return;

@@ -1,15 +1,18 @@
 /** The maximum pause that the console chooses between two attempts to send the same request, in milliseconds. */
 export const maxRetryDelayMs = 30_000;
 
-/** The maximum pause before the first retry of a request, in milliseconds. Each further retry doubles this maximum. */
+/**
+ * The maximum pause before the first retry of a request, in milliseconds. Before each further retry, the maximum pause
+ * doubles.
+ */
 const firstRetryDelayMs = 1_000;
 
 /** The seconds to wait after a response with status 429 (rate limit exceeded) that has no header `Retry-After`. */
 const defaultRetryAfterSeconds = 10;
 
 /**
- * Returns the pause before the next attempt to send a request, in milliseconds (exponential backoff). Half of the pause
- * is random (jitter), so that many browser tabs do not send their requests at the same moment.
+ * Returns the pause before the next attempt to send a request, in milliseconds (exponential backoff). Up to half of the
+ * pause is random (jitter), so that many browser tabs do not send their requests at the same moment.
  *
  * @param attempt the number of retries so far: 0 for the pause before the first retry
  */
@@ -19,8 +22,8 @@ export function retryDelayMs(attempt: number): number {
 }
 
 /**
- * Returns the pause after a response that reports an exceeded rate limit, in milliseconds. The pause is at least as
- * long as the time in the header `Retry-After`.
+ * Returns how long a client must wait after a response that reports an exceeded rate limit, in milliseconds: at least
+ * the time in the header `Retry-After`.
  */
 export function rateLimitDelayMs(attempt: number, response: Response | undefined): number {
   const seconds = Number(response?.headers.get('Retry-After')) || defaultRetryAfterSeconds;

@@ -1,5 +1,5 @@
 /**
- * The maximum time between two chunks of bytes in an event stream, in milliseconds. After this time without bytes, the
+ * The maximum time between two chunks of bytes in an event stream, in milliseconds. After 40 seconds without bytes, the
  * console treats the stream as lost. The gateway sends a comment into each open stream every 12 seconds, so 40 seconds
  * without bytes mean that three comments in a row are missing.
  */
@@ -9,9 +9,9 @@ export const maxSilenceMs = 40_000;
 const checkPauseMs = 5_000;
 
 /**
- * Sends a request like `fetch`. Reading the body of the response fails when the server sends no bytes for longer than
- * `maxSilenceMs`, for example because the server lost its power or the device was asleep. Without this limit, the
- * browser would not notice that the connection is lost.
+ * Sends a request like `fetch`, but reading the response body fails when no bytes arrive for longer than
+ * `maxSilenceMs`, for example because the server lost its power or the device was asleep. `fetch` itself would not
+ * notice that the connection is lost.
  */
 export async function fetchUntilSilent(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);

@@ -12,15 +12,15 @@ export interface Change<Data, Variables> {
   sending: boolean;
   failure: Failure | undefined;
   /**
-   * Removes the last error message from the form. If a mutation is still running, the form will not show its error
-   * message.
+   * Removes the last error message from the form. If a mutation is still running and fails later, the form does not
+   * show the error message of this mutation.
    */
   clear(): void;
 }
 
 /**
- * Returns a function that sends the mutation of a form, and the current state of the mutation. If the form has already
- * sent another mutation, the failure of the earlier mutation does not change the state.
+ * Returns a function that sends the mutation of a form, and the current state of the mutation. The state contains only
+ * the failure of the latest mutation that the form has sent.
  */
 export function useChange<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,

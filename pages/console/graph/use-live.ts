@@ -4,7 +4,7 @@ import { useKey } from './key-context.tsx';
 import type { LiveState } from './live.ts';
 
 /**
- * Subscribes to live updates of a view. Returns the data of the latest update, and whether the updates still arrive.
+ * Subscribes to the live updates for a view. Returns the data of the latest update, and whether updates still arrive.
  *
  * @param options.pause if true, the hook does not subscribe
  * @param options.onNext called with the data of each update, including the first update

@@ -28,17 +28,18 @@ export interface FoundLocations {
 }
 
 /**
- * Returns the source from which the console reads the locations: the list of locations (`names`), the statuses of the
- * locations (`statuses`), or the location ids in the scope of the API key (`key`). The source depends on the
- * permissions of the API key.
+ * Returns from where the console reads the locations, depending on the permissions of the API key: from the list of
+ * locations (`names`), from the statuses of the locations (`statuses`), or from the location ids in the scope of the
+ * API key (`key`).
  */
 const sourceOf = ({ may }: ConsoleKey) =>
   may('READ_LOCATIONS') ? 'names' : may('READ_STATUS') ? 'statuses' : 'key';
 
 /**
- * Finds at most `first` locations whose name contains a text. An API key without READ_LOCATIONS cannot use the location
- * search of the GraphQL API. For such a key, the console searches the location names in the statuses of the locations.
- * If the key may not read statuses, the console searches the location ids in the scope of the key.
+ * Finds at most `first` locations whose name contains a text. If the API key lacks the permission READ_LOCATIONS, the
+ * console cannot use the location search of the GraphQL API, so it searches the location names in the statuses of the
+ * locations. If the API key may not read statuses either, the console searches the location ids in the scope of the
+ * key.
  *
  * @param options.pause while true, the hook does not search for locations
  */

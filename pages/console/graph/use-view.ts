@@ -5,16 +5,16 @@ import { type Failure, failureOf } from './failure.ts';
 
 /** The state of a query that a view shows. */
 export interface View<Data> {
-  /** The data from the last successful request. A running or failed refresh does not remove this data. */
+  /**
+   * The data from the last successful request, which the view keeps while a new request is running, and also if the new
+   * request fails.
+   */
   data: Data | undefined;
   failure: Failure | undefined;
   loading: boolean;
   /** Reads the data of the view from the gateway again. */
   reload(): void;
-  /**
-   * The GraphQL document and variables with which the view loads its data. A button can open this operation in the
-   * GraphQL explorer.
-   */
+  /** The GraphQL document and the variables with which the view loads its data. */
   operation: ShownOperation;
 }
 
@@ -27,12 +27,12 @@ export interface ShownOperation {
 /**
  * Runs the query of a view. After a response with status 429, the query runs again as soon as the rate limit allows it.
  * After a network failure, the query runs again after a pause, or as soon as the device reports that it is online. The
- * pauses become longer with each failed attempt.
+ * pause before a retry becomes longer with each failed attempt.
  *
  * @param options.pause if true, the hook sends no query
- * @param options.onlyCurrent if true, the hook returns no data and no failure of earlier variables. If false, the hook
- *   returns the data of the earlier variables until the response for the current variables arrives. Therefore, a list
- *   does not disappear while its next page is loading.
+ * @param options.onlyCurrent if true, the hook returns only the data and the failure for the current variables. If
+ *   `onlyCurrent` is false, the hook returns the data for the previous variables until the response for the current
+ *   variables arrives, so that a list does not disappear while its next page is loading.
  */
 export function useView<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,

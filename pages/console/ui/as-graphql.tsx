@@ -7,8 +7,8 @@ import { texts } from '../texts.ts';
 const explorerPath = '/graphql';
 
 /**
- * Returns the address that opens an operation in the explorer. If the address would be too long, the variables of the
- * operation are omitted.
+ * Returns the address that opens an operation in the explorer. If the address would be too long, it does not contain
+ * the variables of the operation.
  */
 function addressOf({ document, variables }: ShownOperation): string {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));

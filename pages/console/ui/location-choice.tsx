@@ -7,7 +7,7 @@ import { Button, Field } from './controls.tsx';
 import { LocationSearch } from './location-search.tsx';
 import { FailureNotice } from './view-state.tsx';
 
-/** A form for users whose API key may not list locations. In this form, the user opens a location by its id. */
+/** A form in which a user whose API key may not list locations opens a location by its id. */
 function LocationById({ view }: { view: ViewName }) {
   const [typed, setTyped] = useState('');
   return (

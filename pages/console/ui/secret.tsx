@@ -6,14 +6,14 @@ import { Button } from './controls.tsx';
 import { Panel } from './panel.tsx';
 
 /**
- * A dialog with a form that creates a secret. After the creation, the dialog shows the secret with a copy button
- * instead of the form. The gateway returns each secret only once. Therefore, from the start of the creation until the
- * user has copied the secret, only a button closes the dialog.
+ * A dialog with a form that creates a secret. When the gateway has created the secret, the dialog shows the secret with
+ * a copy button instead of the form. The gateway returns each secret only once, so after the user has sent the form,
+ * only a button closes the dialog until the user has copied the secret.
  *
- * @param props.secret the new secret, or `undefined` before the creation
+ * @param props.secret the new secret, or `undefined` before the gateway has created it
  * @param props.isCreating whether the gateway is creating the secret
- * @param props.onDone a function that closes the dialog after the creation
- * @param props.onClose a function that closes the dialog before the creation
+ * @param props.onDone a function that closes the dialog after the secret was created
+ * @param props.onClose a function that closes the dialog before the secret is created
  */
 export function SecretPanel(props: {
   title: string;

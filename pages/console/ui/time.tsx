@@ -21,7 +21,7 @@ export function useZone(locationZone: string | undefined): string {
   return clock === 'location' && locationZone ? locationZone : readerZone;
 }
 
-/** The parts of a time that the console shows. `full` is the date and the time of day. */
+/** The parts of a time that the console shows: the time of day, the date, or both (`full`). */
 type TimeParts = 'time' | 'date' | 'full';
 
 const optionsOf = {
@@ -35,7 +35,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
  * Returns the date format for the given parts of a time. Creating a date format is slow, so the function stores each
- * format and returns it again.
+ * date format and reuses it.
  */
 function formatOf(parts: keyof typeof optionsOf, zone: string, withYear: boolean): Intl.DateTimeFormat {
   const name = `${zone} ${parts} ${withYear}`;
@@ -52,7 +52,7 @@ function formatOf(parts: keyof typeof optionsOf, zone: string, withYear: boolean
 
 /**
  * Returns the year that the console shows with a date, or `undefined` if the date is in the current year. The year of
- * the date and the current year are the years in the given time zone.
+ * the date and the current year depend on the given time zone.
  */
 export function shownYear(at: string | number | Date, zone: string): string | undefined {
   const format = formatOf('year', zone, true);
@@ -71,8 +71,7 @@ export function timeText(at: string | number | Date, zone: string, parts: TimePa
 
 /**
  * Shows a time in the time zone that the user has chosen: the time zone of the location or of this device. A tooltip
- * shows the time in the time zone that the user has not chosen. If there is no location, the tooltip shows the time in
- * UTC.
+ * shows the time in the time zone that the user has not chosen, or in UTC if the time does not belong to a location.
  */
 export function Time({
   at,
@@ -94,13 +93,13 @@ export function Time({
 }
 
 /**
- * Converts the value of a `datetime-local` field to an instant in UTC. The value is in the time zone of this device.
- * Converts the value of an empty field to `undefined`.
+ * Converts the value of a `datetime-local` field, which is in the time zone of this device, to an instant in UTC.
+ * Returns `undefined` if the field is empty.
  */
 export const instantOf = (local: string): string | undefined =>
   local ? new Date(local).toISOString() : undefined;
 
-/** Converts an instant to the value of a `datetime-local` field. The value is in the time zone of this device. */
+/** Converts an instant to the value of a `datetime-local` field, which is in the time zone of this device. */
 export function localOf(instant: string | null | undefined): string {
   if (!instant) return '';
   const at = new Date(instant);
@@ -108,9 +107,9 @@ export function localOf(instant: string | null | undefined): string {
 }
 
 /**
- * Converts the value of a `datetime-local` field to an instant in UTC. The value of the field has no seconds, and is
- * ambiguous when clocks are set back. Therefore, if the user has not edited the field, the function returns the
- * original instant.
+ * Converts the value of a `datetime-local` field to an instant in UTC. If the user has not edited the field, the
+ * function returns the original instant, because the value of the field has no seconds, and is ambiguous in the hour
+ * when clocks are set back.
  */
 export const editedInstant = (text: string, original: string | null | undefined): string | null =>
   (text === localOf(original) ? original : instantOf(text)) ?? null;

@@ -4,8 +4,8 @@ import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
 /**
- * Shows a message when a view fails, for example because its scripts cannot be loaded. The other views of the console
- * still work.
+ * Shows a message instead of a view that has failed, for example because its scripts cannot be loaded. When one view of
+ * the console fails, the other views still work.
  */
 export class ViewBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override state = { failed: false };

@@ -33,8 +33,8 @@ function FailureText({ failure, isRetried }: { failure: Failure; isRetried: bool
 }
 
 /**
- * Shows the error message of a view or a form. A retry button is shown if the user can retry. After a rate limit error
- * there is no retry button, because the view retries automatically.
+ * Shows the error message of a view or a form, with a retry button if `onRetry` is given. After a rate limit error
+ * there is no retry button, because the view repeats its request automatically.
  *
  * @param props.isRetried whether the console repeats the failed request. The console repeats the requests of views, but
  *   not the requests of forms, because the user may have changed the form
@@ -57,8 +57,8 @@ export function FailureNotice(props: {
 }
 
 /**
- * Shows the data of a view. While the data of a view is loading, or if there is no data, the user sees a message. If a
- * refresh has failed, the old data is shown with an error message.
+ * Shows the data of a view. While the data is loading, or if there is no data, the view shows a message instead. If the
+ * view cannot refresh its data, the view shows the earlier data with an error message.
  *
  * @param props.empty the message that is shown when the view has no data
  */

@@ -65,10 +65,7 @@ function Changes({ record, onClose }: { record: AuditRecord; onClose(): void }) 
   );
 }
 
-/**
- * The view of the audit log. The view of the audit log lists all changes, newest first, with the API key that made each
- * change.
- */
+/** The view of the audit log, which lists all changes, newest first, with the API key that made each change. */
 export function AuditView() {
   const pages = usePages();
   const view = useView(AuditLogDocument, { after: pages.after });

@@ -19,10 +19,7 @@ import { type ImportProgress, useImport } from './use-import.ts';
 
 const { csv: words } = texts;
 
-/**
- * The maximum number of rejected rows that the dialog shows. The file that the user can download contains all rejected
- * rows.
- */
+/** The maximum number of rejected rows that the dialog shows. The user can download a file with all rejected rows. */
 const maxShownRejects = 50;
 
 /**
@@ -119,7 +116,7 @@ export function CsvPanel(props: {
   const [step, setStep] = useState<'choose' | 'checked' | 'importing' | 'stopped' | 'imported'>('choose');
   const { progress, failure, reset, run } = useImport(locationId);
 
-  /** Starts a dry run. The dialog ignores the results of earlier dry runs. */
+  /** Starts a dry run, and makes the dialog ignore the results of earlier dry runs. */
   async function check(rows: Promise<WhitelistEntryInput[]>, chosen: Mode) {
     const isCurrent = reset();
     setStep('choose');

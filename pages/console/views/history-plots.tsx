@@ -30,8 +30,8 @@ type Period = keyof typeof periods;
 type Points = NonNullable<LocationHistoryQuery['location']>['occupancyHistory'];
 
 /**
- * Returns how many vehicles entered and left in each hour. In the time range of one day, each hour has four data
- * points.
+ * Returns how many vehicles entered and left in each hour. If the user has chosen the time range of one day, each hour
+ * has four data points.
  */
 function byHour(points: Points) {
   const hours = new Map<number, { entries: number; exits: number }>();
@@ -44,8 +44,8 @@ function byHour(points: Points) {
 }
 
 /**
- * Two plots for a location. The first plot shows the occupancy as a line. The bars of the second plot show how many
- * vehicles entered and left per hour.
+ * Two plots about a location: the occupancy as a line, and bars that show how many vehicles entered and left in each
+ * hour.
  */
 function Plots({ points, zone, capacity }: { points: Points; zone: string; capacity: number | null }) {
   const { location: words } = texts;

@@ -53,14 +53,14 @@ function Ticks<Value extends string>(props: {
 }
 
 /**
- * The maximum number of locations for which the form shows a checkbox. The user finds further locations with a search
+ * The maximum number of locations for which the form shows a checkbox. The user finds all other locations with a search
  * field.
  */
 const tickedLocations = 100;
 
 /**
- * Shows a checkbox for each location that can be added to the scope of an API key. If there are more than 100
- * locations, a search field for further locations appears.
+ * Shows a checkbox for each location that the user can add to the scope of an API key. If there are more than 100
+ * locations, the form also shows a search field for the other locations.
  */
 function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids: string[]): void }) {
   const { locations, hasMore } = useFoundLocations('', { first: tickedLocations, pause: false });
@@ -95,9 +95,9 @@ function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids
 
 /**
  * A form that issues or changes an API key. The secret of a new API key is shown only once. A user can give another API
- * key only permissions that the user's own API key has. The form sends only the fields that the user changed.
- * Therefore, the form does not overwrite changes of another user to other fields. For an operator's key, the form does
- * not offer locations, because the scope of an operator's key always contains every location.
+ * key only permissions that the user's own API key has. The form sends only the fields that the user changed, so that
+ * it does not overwrite another user's changes to other fields. For an operator's key, the form does not offer
+ * locations, because the scope of an operator's key always contains every location.
  *
  * @param props.edited the API key to change, or `undefined` to issue a new API key
  */

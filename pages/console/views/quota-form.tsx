@@ -15,9 +15,9 @@ const { whitelist: words } = texts;
 
 /**
  * A form for the quota of a reference, for example of a flat or a tenant. The form also shows how many vehicles of the
- * reference are inside the location. The form is shown only after it has received the stored quota. The mutation always
- * sets all fields of a quota. Therefore, before the form saves the fields that the user edited, the form reads the
- * stored values of the other fields again.
+ * reference are inside the location. The form is shown only after it has received the stored quota. The GraphQL
+ * mutation always sets all fields of a quota. Therefore, before the form saves the fields that the user edited, it
+ * reads the stored values of the fields that the user did not edit.
  */
 export function QuotaForm(props: {
   locationId: string;
@@ -40,8 +40,8 @@ export function QuotaForm(props: {
     const { data: newest } = await client
       .query(QuotaOfDocument, { locationId, referenceId }, { requestPolicy: 'network-only' })
       .toPromise();
-    // If this query for the stored quota fails, `view` contains the failure, because `view` is the result of an
-    // identical query.
+    // If this query for the stored quota fails, the form shows the failure, because `view` contains the result of the
+    // same query.
     if (newest?.quotas) {
       const [stored] = newest.quotas.nodes;
       const text = inside ?? stored?.inside.toString() ?? '';

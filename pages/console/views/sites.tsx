@@ -55,7 +55,7 @@ const siteOfStatus = (status: StatusFieldsFragment): Site => ({
   status,
 });
 
-/** A form for users whose API key may not list locations. In this form, the user opens a location by its id. */
+/** A form in which a user whose API key may not list locations opens a location by its id. */
 function OpenById() {
   const [id, setId] = useState('');
   return (
@@ -95,7 +95,8 @@ export function Sites() {
   const { nodes: shown, pageInfo }: Page<Site> =
     full.data?.locations ??
     (nameList && { ...nameList, nodes: nameList.nodes.map((node) => ({ ...node, status: undefined })) }) ??
-    // If the API key lacks the permission READ_LOCATIONS, the console reads the statuses of all locations in one list.
+    // If the API key lacks the permission READ_LOCATIONS, the console reads the statuses of all locations with one
+    // request.
     pageOf((statuses.data?.locationStatuses ?? []).map(siteOfStatus), page);
   const liveState = useLiveStatuses(
     useMemo(() => shown.map(({ id }) => id), [shown.map(({ id }) => id).join()]),

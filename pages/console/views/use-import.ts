@@ -33,7 +33,7 @@ export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
   /**
-   * Removes the results, and stops a running import or dry run. The returned function returns `true` until the next
+   * Removes the results, and stops a running import or dry run. Returns a function that returns `true` until the next
    * call of `reset`, or until the dialog closes.
    */
   reset(): () => boolean;

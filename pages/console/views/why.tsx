@@ -102,7 +102,7 @@ function DecisionView({ decision, zone }: { decision: Decision; zone: string | u
 const emptyQuestion = { text: '', plateType: '', plateCode: '', plateNumber: '', at: '' };
 type Question = typeof emptyQuestion;
 
-/** The question that the user sent with the button "Ask", and the variables of the query for this question. */
+/** The question that the user sent with the button "Ask", and the variables of the query that answers the question. */
 interface Asked {
   by: 'text' | 'plate';
   question: Question;
@@ -110,8 +110,8 @@ interface Asked {
 }
 
 /**
- * The console's view in which the user enters a plate or a camera text. The view then shows the gate decision for this
- * vehicle, and the reasons for the decision. The decision disappears as soon as the user changes the form.
+ * The console's view in which the user enters a plate or a camera text, and sees the gate decision for this vehicle
+ * with the reasons. The decision disappears as soon as the user changes the form.
  */
 export function WhyView({ locationId }: { locationId: string | undefined }) {
   const [by, setBy] = useState<Asked['by']>('text');
