@@ -29,8 +29,8 @@ describe('files with personal data that pms writes', () => {
   const rejectedCsv = () => fileOf('referenceId,plateType,plateCode,plateNumber\n=1+1,DXB,A,\n');
   const rejectedJson = () => fileOf('{"eventId":"1"}\n');
 
-  // With the usual umask 022, every user of the machine can read a new file. Therefore, pms must set a stricter mode
-  // for each new file with personal data.
+  // With the usual umask 022, every user of the machine can read a new file. Therefore, pms must set a stricter file
+  // mode for each new file with personal data.
   let umask: number;
   beforeAll(() => {
     umask = process.umask(0o022);

@@ -7,8 +7,8 @@ const gateway = await openTestGateway({ TRUST_PROXY: 'true' });
 let requests = 0;
 const url = await serve({
   ...gateway,
-  // Each request of this test comes from a different client address. Requests with an invalid API key count towards the
-  // rate limit of the client address.
+  // Requests with an invalid API key count towards the rate limit of the client address. Therefore, each request of
+  // these tests comes from a different client address.
   refuseKnown(incoming, outgoing) {
     requests += 1;
     incoming.headers['x-forwarded-for'] = `10.0.${requests >> 8}.${requests & 255}`;
@@ -17,7 +17,7 @@ const url = await serve({
 });
 const { pms } = openCommandLine(url);
 
-/** Returns the lines of one section of a help text. The section ends at the next empty line. */
+/** Returns the lines of one section of a help text. A section of a help text ends at the next empty line. */
 function sectionOf(help: string, name: string): string[] {
   const [, lines = ''] = new RegExp(`^${name}:\\n((?: .*\\n)+)`, 'm').exec(help) ?? [];
   return lines.split('\n').filter((line) => line !== '');
@@ -34,7 +34,7 @@ async function helpsOf(path: readonly string[] = []): Promise<{ path: string; he
 
 const helps = await helpsOf();
 
-test('pms arranges its commands in groups', () => {
+test('the help text of pms lists its commands, and the help text of a command lists its subcommands', () => {
   expect(helps.map(({ path }) => path)).toEqual(
     expect.arrayContaining(['', 'import', 'keys', 'keys create']),
   );
@@ -65,7 +65,7 @@ describe.each(helps)('the help text of pms $path', ({ path, help }) => {
       const [, option, value] = /required option '(--\S+)( <[^']+>)?' not specified/.exec(err) ?? [];
       if (!option) break;
       missing.push(option);
-      // Each option needs a valid value: a URL, a kind of event, or a number.
+      // The test gives each missing option a valid value: a URL, a kind of parking event, or a number.
       given.push(option, value?.includes('url') ? 'http://127.0.0.1:9' : option === '--kind' ? 'entry' : '1');
     }
     expect(required.toSorted()).toEqual(missing.toSorted());

@@ -23,9 +23,9 @@ const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
 const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
 
 /**
- * Starts a proxy between pms and the gateway. The proxy counts each request whose body contains the value of `held`.
- * The proxy forwards the first `heldFrom - 1` counted requests at once. For each later counted request, the proxy waits
- * until the test calls `answer`.
+ * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the value of `held`,
+ * and holds back the counted requests from number `heldFrom` on until the test calls `answer`. The proxy forwards all
+ * other requests at once.
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
   const held: (() => void)[] = [];
@@ -174,7 +174,7 @@ describe('Ctrl-C during an import by pms', () => {
     const importing = start(url, key, ['import', '-', '--location', locationId, '--batch-size', '2']);
     importing.child.stdin.write([header, row(), row(), row(), ''].join('\n'));
     await expect.poll(() => countEntries(locationId)).toBe(2);
-    // Before pms exits, it waits for the response to the first batch of rows.
+    // After Ctrl-C, pms waits for the response to the first batch of rows before it exits.
     importing.child.kill('SIGINT');
     expect(await importing.ended).toEqual({ code: 130, signal: null });
     expect(importing.err).toContain('Interrupted. Up to line 3, 2 rows are imported, 0 rejected.');
@@ -235,11 +235,12 @@ async function* brokenInput(): AsyncGenerator<string> {
 }
 
 describe('an import by pms whose input is invalid or cannot be read', () => {
-  // The empty lines fill several chunks of the file. So pms sends the rows above them before it reads the rows below.
+  // The 300,000 empty lines fill several chunks of a file. So pms sends the rows above the empty lines before it reads
+  // the rows below the empty lines.
   const emptyLines = 300_000;
   const gap = '\n'.repeat(emptyLines);
 
-  test('when a later row has too few fields, pms import prints the number of imported rows, and the command that continues the import', async () => {
+  test('when a row after the first batch of rows has too few fields, pms import prints the number of imported rows, and the command that continues the import', async () => {
     const { key, locationId } = await gateway.newTenant();
     const correct = [header, row(), row(newEntry({ plateCode: 'ABCD' })), `${gap}${row()}`, ''].join('\n');
     const file = fileOf(`${correct}a,b\n`);
@@ -275,7 +276,7 @@ describe('an import by pms whose input is invalid or cannot be read', () => {
     expect(await countEntries(locationId)).toBe(0);
   });
 
-  test('when the standard input fails after the first events, pms events import prints how many events are recorded', async () => {
+  test('when the standard input fails after 1,000 parking events, pms events import prints how many events are recorded', async () => {
     const { key, locationId } = await gateway.newTenant();
     const count = () => prisma.parkingEvent.count({ where: { locationId } });
     async function* failingInput() {
@@ -309,7 +310,7 @@ describe('an import by pms whose input is invalid or cannot be read', () => {
     await expect.poll(() => importing.child.exitCode).toBe(1);
   });
 
-  test('pms quotas import sends nothing when a late line of the file is invalid', async () => {
+  test('pms quotas import sends nothing when the last line of a long file is invalid', async () => {
     const { key, locationId } = await gateway.newTenant();
     const lines = Array.from({ length: 1_200 }, (_, index) => `unit-${index},1`);
     const file = fileOf(['referenceId,inside', ...lines, `${gap}unit-x`].join('\n'));

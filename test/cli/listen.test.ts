@@ -69,8 +69,8 @@ describe('the command pms listen', () => {
       ).map(({ status }) => status);
     await expect.poll(statuses).toEqual(['DELIVERED']);
 
-    // When the receiver refuses a webhook message, pms does not acknowledge the message. After the lease of this
-    // message has ended, pms can pull the message again.
+    // When the receiver refuses a webhook message, pms does not acknowledge the message, and can pull the message again
+    // after the lease of the message has ended.
     receiver.answer = 500;
     await addEntry(key, locationId);
     await expect.poll(() => listening.out).toContain('whitelist.created  500');

@@ -64,8 +64,8 @@ interface Replacement {
 }
 
 /**
- * Starts a proxy that replaces some responses of the gateway. Each replacement has the header `Retry-After: 0`, so pms
- * repeats the request without a pause.
+ * Starts a proxy that replaces some responses of the gateway. Each replacing response has the header `Retry-After: 0`,
+ * so that pms repeats the request without a pause.
  *
  * @param replace a function that returns the replacement for a response, `'reset'` to close the connection, or
  *   undefined to forward the response. The parameter `kind` is `rest` for a REST request, `twin` for a request that
@@ -131,7 +131,7 @@ describe('the command pms parity', () => {
     expect(rows.filter(({ path }: { path: string }) => path.endsWith('/vehicles'))).toHaveLength(3);
 
     // The gateway records the requests of `pms parity` under names such as `parity of GET /health`. Without the words
-    // `parity of`, these requests would count as a client's use of deprecated endpoints.
+    // `parity of`, requests of `pms parity` would count as a client's use of deprecated endpoints.
     await expect
       .poll(async () => (await json(key, 'usage')).map(({ operation }: { operation: string }) => operation))
       .toContain('parity of GET /health');
@@ -277,7 +277,7 @@ describe('the command pms parity', () => {
     },
   );
 
-  test('pms parity compares a read again when the status of the REST response changes during the comparison', async () => {
+  test('pms parity compares a read request again when the status of the REST response changes during the comparison', async () => {
     const { key, locationId } = await newWhitelist(3);
     await use(key, `/locations/${locationId}/whitelist`);
     const error = { code: 'NOT_FOUND', message: 'Location not found or not accessible', requestId: '1' };

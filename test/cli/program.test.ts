@@ -341,7 +341,7 @@ describe('secret values that pms must not print', () => {
     }
   });
 
-  test('pms translate does not print the words of a curl line with too many words', async () => {
+  test('pms translate does not print the API key of a curl line in which the header is not quoted', async () => {
     const line = `curl -H X-API-Key: ${secret} ${url}/api/locations`;
     const { code, err } = await pms('key', 'translate', line);
     expect({ code, err }).toEqual({

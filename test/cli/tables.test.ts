@@ -72,7 +72,7 @@ describe('tables that pms prints', () => {
 });
 
 describe('single objects that pms prints', () => {
-  test('for a single object, pms prints complete identifiers and texts, and each list item on its own line', async () => {
+  test('when pms prints a single object, pms shortens no identifiers or texts, and prints each list item on its own line', async () => {
     const { admin, companyId, locationId, reference } = await newVerboseTenant();
     const { out } = await pmsOnTerminal(40, admin, 'whoami');
     expect(out).toMatch(new RegExp(`^companies +${companyId}$`, 'm'));

@@ -88,7 +88,8 @@ describe('the command pms translate', () => {
       (space, index) =>
         `curl${space}-s ${space}${address}?limit=${index}${space} | jq .${space}curl x\n# a list${space}curl x`,
     );
-    // The command runs in its own process, because an endless loop would also stop the timeouts of this process.
+    // The test runs pms in a separate process, because an endless loop in the test process would also stop the timeouts
+    // of the test.
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--max-old-space-size=200', 'dist/pms.js', '--json', 'translate', lines.join('\n')],

@@ -68,8 +68,8 @@ describe('three gateways behind a load balancer', { timeout }, () => {
       );
     expect(await statuses()).toEqual([200, 200, 200]);
     await askGraph(balancer.url, operatorKey, 'mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', viewer);
-    // A gateway process caches an API key for 5 seconds. The test waits for less than 5 seconds. So the test fails if a
-    // gateway process gets no notice that the API key was revoked.
+    // A gateway process caches an API key for 5 seconds. The test waits for only 4 seconds, so it fails if a gateway
+    // process gets no notice that the API key was revoked.
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
 
@@ -87,8 +87,8 @@ describe('three gateways behind a load balancer', { timeout }, () => {
       for await (const { data } of stream) if (data?.locationStatusChanged.occupied) return 'pushed';
       return 'ended';
     });
-    // A subscriber receives no changes that happen before its event stream is open. So the test records entries of
-    // vehicles until every subscriber of the location status has received a changed status.
+    // A subscriber receives no changes that happen before its event stream is open. So the test records parking events
+    // until every subscriber of the location status has received a changed status.
     let heard: string[] | undefined;
     void Promise.all(pushed).then((all) => (heard = all));
     let vehicles = 0;
@@ -116,8 +116,8 @@ describe('three gateways behind a load balancer', { timeout }, () => {
     try {
       for (const [index, gateway] of gateways.entries()) {
         await progress(load, 30);
-        // In production, the systemd unit of a gateway sends `drain` to the load balancer before the gateway stops. The
-        // unit sends `ready` before the gateway starts again.
+        // In production, the systemd unit of a gateway sends the command `drain` to the load balancer before the
+        // gateway stops, and the command `ready` before the gateway starts again.
         await balancer.command(`set server gateways/${gateway} state drain`);
         await expect.poll(async () => (await statistics('scur'))[index]).toBe('0');
         expect(await fleet.gateways[index]!.end('SIGTERM')).toBe(0);

@@ -7,20 +7,20 @@ import { operatorKey } from './support/fleet.ts';
 import { newAccess } from './support/tenant.ts';
 
 /**
- * The number of clients in one test. For each database, one test runs with CORS and one test without CORS. The tests
- * with and without CORS together have 3,000 clients.
+ * The number of clients in one test. For each kind of database, one test runs with CORS and one test runs without CORS,
+ * so that 3,000 clients disconnect.
  */
 const clientCount = 1_500;
 /**
- * A test starts its clients in several rounds of `count` clients. At most `atOnce` clients are connected at the same
- * time.
+ * A test starts its clients in several rounds. In each round, the test starts `count` clients, and at most `atOnce` of
+ * them are connected at the same time.
  */
 const clientsOfRound = { count: 300, atOnce: 20 };
 const rounds = clientCount / clientsOfRound.count;
 
 /**
- * Functions that create a database for a gateway. Each function returns the environment variables of the gateway
- * (`env`), and a function that deletes the database (`remove`).
+ * Functions that create a database for a gateway. Each function returns the environment variables with which a gateway
+ * uses the database (`env`), and a function that deletes the database (`remove`).
  */
 const databases = {
   PostgreSQL: async () => {
@@ -35,8 +35,8 @@ const databases = {
 };
 
 describe.each(Object.entries(databases))('a gateway with %s', (_, open) => {
-  // The CORS middleware wraps each streamed response in a new response. Therefore, the test of disconnecting clients
-  // runs with and without CORS.
+  // The CORS middleware wraps each streamed response in a new response. Therefore, the test runs once with CORS and
+  // once without CORS.
   test.each<Record<string, string>>([{}, { CORS_ORIGINS: 'https://app.example' }])(
     `during repeated imports of 10,000 rows, the gateway survives ${clientCount} clients that disconnect early (settings: %j)`,
     { timeout: 900_000 },

@@ -12,8 +12,8 @@ import { type Ledger, type Load, type LoadOptions, startLoad } from './support/l
 import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
 
 /**
- * The maximum time, in milliseconds, that a test waits until the gateways have acknowledged 60 requests. Two minutes
- * are enough even on a busy machine.
+ * The maximum time, in milliseconds, that a test waits until the gateways have acknowledged 60 requests, even on a busy
+ * machine.
  */
 const progressTimeoutMs = 120_000;
 /** The duration of a fault, in milliseconds, which is long enough for the gateway to detect the fault. */
@@ -30,8 +30,8 @@ const redisProxy = await startProxy(redis.url);
 const database = await connectDatabase();
 
 /**
- * The PostgreSQL role of the gateways. The database role of the gateways is not a superuser, because PostgreSQL
- * reserves some connections for superusers.
+ * The PostgreSQL role of the gateways. PostgreSQL reserves some connections for superusers. Because the role is not a
+ * superuser, a test can take all connections that the gateways could use.
  */
 await database.query(
   'CREATE ROLE gateway LOGIN; ALTER DATABASE postgres OWNER TO gateway; GRANT ALL ON SCHEMA public TO gateway',
@@ -45,12 +45,12 @@ const gateways: GatewayProcess[] = [];
 const started: GatewayProcess[] = [];
 /** The number of times that the tests have stopped a gateway with SIGTERM. */
 let stops = 0;
-/** The companies that the fault tests have created. The last test checks the webhook messages of these companies. */
+/** The companies that the fault tests have created, whose webhook messages the last test of this file checks. */
 const tenants: Tenant[] = [];
 
 /**
- * Opens a database connection. A test uses the connection to check the stored data. When PostgreSQL is killed, this
- * connection breaks.
+ * Opens a database connection with which a test checks the stored data. The function ignores errors of the open
+ * connection, because some tests kill PostgreSQL.
  */
 async function connectDatabase(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: postgres.url });
@@ -89,8 +89,8 @@ afterAll(async () => {
 const total = ({ acknowledged }: Ledger) => acknowledged.reduce((sum, count) => sum + count, 0);
 
 /**
- * Waits until the given gateway has acknowledged 60 more requests (`enough`). Without the argument `gateway`, the
- * requests of all gateways count.
+ * Waits until the given gateway has acknowledged 60 more requests (`enough`). If `gateway` is undefined, the function
+ * counts the requests of all gateways.
  */
 async function progress({ ledger }: Load, gateway?: number): Promise<void> {
   const count = () => (gateway === undefined ? total(ledger) : ledger.acknowledged[gateway]!);
@@ -100,9 +100,8 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 
 /**
  * The maximum number of requests with the rate-limited API key that the gateways serve when Redis fails. Redis and each
- * gateway process count the requests separately, and each count may reach `limitedKeyBudget`. The count in Redis may
- * start again at 0 once, when Redis loses its data. The count of a gateway process may start again at 0 once, when the
- * process restarts.
+ * gateway process count the requests separately, and each count may reach `limitedKeyBudget`. During one test, Redis
+ * may lose its data once and each gateway process may restart once, so that each count may start again at 0 once.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 
@@ -130,8 +129,8 @@ interface FaultOptions {
    */
   limitBound?: number;
   /**
-   * If true, the test fails when a request gets no response, a status of 500 or more, or `INTERNAL_ERROR`. A gateway
-   * may refuse connections.
+   * If true, the test fails when a request gets no response, a status of 500 or more, or `INTERNAL_ERROR`. The test
+   * does not fail when a gateway refuses a connection.
    */
   everyRequestIsAnswered?: boolean;
   clients?: LoadOptions;
@@ -180,8 +179,8 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
       await progress(load, 0);
     }));
 
-  // Vitest runs this test again, up to two times, because one failed run proves no defect. HTTP allows a server to
-  // close an idle connection. A request that a client sends at this moment can fail.
+  // Vitest repeats this test up to two times after a failure, because one failed run proves no defect. HTTP allows a
+  // server to close an idle connection, and a request that a client sends at the same moment can fail.
   test(
     'a gateway that gets SIGTERM finishes its running requests and exits cleanly',
     { retry: 2 },
@@ -245,8 +244,8 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
   test('every acknowledged change is stored once when PostgreSQL has no free connection', () =>
     under('postgres-full', async () => {
       const taken: pg.Client[] = [];
-      // The test closes the connections between the gateways and PostgreSQL, and then takes all free connections.
-      // Therefore, the gateways cannot connect again.
+      // The test closes the connections between the gateways and PostgreSQL, and then takes all free connections, so
+      // that the gateways cannot connect to PostgreSQL again.
       const admin = await connectDatabase();
       await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'gateway'`);
       for (let isFull = false; !isFull;) {
@@ -339,9 +338,9 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
           const attempts = new Map<string, number>();
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
-          // The third and each later attempt comes after a pause. This pause is at least the time from the first
-          // attempt to the attempt before the pause. So the time since the first attempt at least doubles with each
-          // attempt.
+          // From the third delivery attempt on, the gateway pauses before each attempt. A pause is at least as long as
+          // the time from the first attempt to the previous attempt. So with each attempt, the time since the first
+          // attempt at least doubles.
           const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
           expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
           receiver.answer = 204;
@@ -374,7 +373,7 @@ test('every change reaches a webhook receiver under only one message id', { time
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);
   // An earlier test of this file killed a gateway process that had reserved webhook messages for some time (a lease).
-  // So this test waits until the leases have ended and another gateway has sent the messages.
+  // So the test waits until these leases have ended and another gateway has sent the messages.
   for (const tenant of tenants) {
     await expect
       .poll(async () => checkMessages(checker, tenant), { timeout: 150_000, interval: 500 })

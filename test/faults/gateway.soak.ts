@@ -6,7 +6,8 @@ import { checkLedger, checkMessages } from './support/checker.ts';
 import { operatorKey, soak, type SoakedGateway, soakMinutes, startSoakedGateway } from './support/soak.ts';
 import { newTenant, raiseOperatorLimits } from './support/tenant.ts';
 
-// This test runs two gateways with PostgreSQL and Redis for a long time, without faults (docs/faults.md, "The soak").
+// This soak test runs two gateways with PostgreSQL and Redis for a long time, without faults (docs/faults.md, "The
+// soak").
 
 const postgres = await createPostgres();
 const redis = await createRedis();

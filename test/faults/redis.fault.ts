@@ -25,8 +25,8 @@ import {
 import { type Load, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant } from './support/tenant.ts';
 
-// These tests run Redis as a cluster and with sentinels. No request of a client may fail when a Redis server fails
-// under load.
+// These tests run Redis as a cluster and with sentinels, and check that no client request fails when a Redis server
+// fails under load.
 
 const password = 'own-password';
 const timeout = 120_000;
@@ -110,8 +110,8 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
   });
 
   test('a notice of a change reaches gateway processes that are connected to other nodes of the Redis cluster', async () => {
-    // The test opens 12 connections, like 12 gateway processes. So some of the connections lead to different cluster
-    // nodes.
+    // The test opens 12 connections, like 12 gateway processes. So some of these connections lead to different nodes of
+    // the Redis cluster.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];
@@ -130,10 +130,10 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
-      // Each API key may send 10 requests. When the lost Redis node stored the count of an API key, each of the two
-      // rate limiters now counts this key's requests itself. Together, the two rate limiters then allow 20 requests.
-      // The other Redis nodes still store the counts of the other API keys. Of each of these API keys, the two rate
-      // limiters together allow 10 requests.
+      // The rate limit of each API key is 10 requests. If the killed Redis node stored the count of an API key, each of
+      // the two rate limiters now counts the requests of this API key in its own memory, and together they allow 20
+      // requests. For every other API key, a Redis node still stores the count, and the two rate limiters together
+      // allow 10 requests.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);

@@ -90,7 +90,8 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
       await standby.promote();
       proxy.turnTo(standby.url);
       await expect.poll(() => fleet.readiness('database')).toEqual(['ok', 'ok']);
-      // After its promotion, a standby reports the timeline of the lost primary until its next checkpoint.
+      // A standby that was promoted to primary still reports the timeline of the lost primary until the next
+      // checkpoint.
       expect(await changes(cursor)).toMatchObject({ reset: true });
       await progress(load);
     } finally {

@@ -9,8 +9,8 @@ const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + mi
 
 /**
  * Creates a location with the plate `DXB/A/1` on its whitelist, under the reference unit-7. The quotas of the
- * references unit-7 and unit-8 each allow one vehicle inside. Returns functions that change the whitelist and the
- * vehicles inside the location.
+ * references unit-7 and unit-8 each allow one vehicle inside. Returns functions that change the whitelist, and
+ * functions that record which vehicles enter, leave or are inside.
  */
 async function unitWithQuota() {
   const { key, locationId } = await gateway.newTenant();

@@ -173,8 +173,8 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
   });
 
   /**
-   * Records the requests at two locations that have a quota of 1. The first location gets batches, and the second
-   * location gets single events. Returns, for each location, the events that are marked as over the quota, and the
+   * Records the same parking events at two locations with a quota of 1: as batches at the first location, and one by
+   * one at the second location. Returns, for each location, the events that are marked as over the quota, and the
    * number of vehicles in each message about the quota.
    */
   async function markedInBatchesAndOneByOne(
@@ -289,7 +289,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     },
   );
 
-  test('a quota counts the same vehicles for a batch and for single events, even if the events are older than an occupancy count', async () => {
+  test('a quota counts the same vehicles, whether parking events that are older than an occupancy count arrive in one batch or one by one', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -308,7 +308,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(batches).toEqual(oneByOne);
   });
 
-  test('a quota counts the same vehicles for a batch and for single events, even if an entry arrives after the maximum stay', async () => {
+  test('a quota counts the same vehicles, whether entry events that are older than the maximum stay arrive in one batch or one by one', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -323,7 +323,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(batches).toEqual(oneByOne);
   });
 
-  test('a quota counts the same vehicles for batches and for single events, also with random events and corrections', async () => {
+  test('a quota counts the same vehicles, whether random parking events and corrections arrive in batches or one by one', async () => {
     const event: fc.Arbitrary<ShortEvent> = fc.tuple(
       fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
       fc.integer({ min: 1, max: 4 }),

@@ -183,7 +183,7 @@ describe('compression of responses', () => {
     }
   });
 
-  /** The gateway sends a list with this number of whitelist entries in more than two chunks. */
+  /** The number of whitelist entries in a long list, which the gateway sends in more than two chunks. */
   const listLength = 1_500;
 
   test('the gateway sends a long list compressed and in several chunks', async () => {

@@ -10,7 +10,7 @@ import { sharedTestGateway, serve } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** The comparison of the responses ignores these headers of the HTTP connection, such as `Connection` and `Date`. */
+/** Headers of the HTTP connection, which the tests ignore when they compare two responses. */
 const ofConnection = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
 interface Call {
@@ -66,8 +66,8 @@ describe.each(['rest', 'graphql'] as const)(
       async (_, status, newKey) => {
         const key = await newKey();
         const call = { ...(key !== undefined && { key }), address: newAddress() };
-        // The application refuses the first request, and the gateway remembers this refusal. So the HTTP listener
-        // refuses the second request without running the application.
+        // The application refuses the first request, and the gateway remembers the refusal. So the HTTP listener
+        // refuses the second request of the same client without running the application.
         await bothWays(surface, call);
         const { served, guarded } = await bothWays(surface, call);
         expect(served.status).toBe(status);
@@ -84,8 +84,9 @@ describe.each(['rest', 'graphql'] as const)(
         await response.arrayBuffer();
         return response.status;
       };
-      // On a busy machine, the gateway process may count some requests in its own memory instead of in Redis. The
-      // gateway may then allow all 101 requests. If no response has status 429, the test sends 101 more requests.
+      // On a busy machine, the gateway process may count some requests in its own memory instead of in Redis, and may
+      // therefore allow 101 requests, one more than the rate limit. So the test sends groups of 101 requests until a
+      // response has status 429.
       await expect.poll(() => Promise.all(Array.from({ length: 101 }, ask))).toContain(429);
       const { served, guarded } = await bothWays(surface, call);
       expect(served.status).toBe(429);

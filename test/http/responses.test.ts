@@ -30,7 +30,7 @@ test.each([
 describe('the replacement character U+FFFD in a request body', () => {
   const note = 'Caf\u{fffd} \u{1f697}';
 
-  test('REST stores the replacement character like any other character', async () => {
+  test('REST stores the replacement character U+FFFD like any other character', async () => {
     const { locationId, key } = await gateway.newTenant();
     const answer = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -43,7 +43,7 @@ describe('the replacement character U+FFFD in a request body', () => {
     ['a small body', 1],
     ['a body over 16 KiB', 200],
     ['a body over 1 MiB', 10_000],
-  ])('GraphQL stores the replacement character in %s', async (_, rows) => {
+  ])('GraphQL stores the replacement character U+FFFD in %s', async (_, rows) => {
     const { locationId, key } = await gateway.newTenant();
     const entries = Array.from({ length: rows }, (_, index) => ({
       ...newEntry({ note: note.padEnd(70, 'é'), plateNumber: String(index) }),

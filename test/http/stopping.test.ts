@@ -42,8 +42,8 @@ describe('an HTTP server that is stopping', () => {
   /** The time for which a stopping gateway keeps idle connections open in production, in milliseconds. */
   const { idleGraceMs } = connectionLimits;
   /**
-   * The pause of the test client between two requests, in milliseconds. Most clients pause for less than 1 s between
-   * two requests. A stopping gateway keeps idle connections open for longer than 1 s.
+   * The pause of the test client between two requests, in milliseconds. The test client pauses longer than most
+   * clients, but not as long as a stopping gateway keeps idle connections open.
    */
   const pauseMs = 1_000;
 

@@ -47,8 +47,8 @@ interface SourceContext {
 }
 
 /**
- * Creates a GraphQL schema with a subscription and a query. The subscription yields all values of `source` in the
- * context, and the query returns only the first value of `source`.
+ * Creates a GraphQL schema whose subscription sends every value of the `Source` iterator in the context, and whose
+ * query returns only the first value of the iterator.
  */
 function createSourceSchema(): GraphQLSchema {
   const schema = buildSchema('type Query { value: String } type Subscription { value: String }');
@@ -77,10 +77,7 @@ const context = {
   charge: () => Promise.resolve(),
 } as unknown as GraphRequestContext & Context;
 
-/**
- * Runs a GraphQL operation and returns the response. The fields in the response contain the values that `source`
- * yields.
- */
+/** Runs a GraphQL operation whose result comes from `source`, and returns the response. */
 function graphResponse(source: Source, query: string, accept: string): Promise<Response> {
   const request = new Request('http://gateway/graphql', {
     method: 'POST',
@@ -97,8 +94,8 @@ function graphResponse(source: Source, query: string, accept: string): Promise<R
 const wholeList = (source: Source) => streamPieces(source, context, () => false);
 
 /**
- * For each kind of streamed response, a function that creates the response from the values of a source. The gateway
- * sends the first part of a streamed response before the last part exists.
+ * For each kind of streamed response, a function that creates a response with the values of a `Source` iterator. The
+ * gateway sends the first part of a streamed response before the last part exists.
  */
 const kinds: Record<string, (source: Source) => Response | Promise<Response>> = {
   'an event stream': (source) => graphResponse(source, 'subscription { value }', 'text/event-stream'),
@@ -109,8 +106,8 @@ const kinds: Record<string, (source: Source) => Response | Promise<Response>> = 
 };
 
 /**
- * The longest pause between two steps of a test, in microtasks. The response contains a value of the source after fewer
- * than `maxMicrotasks` microtasks.
+ * The longest pause between two steps of a test, in microtasks. A value that a `Source` iterator yields needs fewer
+ * than `maxMicrotasks` microtasks to reach the response.
  */
 const maxMicrotasks = 20;
 
@@ -132,8 +129,8 @@ function interleavings<Step>(left: readonly Step[], right: readonly Step[]): Ste
 }
 
 /**
- * Generates lists of pauses. Each list contains one pause for each step of a test. A pause lasts either no time or one
- * iteration of the event loop. In some lists, one of the pauses lasts 1 to `maxMicrotasks` microtasks.
+ * Generates lists of the pauses between the steps of a test. A pause takes no time, one iteration of the event loop, or
+ * 1 to `maxMicrotasks` microtasks. A list contains at most one pause that is measured in microtasks.
  */
 function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
   for (let others = 0; others < 2 ** steps; others += 1) {
@@ -149,9 +146,8 @@ function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
 type Step = 'emit' | 'end' | 'fail' | 'read' | 'cancel';
 
 /**
- * The test cases. Each pair has two lists of steps: the steps of the data source, and the steps of the client that
- * reads the response. In some test cases, the client disconnects at once. In other test cases, the client first reads
- * some bytes.
+ * The test cases. Each pair contains the steps of the `Source` iterator, and the steps of the client that reads the
+ * response. The client either disconnects at once, or reads some bytes before it disconnects.
  */
 const orders: [Step[], Step[]][] = [
   [[], ['cancel']],
@@ -168,7 +164,7 @@ const orders: [Step[], Step[]][] = [
 
 describe.each(Object.entries(kinds))('a streamed response whose client disconnects: %s', (kind, open) => {
   test.each(orders)(
-    'a streamed response causes no uncaught error when its source takes the steps %j and its client takes the steps %j',
+    'a streamed response causes no uncaught error when its data source takes the steps %j and its client takes the steps %j',
     async (source, reader) => {
       const faults = collectProcessFaults();
       for (const steps of interleavings(source, reader)) {
@@ -181,7 +177,8 @@ describe.each(Object.entries(kinds))('a streamed response whose client disconnec
 
   async function run(steps: Step[], pauses: (() => Promise<void>)[]): Promise<void> {
     const source = new Source();
-    // A response with incremental parts starts only after the source has yielded its first value.
+    // The gateway starts a response with incremental parts only after the `Source` iterator has yielded its first
+    // value.
     if (kind === 'incremental parts') source.emit();
     const opened = await open(source);
     // The test wraps the stream in a new response, like middleware that changes response headers, such as CORS.
@@ -213,7 +210,7 @@ test('the gateway reports no failure of a streamed list when the client disconne
   expect(failures).toEqual([]);
 });
 
-test('when the source of an event stream fails, the stream ends with an error that hides the cause', async () => {
+test('when the data source of an event stream fails, the stream ends with an error that hides the cause', async () => {
   const source = new Source();
   const response = await graphResponse(source, 'subscription { value }', 'text/event-stream');
   source.fail();

@@ -99,8 +99,8 @@ describe('long lists that stalled clients do not read', async () => {
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       return response;
     };
-    // The test requests eight lists with eight API keys, one key for each list. The gateway reads fewer than eight
-    // lists from the database at the same time.
+    // The test requests eight lists with eight API keys, one key for each list, because the gateway reads fewer than
+    // eight lists from the database at the same time.
     const unread = await Promise.all(Array.from({ length: 8 }, open));
     const read = await buffer(await open());
     expect(JSON.parse(read.toString()).data).toHaveLength(entries);

@@ -32,8 +32,8 @@ const keyWrites = createKeyWrites({
 const permissions = ['ADMIN', 'READ_WHITELIST', 'READ_STATUS'] as const;
 
 /**
- * Creates an administrator's key, and a second API key that the administrator may manage. `author` is the author of a
- * request of the administrator that has passed authentication.
+ * Creates an administrator's key, and a second API key that the administrator may manage. `author` stands for a request
+ * of the administrator that has already passed authentication.
  */
 async function newAdministrator() {
   const { companyId, locationId } = await gateway.newTenant();
@@ -46,7 +46,7 @@ async function newAdministrator() {
 
 type Administrator = Awaited<ReturnType<typeof newAdministrator>>;
 
-/** Each way in which an API key can lose its access, with the error code of the requests that are in progress. */
+/** Each way in which an API key can lose its access, with the error code that a request in progress then gets. */
 const ends: [string, string, (administrator: Administrator) => Promise<unknown>][] = [
   ['is revoked', 'UNAUTHORIZED', ({ id }) => keys.revoke(operator, id)],
   ['is rotated without grace', 'UNAUTHORIZED', ({ id }) => keys.rotate(operator, id, 0)],
@@ -69,15 +69,18 @@ const writes: [string, (administrator: Administrator) => Promise<unknown>][] = [
 ];
 
 describe.each(ends)('a request that has begun before the API key of its administrator %s', (_, code, end) => {
-  test.each(writes)('changes nothing when the administrator %s', async (__, write) => {
-    const administrator = await newAdministrator();
-    await end(administrator);
-    await expect(write(administrator)).rejects.toMatchObject({ extensions: { code } });
-    expect(await prisma.auditRecord.count({ where: { apiKeyId: administrator.id } })).toBe(0);
-  });
+  test.each(writes)(
+    'a request in progress changes nothing after the API key of its administrator lost access: the administrator %s',
+    async (__, write) => {
+      const administrator = await newAdministrator();
+      await end(administrator);
+      await expect(write(administrator)).rejects.toMatchObject({ extensions: { code } });
+      expect(await prisma.auditRecord.count({ where: { apiKeyId: administrator.id } })).toBe(0);
+    },
+  );
 });
 
-test('an administrator whose API key lost a company after its request began cannot give itself the company again', async () => {
+test('when the API key of an administrator loses a company during a request, the request cannot give the company back to the API key', async () => {
   const { author, id, companyId, locationId } = await newAdministrator();
   await keys.update(operator, id, { companyIds: [], locationIds: [locationId] });
   await expect(keyWrites.update(author, id, { companyIds: [companyId] })).rejects.toMatchObject({

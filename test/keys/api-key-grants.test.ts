@@ -26,8 +26,8 @@ async function newAdmin(options: KeyOptions = {}) {
 }
 
 /**
- * Creates a second API key of a company, with the same rate limits as the API key of `newAdmin`. `options` can contain
- * other permissions, other rate limits or another scope for the new API key.
+ * Creates a second API key of a company, with the same rate limits as the API key of `newAdmin`. The fields in
+ * `options` replace the default permissions, rate limits or scope of the new API key.
  */
 async function newSibling(companyId: string, options: KeyOptions = {}) {
   const secret = await gateway.newKey({

@@ -75,8 +75,8 @@ describe('issuing an API key', () => {
       await gateway.newKey({ expiresAt: soon }),
       await gateway.newKey({ expiresAt: past }),
     ];
-    // An embedded database uses the clock of the gateway process. So the test sets a wrong process clock only with
-    // PostgreSQL.
+    // The test sets a wrong process clock only with PostgreSQL, because an embedded database uses the clock of the
+    // gateway process.
     const wrongMinutes = gateway.database.kind === 'embedded' ? [0] : [-60, 60];
     for (const wrong of wrongMinutes) {
       vi.useFakeTimers({ now: Date.now() + wrong * minute, toFake: ['Date'] });

@@ -23,8 +23,8 @@ const keys = keyOperations(gateway);
 const url = await serve(gateway);
 
 /**
- * The number of whitelist entries in a long whitelist. A whitelist entry has about 1.5 KB. A response with the whole
- * whitelist is therefore much larger than the socket buffers of the client and the server.
+ * The number of whitelist entries in a long whitelist. With about 1.5 KB for each entry, a response with the whole
+ * whitelist is much larger than the socket buffers of the client and the server.
  */
 const entriesOfLongList = 15_000;
 
@@ -133,7 +133,8 @@ describe('requests whose body arrives slowly', () => {
         }),
         duplex: 'half',
       } as RequestInit);
-      // The request guard must accept the request before the API key loses access.
+      // While the test waits for this response, the request guard accepts the slow request, whose API key still has
+      // access.
       await gateway.rest('GET', '/health', { key: secret });
       await end(apiKey.id);
       finish();
@@ -179,7 +180,7 @@ describe.runIf(testServerUrl)('imports of an API key that is revoked', () => {
     },
   );
 
-  test('after an API key is revoked during an import, the import writes its current batch and then ends', async () => {
+  test('after an API key is revoked during an import, the import writes its current batch of rows and then ends', async () => {
     const { locationId, importRows, revoke } = await newImporter();
     const unlock = await lock([locationId]);
     const running = importRows(7_500);
@@ -238,7 +239,7 @@ describe.runIf(testServerUrl)('changes that wait for a location while their API 
     ['FORBIDDEN', 'loses its company', (id) => keys.update(operator, id, { companyIds: [] })],
   ];
   test.each(cases)(
-    'waiting changes of a location end with %s when their API key %s, and change nothing',
+    'waiting changes of a location end with %s, and change nothing, when their API key %s',
     async (code, _, end) => {
       const { companyId, locationId } = await gateway.newTenant();
       const { secret, apiKey } = await keys.create(operator, {
@@ -346,7 +347,8 @@ describe('reads that wait for a concurrency slot while their API key is revoked'
         .catch(() => 'broken off');
     const texts = Promise.all([textOf(), textOf()]);
     await expect.poll(() => parts).toBe(1);
-    // The gateway has sent the first part of the second list, and waits for a concurrency slot to read the next part.
+    // While the gateway reads the next part of the first list, the second list of the same API key waits for a
+    // concurrency slot.
     await yieldToEventLoop();
     revoke();
     endPart();

@@ -10,8 +10,8 @@ import {
   testServerUrl,
 } from '../support/scratch-database.ts';
 
-// These values of OPERATOR_API_KEY have the same format as the API key secrets that the gateway generates. A value in
-// another format works as an API key only while OPERATOR_API_KEY contains this value.
+// Values for OPERATOR_API_KEY in the format of the API key secrets that the gateway generates. A secret in any other
+// format works only while OPERATOR_API_KEY contains it.
 const [first, second, third, fourth, fifth] = Array.from({ length: 5 }, () => newSecret('development')) as [
   string,
   string,
@@ -66,7 +66,8 @@ describe('the API key from the variable OPERATOR_API_KEY', () => {
       ['api_key.revoked', 'OPERATOR_API_KEY'],
     ]);
 
-    // A gateway that starts with an old value of OPERATOR_API_KEY does not revoke the API key of the newer value.
+    // When a gateway starts with the replaced value of OPERATOR_API_KEY, it does not revoke the API key of the current
+    // value.
     const late = await restart(first);
     expect(await statusWith(late, first)).toBe(401);
     expect(await statusWith(await restart(second), second)).toBe(200);

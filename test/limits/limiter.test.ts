@@ -160,8 +160,8 @@ test('the in-memory rate limiter makes the same decisions as a simple rate limit
     afterMs: fc.option(fc.integer({ min: 0, max: 15_000 }), { nil: undefined }),
   });
   let now = 0;
-  // All runs of the test share one rate limiter, because a new rate limiter first allocates memory for 100,000 API
-  // keys.
+  // All generated histories of requests share one rate limiter, because a new rate limiter first allocates memory for
+  // 100,000 API keys.
   const limiter = new MemoryRollingLimiter(windows, () => now);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -371,8 +371,9 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
   test('the rate limit script in Redis makes the same decisions as a simple rate limiter in this test', async () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
-    // No earlier request leaves a rate limit window in the next half second. Therefore, the rate limiter makes the same
-    // decisions even when the test is half a second slow.
+    // The age of each stored point is a whole number of seconds plus 500 ms. So no stored point leaves a rate limit
+    // window within the next half second, and the rate limiter makes the same decisions when the test is up to half a
+    // second slow.
     const age = fc.integer({ min: 0, max: 4000 }).map((seconds) => seconds * 1000 + 500);
     const history = fc.record({
       ages: fc.array(
@@ -394,7 +395,8 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
         const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
         const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
         const countedIn = (length: number) => times.filter((time) => time > now - length);
-        // Some of the stored points are older than 60 s. The rate limit script must remove these points.
+        // The test stores points of the last 90 s for the burst limit, because the rate limit script must remove the
+        // points that are older than 60 s.
         const inMinute = countedIn(90_000);
         if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
         if (inMinute.length > 0) await redis.rpush(`{${keyOf(subject)}}:burst`, ...inMinute);

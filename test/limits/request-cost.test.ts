@@ -60,17 +60,14 @@ describe('rate limit points that GraphQL requests cost', () => {
       undefined,
       { name: 'Renamed', longestStayHours: null },
     ],
-  ])(
-    'the rate limit points that the gateway charges for an update of a location: %s',
-    async (_, points, literal, input) => {
-      const { companyId, locationId } = await gateway.newTenant();
-      const query = literal
-        ? `mutation { updateLocation(id: "${locationId}", input: ${literal}) { id } }`
-        : `mutation ($input: UpdateLocationInput!) { updateLocation(id: "${locationId}", input: $input) { id } }`;
-      const change = (key: string) => gateway.graph(query, { key, variables: { input } });
-      expect(await pointsOf(change, [companyId])).toBe(points);
-    },
-  );
+  ])('an update of a location costs rate limit points: %s', async (_, points, literal, input) => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const query = literal
+      ? `mutation { updateLocation(id: "${locationId}", input: ${literal}) { id } }`
+      : `mutation ($input: UpdateLocationInput!) { updateLocation(id: "${locationId}", input: $input) { id } }`;
+    const change = (key: string) => gateway.graph(query, { key, variables: { input } });
+    expect(await pointsOf(change, [companyId])).toBe(points);
+  });
 
   test.each([
     [1, 250],
@@ -120,7 +117,7 @@ describe('rate limit points that GraphQL requests cost', () => {
       ['minute', { hourlyLimit: 1000, burstLimit: 5 }, { hour: 998, burst: 3 }],
       ['hour', { hourlyLimit: 5, burstLimit: 100 }, { hour: 3, burst: 98 }],
     ])(
-      'when the limit of the %s refuses a request, the request costs no points',
+      'when the rate limit for one %s refuses a request, the request costs no points',
       async (_, limits, { hour, burst }) => {
         const { companyId, locationId } = await gateway.newTenant();
         const key = await gateway.newKey({ companyIds: [companyId], ...limits });
@@ -148,19 +145,22 @@ describe('rate limit points that GraphQL requests cost', () => {
       [{ hourlyLimit: 1000, burstLimit: 4 }],
       [{ hourlyLimit: 4, burstLimit: 100 }],
       [{ hourlyLimit: 2, burstLimit: 3 }],
-    ])('a request that costs more than a whole rate limit gets VALIDATION_ERROR: %o', async (limits) => {
-      const { companyId, locationId } = await gateway.newTenant();
-      const key = await gateway.newKey({ companyIds: [companyId], ...limits });
-      const { headers, body } = await gateway.graph(setLongestStay, { key, variables: { id: locationId } });
-      const [{ message, extensions }] = body.errors;
-      expect(extensions.code).toBe('VALIDATION_ERROR');
-      const most = Math.min(limits.hourlyLimit, limits.burstLimit);
-      expect(message).toBe(
-        `Request costs 5 points; the rate limit of the API key allows at most ${most}. Send a smaller request, or ask for a higher rate limit.`,
-      );
-      expect(headers.get('Retry-After')).toBeNull();
-      expect(headers.get('X-RateLimit-Remaining')).toBe(String(limits.hourlyLimit - 1));
-    });
+    ])(
+      'a request that costs more points than a rate limit of its API key can ever allow gets VALIDATION_ERROR: %o',
+      async (limits) => {
+        const { companyId, locationId } = await gateway.newTenant();
+        const key = await gateway.newKey({ companyIds: [companyId], ...limits });
+        const { headers, body } = await gateway.graph(setLongestStay, { key, variables: { id: locationId } });
+        const [{ message, extensions }] = body.errors;
+        expect(extensions.code).toBe('VALIDATION_ERROR');
+        const most = Math.min(limits.hourlyLimit, limits.burstLimit);
+        expect(message).toBe(
+          `Request costs 5 points; the rate limit of the API key allows at most ${most}. Send a smaller request, or ask for a higher rate limit.`,
+        );
+        expect(headers.get('Retry-After')).toBeNull();
+        expect(headers.get('X-RateLimit-Remaining')).toBe(String(limits.hourlyLimit - 1));
+      },
+    );
   });
 
   test('a REST request costs one rate limit point, even a request for a list without pages', async () => {

@@ -9,7 +9,10 @@ import {
 } from '../../src/http/guard/requests-in-progress.ts';
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 
-/** Starts a server that limits its concurrent requests. The test ends the responses of this server. */
+/**
+ * Starts a server that limits its concurrent requests, and that leaves each response open until the test ends the
+ * response.
+ */
 async function startServer(
   limits: Partial<RequestLimits>,
   handled: (path: string) => Promise<void> = async () => undefined,
@@ -106,7 +109,7 @@ describe('concurrent requests of one API key in a gateway process', () => {
     expect(paths()).toEqual(['/a/1']);
   });
 
-  test('after a client disconnects during the look-up of its API key, its request counts as concurrent only until the handler ends', async () => {
+  test('when a client disconnects during the look-up of its API key, the request counts as concurrent only until the request handler ends', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, maxRunningPerKey: 1 });
     const server = createServer(async (_incoming, answer) => {
       await once(answer, 'close');
@@ -230,8 +233,8 @@ describe('concurrent requests whose bodies are only half sent', async () => {
     await Promise.all(
       bodies.map((sent) => new Promise<void>((resolve) => sent.write(text.slice(0, 10), () => resolve()))),
     );
-    // All requests of one API key wait for the rest of their bodies. A request of another API key must still succeed at
-    // once.
+    // All concurrent requests of `busy.key` wait for the rest of their bodies, but a request of another API key must
+    // succeed at once.
     expect(await readWith(other.key)).toBe(200);
     let waited: number | undefined;
     void readWith(busy.key).then((status) => (waited = status));

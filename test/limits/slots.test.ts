@@ -6,7 +6,8 @@ import { createSlots } from '../../src/scheduling/slots.ts';
 const described = { task: 'tests', owner: 'key', reason: '' } as const;
 
 /**
- * The limits for concurrent tasks in this file. The gateway has similar limits for tasks that keep the processor busy.
+ * Limits for concurrent tasks in these tests, similar to the limits of the gateway for tasks that keep the processor
+ * busy.
  */
 const shortLimits = {
   ...described,
@@ -79,7 +80,7 @@ test('after 2 s, a slow task frees its slot for other owners (such as API keys),
   expect(begun).toEqual(['a1']);
   await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(['a1', 'b1']);
-  // The slow task `a1` has already freed its slot after 2 s. Therefore, no further slot becomes free when `a1` ends.
+  // The slow task `a1` has already freed its slot after 2 s, so no slot becomes free when `a1` ends.
   end('a1');
   await vi.advanceTimersByTimeAsync(1_999);
   expect(begun).toEqual(['a1', 'b1']);
@@ -151,7 +152,7 @@ describe('tasks with a concurrency limit for each owner (such as an API key), an
     expect(await slots.run('a', async () => 'taken')).toBe('taken');
   });
 
-  test('a task that has waited too long is refused and never starts, but a task with mayRefuse: false waits longer', async () => {
+  test('a task that has waited too long is refused and never starts, but a task with `mayRefuse: false` waits longer', async () => {
     const slots = slotsWithShortWaits(10);
     const started: string[] = [];
     const end = deferred();

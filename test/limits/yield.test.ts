@@ -12,8 +12,8 @@ async function workInTurns(turns: number): Promise<void> {
 }
 
 /**
- * The number of iterations of the event loop that the other work takes. The iterations take a fraction of the maximum
- * time of one yield, so that the tests also pass when other programs keep the processor busy.
+ * The number of iterations of the event loop that the other work takes. All iterations together take only a fraction of
+ * the maximum pause of a long task, so that the tests also pass when other programs keep the processor busy.
  */
 const otherTurns = 4;
 
@@ -30,10 +30,7 @@ async function orderOfEnds(): Promise<string[]> {
   return order;
 }
 
-/**
- * Begins one request for the long task, and `others` more requests. All these requests stay in progress until the test
- * ends.
- */
+/** Begins one request for the long task and `others` more requests, which all stay in progress until the test ends. */
 function beginRequests(others: number): void {
   for (let request = 0; request <= others; request += 1) onTestFinished(beginRequest());
 }

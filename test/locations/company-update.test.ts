@@ -8,7 +8,7 @@ const { prisma } = gateway.database;
 const fields =
   'id name slug address externalCompanyId description phone email website logo settings createdAt updatedAt';
 
-/** Sends the mutation updateCompany, and returns the changed company, or the `extensions` of the GraphQL error. */
+/** Sends the mutation `updateCompany`, and returns the changed company, or the `extensions` of the GraphQL error. */
 async function update(key: string, id: string, input: Record<string, unknown>) {
   const { body } = await gateway.graph(
     `mutation ($id: ID!, $input: UpdateCompanyInput!) { updateCompany(id: $id, input: $input) { ${fields} } }`,

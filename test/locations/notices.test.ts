@@ -28,7 +28,7 @@ test('when locations change several times within a short time, the gateway publi
   await expect.poll(() => publish.mock.calls.at(-1)).toEqual(['whitelist', 'a']);
 });
 
-test('flush sends the collected notices immediately and only once', async () => {
+test('the method `flush` sends the collected notices immediately and only once', async () => {
   const { notices, publish } = newNotices();
   await notices.flush();
   expect(publish).not.toHaveBeenCalled();

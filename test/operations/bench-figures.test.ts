@@ -151,11 +151,11 @@ describe('recorded benchmark figures', () => {
     });
   });
 
-  test('a benchmark that was not measured is not recorded', () => {
+  test('a benchmark without measured figures is not recorded', () => {
     expect(recordedCase({ ...resultOf(1, 1), figures: [] })).toBeUndefined();
   });
 
-  test('the record of one benchmark keeps the figures of other benchmarks, but drops the figures of benchmarks that no longer exist', async () => {
+  test('when one benchmark is recorded, the figures of other benchmarks are kept, but the figures of benchmarks that no longer exist are removed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bench-figures-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = pathToFileURL(join(folder, 'recorded.json'));

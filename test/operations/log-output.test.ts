@@ -21,7 +21,7 @@ const scriptArguments = (script: string): string[] => {
   return ['--import', 'tsx', '-e', program];
 };
 
-/** A number of lines of 1 KiB that is larger than the memory for lines that wait. */
+/** A number of log lines of 1 KiB, which together are twice as large as the memory for unwritten log lines. */
 const tooManyLines = (2 * maxUnwrittenCharacters) / 1024;
 
 describe('writing of log lines', () => {
@@ -45,7 +45,7 @@ describe('writing of log lines', () => {
     await expect.poll(() => textOf(file)).toBe(lines.join(''));
   });
 
-  test('the log calls the callback of flush after it has written all lines', async () => {
+  test('the log calls the callback of the method `flush` after all lines are written', async () => {
     const file = newFile();
     const output = createLogOutput({ file });
     const lines = 'a line that is longer than others\n'.repeat(10_000);
@@ -81,14 +81,14 @@ describe('writing of log lines', () => {
     expect(print.mock.calls).toEqual([[expect.stringMatching(/^Log lines are lost.*ENOSPC/)]]);
   });
 
-  test('a process whose log is on a full disk ends when it wants to end', async () => {
+  test('a process can exit while the disk of its log is full', async () => {
     const script = scriptArguments(
       `createLogOutput({ file: '/dev/full' }).write('lost\\n'); process.exit(3);`,
     );
     await expect(promisify(execFile)(process.execPath, script)).rejects.toMatchObject({ code: 3 });
   });
 
-  test('the log loses lines while its reader is slow, and counts them when the reader continues', async () => {
+  test('the log drops lines while its reader is slow, and reports the number of dropped lines when the reader continues', async () => {
     const child = spawn(
       process.execPath,
       scriptArguments(`

@@ -190,8 +190,8 @@ test.each(['PORT', 'METRICS_PORT'])(
     const [code] = await once(child, 'exit');
     expect(code).toBe(1);
     expect(output()).toContain(` ${variable} ${port}`);
-    // The gateway checks its ports before it opens its data folder. It therefore logs only the error about the port,
-    // and writes nothing to the data folder.
+    // The gateway checks its ports before it opens its data folder. Therefore, the gateway logs only the error about
+    // the port, and writes nothing to the data folder.
     expect(output().trim().split('\n')).toHaveLength(1);
     expect(readdirSync(dataDir)).toEqual([]);
   },
@@ -316,7 +316,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     await client.connect();
     cleanUps.push(() => client.end());
     const second = await start(env);
-    // The killed gateway still has a lease on the webhook message. This SQL statement ends the lease.
+    // Ends the lease that the killed gateway still has on the webhook message.
     await client.query(`UPDATE "WebhookDelivery" SET "nextAttemptAt" = now()`);
     await expect.poll(() => receiver.messages.length).toBe(2);
     expect(receiver.messages[1]!.id).toBe(receiver.messages[0]!.id);

@@ -61,7 +61,7 @@ describe.runIf(testServerUrl)(
     const gateway = await openTestGateway();
     const { lock, waitingConnections } = locksOf(gateway);
 
-    test('the gateway writes the usage record of the change, although the client has disconnected', async () => {
+    test('a gateway that stops writes the usage record of a waiting change, even if the client has disconnected', async () => {
       const { key, locationId } = await gateway.newTenant();
       const stopping = await openGateway(gateway.config, silent, migrationsFolder);
       const listener = await listen(stopping.app, {

@@ -15,7 +15,10 @@ const idsFrom = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
 const recordAll = (ids: string[]) =>
   ids.forEach((id) => recorder.record(newUsage({ apiKeyId: null, requestId: id })));
-/** For each SQL statement that the usage recorder sent, returns the id of the recorder and the number of the batch. */
+/**
+ * For each SQL statement that the usage recorder sent, returns the id of the recorder and the number of the batch of
+ * usage records.
+ */
 const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
 /** For each SQL statement that the usage recorder sent, returns the request ids of its usage records. */
 const written = () => query.mock.calls.map(([, values]) => values[3]!);

@@ -47,8 +47,8 @@ describe('totals of usage records', () => {
   test('the usage totals are the sums of the usage records, even when three processes send batches again after timeouts', async () => {
     const keys = [1, 2, 3].map(() => newId());
     const operations = ['GET /a', 'GET /b', 'query c'];
-    // Some calls of `query` fail. In some failed calls of `query`, the database never gets the SQL statement. In other
-    // failed calls of `query`, the database writes the batch, but the response of the database is lost.
+    // Some calls of `query` fail: either the database never gets the SQL statement, or the database stores the batch of
+    // usage records but its response is lost.
     let runs = 0;
     const unreliable = {
       async query<Row>(...[statement, values]: Parameters<Sql['query']>) {

@@ -98,8 +98,7 @@ export function openActivity(gateway: TestGateway, key: string) {
         { locationId, occupied, at },
       ),
     /**
-     * Returns a sorted list of texts, one for each parking session of a location. Each text contains the plate, the
-     * state and the times of a parking session.
+     * Returns a sorted list with one text for each parking session of a location: its plate, its state and its times.
      */
     async sessions(id: string, open?: boolean): Promise<string[]> {
       const { sessions } = await ask(

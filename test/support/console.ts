@@ -85,7 +85,7 @@ export interface HeldRequest {
   release(): Promise<void>;
 }
 
-/** Delays the first GraphQL request of the page that contains `operation` and the given variables in its body. */
+/** Delays the first GraphQL request that the page sends for the given operation with the given variables. */
 export async function holdRequest(
   page: Page,
   operation: string,

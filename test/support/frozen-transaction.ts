@@ -1,5 +1,5 @@
-// A test starts this program as a process. The process locks the row of a location in a transaction, prints `holding`,
-// and never ends the transaction.
+// A test starts the program in this file as a separate process. The process locks the row of a location in a
+// transaction, prints `holding`, and never ends the transaction.
 import { pino } from 'pino';
 import { openDatabase } from '../../src/database/open.ts';
 

@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * The options of Node for a process that a test starts and soon ends. The option `--liftoff-only` switches off the
- * optimizing compiler for WebAssembly. This compiler would need half of the process's CPU time for code of the embedded
- * database that then runs only for seconds.
+ * optimizing compiler for WebAssembly. In a process that runs only for seconds, the optimizing compiler would use half
+ * of the CPU time for the code of the embedded database.
  */
 export const shortProcessOptions = ['--liftoff-only'];
 

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { eventually, freePort, newServerFolder } from './system-servers.ts';
 
-/** The full path of HAProxy in Debian. The folder /usr/sbin is not in the PATH of every user. */
+/** The full path of HAProxy in Debian, because the PATH of some users does not contain the folder /usr/sbin. */
 const haproxy = '/usr/sbin/haproxy';
 
 /** Whether HAProxy is installed. In CI, a missing HAProxy makes the test run fail. */

@@ -15,14 +15,14 @@ import {
   withDatabaseName,
 } from './scratch-database.ts';
 
-/** All permissions, for tests that create an API key without one of the permissions. */
+/** All permissions that an API key can have. */
 export const everyPermission = Object.values(Permission);
 
 /** A response of the gateway with its parsed JSON body. */
 export interface Answer {
   status: number;
   headers: Headers;
-  // Each test states the expected JSON shape of the response body, and fails when the body has another shape.
+  // Each test compares the parsed JSON body with the body that the test expects.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
 }

@@ -5,8 +5,8 @@ import { slotLimits } from '../../src/scheduling/limits.ts';
 import type { TestGateway } from './harness.ts';
 
 /**
- * Creates functions that lock rows and tables in the PostgreSQL database of a test gateway. Every lock ends at the
- * latest when the test ends.
+ * Creates functions that lock rows and tables in the PostgreSQL database of a test gateway. When a test ends, all locks
+ * that still exist are released.
  */
 export function locksOf({ config }: TestGateway) {
   const clients: pg.Client[] = [];
@@ -53,10 +53,7 @@ export function locksOf({ config }: TestGateway) {
       return () => client.query('COMMIT');
     },
 
-    /**
-     * Returns how many database connections wait for a lock. Counts only connections whose SQL statement contains the
-     * given text.
-     */
+    /** Returns how many database connections wait for a lock in an SQL statement that contains the given text. */
     async waitingConnections(textOfStatement = ''): Promise<number> {
       const client = await connectToDatabase();
       const { rows } = await client.query<{ count: number }>(
@@ -75,18 +72,15 @@ export function locksOf({ config }: TestGateway) {
 const waitingLimits: { maxMs: number } = slotLimits.locationChanges.waiting;
 const { maxMs: usualMaxMs } = waitingLimits;
 
-/**
- * Sets the maximum time that a change of a location may wait for earlier changes. After the test, the usual maximum
- * applies again.
- */
+/** Sets the maximum time that a change of a location may wait for earlier changes, until the end of the test. */
 export function setMaxWaitMs(maxMs: number): void {
   waitingLimits.maxMs = maxMs;
   onTestFinished(() => void (waitingLimits.maxMs = usualMaxMs));
 }
 
 /**
- * Allows changes of a location to wait 10 minutes for earlier changes, so that the gateway refuses no change on a slow
- * machine. After the test, the usual maximum waiting time applies again.
+ * Until the end of the test, allows changes of a location to wait 10 minutes for earlier changes, so that the gateway
+ * refuses no change on a slow machine.
  *
  * @returns a function that returns how many changes have begun to wait since the call of `letChangesWait`
  */

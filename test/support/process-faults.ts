@@ -5,7 +5,7 @@ export function collectProcessFaults(): { end: () => string[] } {
   process.on('uncaughtException', collect);
   process.on('unhandledRejection', collect);
   return {
-    /** Stops collecting exceptions and rejections, and returns the collected ones as texts. */
+    /** Stops the collection, and returns the collected exceptions and rejections as texts. */
     end() {
       process.off('uncaughtException', collect);
       process.off('unhandledRejection', collect);

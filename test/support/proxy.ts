@@ -8,7 +8,7 @@ import { connect, createServer, type Socket } from 'node:net';
 export interface Proxy {
   /** The URL of the server, with the address of the proxy in place of the server's own address. */
   url: string;
-  /** Closes all connections. Later, the proxy closes every new connection at once. */
+  /** Closes all open connections. Until the call of `mend`, the proxy also closes every new connection at once. */
   cut(): void;
   /** Keeps all connections open but forwards no bytes, like a firewall that has lost its connection state. */
   silence(): void;

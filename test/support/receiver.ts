@@ -20,8 +20,8 @@ export interface Receiver {
   /** The largest number of requests that the receiver has processed at the same time. */
   mostOpen: number;
   /**
-   * How the receiver responds to later messages: with an HTTP status, not at all, or with a protocol change (status
-   * 101).
+   * How the receiver responds to each message that arrives from now on: with an HTTP status, not at all, or with a
+   * protocol change (status 101).
    */
   answer: number | 'nothing' | 'upgrade';
   /** The receiver responds to a message only after the promise `mayAnswer` is fulfilled. */

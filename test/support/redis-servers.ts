@@ -15,7 +15,7 @@ import {
 // The functions of this file start Redis servers for one test: a Redis cluster, or a primary server with replicas and
 // sentinels.
 
-/** The maximum time until all started Redis servers know each other. */
+/** The maximum time until the Redis servers of a group have found each other. */
 const formTimeoutMs = 60_000;
 /** The time in milliseconds after which other Redis servers treat a silent Redis server as lost. */
 const lostAfterMs = 1_000;
@@ -89,8 +89,8 @@ export async function startRedisCluster(count: number, access: RedisAccess = {})
 export const primaryName = 'limits';
 
 /**
- * Redis sentinels, with the Redis servers that the sentinels monitor. At the start, the first Redis server in the list
- * is the primary.
+ * Redis sentinels, with the Redis servers that the sentinels monitor. Before the first failover, `nodes[0]` is the
+ * primary.
  */
 export interface SentinelGroup extends RedisGroup {
   /** The addresses of the sentinels, in the format of REDIS_SENTINELS. */

@@ -37,8 +37,8 @@ export const migrationsFolder = new URL('../../prisma/migrations/', import.meta.
 const startWaitSeconds = 30;
 
 /**
- * The identifier of a test run, which is a part of every database name. Test workers inherit the variable TEST_RUN_ID
- * from the global setup, so all workers use the same identifier.
+ * The identifier of a test run, which the name of each test database contains. Test workers inherit the variable
+ * TEST_RUN_ID from the global setup, so all workers use the same identifier.
  */
 const runId = (process.env.TEST_RUN_ID ??= randomUUID().slice(0, 8));
 const databasePrefix = `parking_test_${runId}_`;

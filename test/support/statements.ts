@@ -10,7 +10,7 @@ import { vi } from 'vitest';
 const recordedStatements = new AsyncLocalStorage<string[]>();
 
 /**
- * Records the SQL statements that one method of a database driver receives. Returns a function that stops the
+ * Records the SQL statements that the method `query` of a database driver receives. Returns a function that ends the
  * recording.
  */
 function recordStatements(driver: typeof pg.Client.prototype | PGlite) {
@@ -40,7 +40,7 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
   return statements.filter((statement) => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i.test(statement));
 }
 
-/** Texts by which tests recognize the SQL statements that look up an API key or record its usage. */
+/** Parts of the SQL statements that look up an API key or store its usage records. */
 const partsOfGuardStatements = ['"UsageRecord"', '"ApiKeySecret"', '."ApiKey"', '"_ApiKeyTo'];
 
 /**

@@ -24,8 +24,8 @@ export interface Failure {
 }
 
 /**
- * Two functions that call the same operation, one over REST and one over GraphQL. The REST function and the GraphQL
- * function return errors in the same form.
+ * Two functions that call the same operation, one over REST and one over GraphQL, and that return errors in the same
+ * form.
  */
 export const surfaces = {
   rest: async (

@@ -25,23 +25,23 @@ const startTimeoutMs = 30_000;
 export interface SystemServer {
   url: string;
   /**
-   * Starts the server and waits until the server responds. A server that starts again still has all data that is on its
-   * disk.
+   * Starts the server and waits until the server responds. A server that a test starts again still has the data that it
+   * had written to disk.
    */
   start(): Promise<void>;
   /** Kills the server at once, like a power cut. */
   kill(): Promise<void>;
   /** Pauses the server with SIGSTOP, so that the connections stay open but the server does not respond. */
   freeze(): void;
-  /** Lets the processes of a frozen server continue, with SIGCONT. */
+  /** Continues a frozen server with SIGCONT. */
   thaw(): void;
   /** Stops the server and removes its data. */
   remove(): Promise<void>;
 }
 
 /**
- * The range of ports for the servers of tests. Linux uses the ports 32768 and higher for outgoing connections. The
- * servers of tests use lower ports, which no outgoing connection can occupy first.
+ * The range of ports from which each test server gets a free port. The port range ends below 32768, because Linux uses
+ * port 32768 and higher ports for outgoing connections.
  */
 const serverPorts = { least: 10_000, most: 32_000 };
 
@@ -61,7 +61,10 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Calls a function again and again until the function succeeds, or throws an error after the given time. */
+/**
+ * Calls a function again and again until the function succeeds. Throws an error when the function still fails after the
+ * given time.
+ */
 export async function eventually<Result>(
   what: string,
   work: () => Promise<Result>,
@@ -120,8 +123,8 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
 }
 
 /**
- * Returns the path of a PostgreSQL program on Debian, where the program is not on the PATH. On systems other than
- * Debian, returns only the name of the PostgreSQL program, which is on the PATH there.
+ * Returns the path of a PostgreSQL program on Debian, where the PATH does not contain the folder of the program. On
+ * systems other than Debian, returns only the name of the program, because the PATH contains the folder of the program.
  */
 function postgresProgram(name: string): string {
   const root = '/usr/lib/postgresql';
@@ -131,8 +134,8 @@ function postgresProgram(name: string): string {
 }
 
 /**
- * The operating system user that runs a server. When `uid` and `gid` are omitted, a server runs as the user of the test
- * process.
+ * The operating system user that runs a test server. Without `uid` and `gid`, a test server runs as the user of the
+ * test process.
  */
 interface ServerUser {
   uid?: number;
@@ -146,7 +149,10 @@ async function serverUser(): Promise<ServerUser> {
   return { uid: await idOf('-u'), gid: await idOf('-g') };
 }
 
-/** Creates a folder for a server. The folder is removed at the latest when the test process ends. */
+/**
+ * Creates a folder for a test server. When the test process ends, a guard process removes the folder if it still
+ * exists.
+ */
 export async function newServerFolder(name: string, { uid }: ServerUser = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `own-${name}-`));
   removeWithThisProcess(folder);
@@ -183,9 +189,9 @@ export async function startStandby(primary: SystemServer, name: string): Promise
   const folder = await newServerFolder('postgres', user);
   const source = ['-d', primary.url, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
   await run(postgresProgram('pg_basebackup'), ['-D', join(folder, 'data'), ...source], { cwd: '/', ...user });
-  // After the promotion, PostgreSQL spreads the writes of the first checkpoint over a part of `checkpoint_timeout`.
-  // With `checkpoint_timeout: '1d'`, the first checkpoint lasts until the test ends, like the checkpoint of a large
-  // database.
+  // After the promotion of a standby, PostgreSQL spreads the writes of the first checkpoint over a part of
+  // `checkpoint_timeout`. With `checkpoint_timeout: '1d'`, the first checkpoint lasts until the test ends, like the
+  // checkpoint of a large database.
   const server = await postgresOver(folder, user, { cluster_name: name, checkpoint_timeout: '1d' });
   await server.start();
   return {
@@ -282,7 +288,7 @@ export function redisAccessOptions(port: number, { password, certificate }: Redi
 }
 
 /**
- * Creates a Redis server, but does not start the server. The server writes no data to disk.
+ * Creates a Redis server that writes no data to disk, but does not start the server.
  * @param options command-line options of redis-server, such as `--maxmemory`
  */
 export async function createRedis(
@@ -330,20 +336,20 @@ export async function createRedis(
   return server;
 }
 
-/** The path of PgBouncer in Debian, because its folder /usr/sbin is not on the PATH of every user. */
+/** The full path of PgBouncer in Debian, because the PATH of some users does not contain the folder /usr/sbin. */
 const pgBouncer = '/usr/sbin/pgbouncer';
 
 /**
- * Whether the tests that need PgBouncer run. The tests run if PgBouncer is installed. In CI, the tests always run, so
- * that a missing PgBouncer makes the test run fail.
+ * Whether the tests that need PgBouncer run: if PgBouncer is installed, and always in CI, where a missing PgBouncer
+ * must make the test run fail.
  */
 export const hasPgBouncer = existsSync(pgBouncer) || Boolean(process.env.CI);
 
 /** A PgBouncer process that one test starts. */
 export interface Pooler {
   /**
-   * The URL of a database on the PostgreSQL server, with the address of the pooler. Every database of the server is
-   * available through the pooler.
+   * The URL of a database on the PostgreSQL server, with the address of the pooler in place of the server's own
+   * address. The pooler forwards connections to every database of the server.
    */
   url: string;
   remove(): Promise<void>;

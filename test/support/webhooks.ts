@@ -12,7 +12,7 @@ export interface DeliveryShown {
   attempts: { httpStatus: number | null; error: string | null; durationMs: number }[];
 }
 
-/** A webhook message as the mutation pullWebhookMessages returns it. */
+/** A webhook message as the mutation `pullWebhookMessages` returns it. */
 export interface MessageShown {
   id: string;
   event: string;
@@ -23,8 +23,8 @@ export interface MessageShown {
 }
 
 /**
- * How long a test waits for the webhook worker (`timeout`), and its pause between two checks of the result
- * (`interval`), in milliseconds.
+ * How long a test waits for a result of the webhook worker (`timeout`), and how long the test pauses between two checks
+ * of the result (`interval`), in milliseconds.
  */
 const soon = { timeout: 60_000, interval: 50 };
 
@@ -75,7 +75,7 @@ export function webhookTools(gateway: TestGateway) {
     return { ...tenant, secret, webhookId: webhook.id, readerKey };
   }
 
-  /** Pulls messages of a webhook with pull delivery. */
+  /** Fetches waiting messages of a pull webhook from the gateway, as a receiver does. */
   const pull = (key: string, id: string, options: { first?: number; leaseSeconds?: number } = {}) =>
     run<MessageShown[]>(
       key,
@@ -85,7 +85,7 @@ export function webhookTools(gateway: TestGateway) {
       { id, ...options },
     );
 
-  /** Acknowledges messages of a webhook, and returns how many messages are newly acknowledged. */
+  /** Acknowledges messages of a pull webhook, and returns how many of them were not acknowledged before. */
   const acknowledge = (key: string, id: string, messages: readonly { id: string }[]) =>
     run<number>(
       key,

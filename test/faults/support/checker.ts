@@ -4,7 +4,7 @@ import type { Tenant } from './tenant.ts';
 
 // The functions of this file check the content of the database after a fault. The database must contain each
 // acknowledged change exactly once, with its audit record. Each change in the database must come from a request of a
-// test client. Each check returns a list of errors in the stored data, as texts. Without errors, the list is empty.
+// test client. Each check returns the errors in the stored data as a list of texts.
 
 /** The database that a fault test checks: a connection to PostgreSQL, or the embedded database. */
 export interface Queries {
@@ -19,8 +19,8 @@ interface AuditRow {
 }
 
 /**
- * Returns whether a request has stored the correct number of rows. An acknowledged request stores one row, and a
- * refused request stores none. A request with an unknown outcome stores at most one row.
+ * Returns whether the number of rows that a request has stored fits its outcome. An acknowledged request stores one
+ * row, a refused request stores no row, and a request with an unknown outcome stores at most one row.
  */
 function agrees(outcome: Outcome, count: number): boolean {
   if (outcome === 'acknowledged') return count === 1;
@@ -104,17 +104,14 @@ async function checkEvents(database: Queries, tenant: Tenant, { events }: Ledger
 }
 
 /**
- * Compares the stored whitelist entries and parking events with the outcomes that clients recorded for their
- * requests. Returns the differences as texts.
+ * Compares the stored whitelist entries and parking events with the outcomes that clients recorded for their requests,
+ * and returns one text for each difference.
  */
 export async function checkLedger(database: Queries, tenant: Tenant, ledger: Ledger): Promise<string[]> {
   return [...(await checkPlates(database, tenant, ledger)), ...(await checkEvents(database, tenant, ledger))];
 }
 
-/**
- * Returns whether the webhook receiver accepted a message. If the receiver refused the message, the gateway must send
- * the message again.
- */
+/** Returns whether the webhook receiver accepted a message. The gateway must send a refused message again. */
 const isTaken = ({ answer }: Receiver['messages'][number]) => typeof answer === 'number' && answer < 300;
 
 /**

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 
 /**
- * Returns environment variables that shift the clock of a process, but not its timers. A process with these variables
- * loads the library libfaketime from the Debian package faketime.
+ * Returns environment variables that shift the clock of a process, but not its timers. The environment variables make
+ * the process load the library libfaketime from the Debian package faketime.
  */
 export function clockOffBy(offset: string): Record<string, string> {
   const library = readdirSync('/usr/lib')

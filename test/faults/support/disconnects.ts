@@ -68,8 +68,8 @@ export function createDisconnects(url: string, tenant: Access): (index: number) 
 }
 
 /**
- * Runs `clients.count` clients, at most `clients.atOnce` of them at the same time. Each client disconnects when the
- * first bytes of its response arrive.
+ * Starts `clients.count` clients, of which at most `clients.atOnce` are connected at the same time. Each client
+ * disconnects when the first bytes of its response arrive.
  */
 export function startDisconnects(url: string, tenant: Access, clients: { count: number; atOnce: number }) {
   const disconnect = createDisconnects(url, tenant);
@@ -88,7 +88,8 @@ export function startDisconnects(url: string, tenant: Access, clients: { count: 
 const importedRows = 10_000;
 
 /**
- * Imports a whitelist that replaces the previous whitelist. Every import contains the same plates, with the given note.
+ * Replaces the whitelist of a location by an import. Every import contains the same plates, and `note` as the note of
+ * each whitelist entry.
  */
 export async function importWhitelist(url: string, { key, locationId }: Access, note: string): Promise<void> {
   await askGraph(

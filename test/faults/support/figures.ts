@@ -14,9 +14,9 @@ export interface Figures {
   redisConnections: number;
 }
 
-/** The resource usage of one gateway at one time in the soak (a long run under load). */
+/** The resource usage of one gateway at one time in a soak test (a long run under load). */
 export interface Sample extends Figures {
-  /** The time of the measurement, in seconds since the start of the soak. */
+  /** The time of the measurement, in seconds since the start of the soak test. */
   seconds: number;
 }
 
@@ -64,15 +64,15 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 }
 
 /**
- * The parts of a soak (a long run under load) that the test compares. `[1, 3]` is the part from 10 % to 30 % of the
- * duration. The test ignores the first tenth of the soak, because Node compiles code and the connection pools fill
- * during that time.
+ * The parts of a soak test (a long run under load) whose resource usage is compared, in tenths of the test's duration.
+ * `[1, 3]` is the part from 10 % to 30 % of the duration. No part contains the first tenth, because Node still compiles
+ * code and the connection pools still fill in the first tenth.
  */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 
 /**
- * The maximum growth of each measured resource, such as memory, during a soak (a long run under load). Some growth of
- * memory is normal, because caches and the heap grow until they reach a maximum size.
+ * The maximum growth of each measured resource, such as memory, during a soak test (a long run under load). Some growth
+ * of memory is normal, because caches and the heap grow until they reach a maximum size.
  */
 const allowedGrowth: Figures = {
   residentMib: 48,
@@ -83,10 +83,10 @@ const allowedGrowth: Figures = {
 };
 
 /**
- * Prints the resource usage of a gateway in each part of a soak.
+ * Prints the resource usage of a gateway in each part of a soak test.
  * @returns one text for each measured resource, such as memory, that grew too much from the beginning to the end of the
- *   soak. For the heap, the function compares the smallest sizes, which are the sizes after a garbage collection. For
- *   all resources except the heap, the function compares the largest values.
+ *   soak test. For the heap, the function compares the smallest sizes, which are the sizes after a garbage collection.
+ *   For all resources except the heap, the function compares the largest values.
  */
 export function compareParts(samples: readonly Sample[], minutes: number): string[] {
   const tenth = (minutes * 60) / 10;

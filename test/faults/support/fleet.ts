@@ -14,7 +14,7 @@ export interface Fleet {
   gateways: GatewayProcess[];
   /** All processes that the fleet has started, including processes that ended. */
   started: GatewayProcess[];
-  /** Starts one gateway on its port. */
+  /** Starts the gateway with the given index. A gateway that starts again has the same port as before. */
   start(index: number): Promise<void>;
   /** Returns the state of one component, such as the database, from `/readyz` of each gateway. */
   readiness(part: 'database' | 'limiter' | 'notices'): Promise<string[]>;
@@ -60,18 +60,18 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
 /**
  * The maximum number of requests of one rate-limited API key that all gateways together serve when Redis fails. Redis
  * and each gateway process count the requests separately, and each count may reach `limitedKeyBudget`. When Redis loses
- * its data, the count in Redis starts again at 0. After this loss, Redis may allow `limitedKeyBudget` requests a second
- * time.
+ * its data, the count in Redis starts again at 0, and Redis may allow `limitedKeyBudget` requests a second time.
  */
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
 /**
  * Returns a function that tells whether a gateway process has counted rate limit points in its own memory since the
  * call of `watchFallback`. When Redis responds too late, for example on a busy machine, a gateway process counts points
- * itself and logs "Redis does not answer".
+ * in its own memory and logs "Redis does not answer".
  *
- * @param started all processes that the test has started. The test adds each process that starts later to this array.
- *   The array keeps processes that ended, because these processes may have served requests that Redis did not count
+ * @param started an array with all gateway processes that the test has started. When the test starts another gateway
+ *   process, the test adds the process to the array. The array keeps gateway processes that ended, because they may
+ *   have served requests that Redis did not count
  */
 export function watchFallback(started: readonly GatewayProcess[]): () => boolean {
   const printedBefore = new Map(started.map((gateway) => [gateway, gateway.output().length]));
@@ -107,8 +107,8 @@ export async function progress({ ledger }: Load, count = 60): Promise<void> {
 }
 
 /**
- * Opens a database connection. A test uses the connection to check the stored data. When a database fault breaks the
- * connection, the test ignores the connection error.
+ * Opens a database connection with which a test checks the stored data. The function ignores errors of the open
+ * connection, because some tests kill the database server.
  */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });

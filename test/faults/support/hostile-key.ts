@@ -2,8 +2,8 @@ import { hostileValues } from '../../support/hostile-values.ts';
 import { repeat } from './repeat.ts';
 import type { Access } from './tenant.ts';
 
-// In the soak, a hostile client uses up the rate limit of one API key. The hostile client sends the most expensive
-// requests. The hostile client also sends hostile values, such as null characters or very long texts.
+// In the soak test, a hostile client uses up the rate limit of one API key. The hostile client sends the most expensive
+// requests, and requests with hostile values, such as null characters or very long texts.
 
 /**
  * The rate limits of the hostile client's API key for one hour and for one minute, in points. The hostile client sends
@@ -22,7 +22,7 @@ const expensiveQueries = ({ locationId }: Access): string[] => [
   `{ whitelistChanges(locationId: "${locationId}", first: 5000) { upserts { id referenceId note createdAt } } }`,
 ];
 
-/** GraphQL operations with the variable `$value`. The hostile client sends a hostile value in this variable. */
+/** GraphQL operations that the hostile client sends with a hostile value in the variable `$value`. */
 const operationsWithValue = ({ locationId }: Access): string[] => [
   `query ($value: String) { whitelist(locationId: "${locationId}", plateNumber: $value) { totalCount } }`,
   `query ($value: String) { whitelistChanges(locationId: "${locationId}", after: $value) { cursor } }`,
@@ -32,8 +32,8 @@ const operationsWithValue = ({ locationId }: Access): string[] => [
 ];
 
 /**
- * Sends hostile requests with an API key, one after the other, until `stop` is called. Expensive requests and requests
- * with hostile values alternate.
+ * Sends requests with an API key, one after the other, until `stop` is called: in turn an expensive request and a
+ * request with a hostile value.
  * @throws `stop` throws when any response contained `INTERNAL_ERROR`
  */
 export function startHostileKey(urls: readonly string[], access: Access, pauseMs: number) {

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tenant } from './tenant.ts';
 
 /**
- * What the client of a request knows about the change: the gateway acknowledged the change, the gateway refused the
- * change, or the outcome is unknown. The outcome is unknown when the client gets no response, a status of 500 or more,
- * or `INTERNAL_ERROR`. The gateway may have stored a change with an unknown outcome.
+ * What the client that requested a change knows about the outcome: the gateway acknowledged the change, the gateway
+ * refused the change, or the outcome is unknown. The outcome is unknown when the client gets no response, a status of
+ * 500 or more, or `INTERNAL_ERROR`. The gateway may have stored a change with an unknown outcome.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
@@ -32,11 +32,11 @@ export interface Ledger {
   /** For each gateway in `urls`, the number of requests that the gateway acknowledged. */
   acknowledged: number[];
   /**
-   * The requests that got no response, a status of 500 or more, or `INTERNAL_ERROR`. Each text contains the time, the
-   * method, the path, and the response or connection error.
+   * One text for each request that got no response, a status of 500 or more, or `INTERNAL_ERROR`. The text contains the
+   * time, the method and the path of the request, and the response or connection error.
    */
   unanswered: string[];
-  /** The number of requests with the rate-limited API key that got a response. */
+  /** The number of responses to requests with the rate-limited API key. */
   askedOfLimitedKey: number;
   /** The number of requests with the rate-limited API key that the gateways allowed. */
   servedOfLimitedKey: number;
@@ -57,11 +57,11 @@ export interface Load {
 }
 
 /**
- * The default pause of a client between two requests, in milliseconds. The clients pause, because all processes of the
- * test share two processor cores.
+ * The default pause of a client between two requests, in milliseconds. The clients pause, because they share two
+ * processor cores with the gateways and servers.
  */
 const defaultPauseMs = 20;
-/** The time that a client waits for a response, in milliseconds. */
+/** The maximum time that a client waits for a response, in milliseconds. */
 const patienceMs = 20_000;
 /** The maximum number of times that a gate repeats a parking event that the gateway has not acknowledged. */
 const maxResends = 20;
@@ -180,8 +180,8 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // When the gateway refuses a repeated parking event, the recorded outcome does not change. The gateway may have
-      // stored the parking event at the first attempt.
+      // When the gateway refuses a parking event that was sent again, the ledger keeps the earlier outcome, because the
+      // gateway may have stored the event at the first attempt.
       if (outcome === 'acknowledged' || resend === 0) history.outcome = outcome;
       if (stopped) return;
     }

@@ -12,7 +12,7 @@ import { startVisitors } from './visitors.ts';
 
 export const operatorKey = 'operator-key-of-the-soak-test-0123456789';
 
-/** The duration of a soak (a long run under load, without faults), in minutes. */
+/** The duration of a soak test (a long run under load, without faults), in minutes. */
 export const soakMinutes = Number(process.env.SOAK_MINUTES ?? 20);
 /**
  * The pause of each client between two requests, in milliseconds. With this pause, all clients of the soak test
@@ -20,13 +20,13 @@ export const soakMinutes = Number(process.env.SOAK_MINUTES ?? 20);
  */
 const pauseMs = 150;
 /**
- * The pause between two imports of 10,000 rows, in milliseconds. The pause is longer than an import, so that other
- * clients also send requests while no import runs.
+ * The pause between two imports of 10,000 rows, in milliseconds. The pause between two imports is longer than an
+ * import, so that other clients also send requests while no import runs.
  */
 const importPauseMs = 5_000;
 const sampleIntervalMs = 5_000;
 
-/** A gateway process that runs during a soak, with the address of its metrics. */
+/** A gateway process that runs during a soak test, with the address of its metrics. */
 export interface SoakedGateway {
   process: GatewayProcess;
   url: string;
@@ -47,11 +47,12 @@ export async function startSoakedGateway(env: Record<string, string>): Promise<S
 }
 
 /**
- * Runs clients of every kind against the gateways for the duration of a soak. Checks that the gateways use no more
- * resources at the end of the soak than at the beginning.
+ * Runs several kinds of clients against the gateways for the duration of a soak test: clients that change data, that
+ * only read data, that disconnect early, that import whitelists, and a hostile client. Checks that the gateways use
+ * hardly more resources at the end of the soak test than at its beginning.
  *
  * @param connections a function that counts the connections of all gateways to PostgreSQL and to Redis
- * @returns the record of all requests that the clients sent
+ * @returns the record of the requests of the clients that change data
  */
 export async function soak(
   gateways: readonly SoakedGateway[],
@@ -93,8 +94,8 @@ export async function soak(
   });
   expect.soft(grown).toEqual(gateways.map(() => []));
   expect.soft(unanswered).toEqual([]);
-  // If Redis responds too late on a busy machine, a gateway process counts rate limit points itself and logs "Redis
-  // does not answer". Each gateway process that counts rate limit points itself allows `limitedKeyBudget` more
+  // If Redis responds too late on a busy machine, a gateway process counts rate limit points in its own memory and logs
+  // "Redis does not answer". Each gateway process that counts in its own memory may allow `limitedKeyBudget` more
   // requests.
   const alone = gateways.filter(({ process: { output } }) => output().includes('Redis does not answer'));
   expect(servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);

@@ -20,9 +20,9 @@ export interface Tenant {
 }
 
 /**
- * Runs a GraphQL operation with one root field, and returns the value of the field. The request of this function has no
- * timeout, because an import can take long on a busy machine. The request does not use `fetch`, because `fetch` fails
- * when no response headers arrive within 300 s.
+ * Runs a GraphQL operation with one root field, and returns the value of the field. The function waits for the response
+ * without a timeout, because an import can take long on a busy machine. Therefore, the function does not use `fetch`,
+ * which fails when no response headers arrive within 300 s.
  */
 export async function askGraph<Value>(
   url: string,

@@ -25,7 +25,7 @@ const visits: readonly Visit[] = [
     const query = `{ plateAccess(locationId: "${locationId}", plate: ${plate}) { reason } }`;
     return (await ask(url, key, query, {}, signal)).json();
   },
-  /** Reads one page of a list, as a client does. */
+  /** Reads one page of a whitelist over REST. */
   async (url, { key, locationId }, { signal }) =>
     (
       await fetch(`${url}/api/locations/${locationId}/whitelist?limit=100`, {
@@ -33,7 +33,7 @@ const visits: readonly Visit[] = [
         signal,
       })
     ).json(),
-  /** Requests a whole list, and disconnects at the beginning of the response. */
+  /** Requests a whole whitelist, and disconnects at the beginning of the response. */
   async (url, { key, locationId }, leave) => {
     const { body } = await fetch(`${url}/api/locations/${locationId}/whitelist`, {
       headers: { 'X-API-Key': key },
