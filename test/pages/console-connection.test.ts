@@ -7,7 +7,7 @@ import { openConsole } from '../support/console.ts';
 import { openTestGateway, serve } from '../support/harness.ts';
 
 describe('the pauses before the console sends a failed request again', () => {
-  /** Returns the shortest and the longest possible pause before the given attempt. */
+  /** Returns the shortest and the longest pause that a function with a random result can return. */
   function rangeOf(delay: () => number): number[] {
     const random = vi.spyOn(Math, 'random');
     const range = [0, 1].map((number) => {
@@ -24,18 +24,24 @@ describe('the pauses before the console sends a failed request again', () => {
     [4, 8_000, 16_000],
     [5, maxRetryDelayMs / 2, maxRetryDelayMs],
     [10_000, maxRetryDelayMs / 2, maxRetryDelayMs],
-  ])('the pause after %i retries lasts from %i to %i ms', (attempt, shortest, longest) => {
-    expect(rangeOf(() => retryDelayMs(attempt))).toEqual([shortest, longest]);
-  });
+  ])(
+    'after %i retries, the console waits from %i to %i ms before the next retry',
+    (attempt, shortest, longest) => {
+      expect(rangeOf(() => retryDelayMs(attempt))).toEqual([shortest, longest]);
+    },
+  );
 
   test.each([
     ['120', 120_500, 121_000],
     [undefined, 10_500, 11_000],
-  ])('with the Retry-After header %s, the pause lasts from %i to %i ms', (seconds, shortest, longest) => {
-    const headers = new Headers(seconds === undefined ? {} : { 'Retry-After': seconds });
-    const response = new Response(null, { status: 429, headers });
-    expect(rangeOf(() => rateLimitDelayMs(0, response))).toEqual([shortest, longest]);
-  });
+  ])(
+    'after a rate limit error with the Retry-After header %s, the console waits from %i to %i ms before the next request',
+    (seconds, shortest, longest) => {
+      const headers = new Headers(seconds === undefined ? {} : { 'Retry-After': seconds });
+      const response = new Response(null, { status: 429, headers });
+      expect(rangeOf(() => rateLimitDelayMs(0, response))).toEqual([shortest, longest]);
+    },
+  );
 });
 
 describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
@@ -46,7 +52,7 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
   });
 
   test.each(['sites', 'a location', 'a webhook'])(
-    'the view of %s shows the time at which its live updates stopped',
+    'the console view of %s shows the time at which its live updates stopped',
     async (view) => {
       const gateway = await openTestGateway();
       const url = await serve(gateway);
@@ -98,7 +104,7 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
     expect(await page.getByText('Not live since').count()).toBe(0);
   });
 
-  test('a view that cannot reach the gateway tries again automatically', async () => {
+  test('a console view that cannot reach the gateway tries again automatically', async () => {
     const gateway = await openTestGateway();
     const url = await serve(gateway);
     const { key } = await gateway.newTenant();
@@ -115,7 +121,7 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
     expect(refused).toBe(3);
   });
 
-  test('the pauses before new streams become longer when the gateway closes every stream immediately', async () => {
+  test('when the gateway closes every stream immediately, the console waits longer before each new stream, up to 30 s', async () => {
     const gateway = await openTestGateway();
     const url = await serve(gateway);
     const { key } = await gateway.newTenant();

@@ -50,7 +50,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await stored()).toMatchObject({ inside: 4, enforcement: 'REPORT' });
   });
 
-  test('a form says when the user can send it again after a rate limit error', async () => {
+  test('after a rate limit error, a form of the console says when the user can send the form again', async () => {
     const { key, locationId } = await newQuota();
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
     const dialog = page.getByRole('dialog');

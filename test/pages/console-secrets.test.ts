@@ -22,7 +22,7 @@ const openRotation = (page: Page) =>
     .first()
     .click();
 
-/** The dialogs that show the secret of an API key, with the mutation that creates the secret. */
+/** The dialogs that show the secret of an API key, each with the GraphQL mutation that creates the secret. */
 const dialogs = [
   { operation: 'IssueKey', button: 'Issue a key', open: fillIssueForm },
   { operation: 'RotateKey', button: 'Rotate', open: openRotation },
@@ -36,7 +36,7 @@ describe.runIf(hasBrowser)('the secrets that the console shows once', () => {
   });
 
   test.each(dialogs)(
-    'the dialog of the button $button stays open until the user has copied the secret or presses a button',
+    'the dialog of the button $button stays open until the user has copied the secret or presses Done',
     async ({ operation, button, open }) => {
       const { key } = await gateway.newTenant();
       const permissions = ['clipboard-read', 'clipboard-write'];

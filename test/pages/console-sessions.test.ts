@@ -15,7 +15,10 @@ describe.runIf(hasBrowser)('API keys in several tabs of the console', () => {
     return () => browser.close();
   });
 
-  /** Opens two tabs of one browser. The device remembers the API key of the first tab, but not of the second tab. */
+  /**
+   * Opens two tabs of one browser with different API keys. Only the first tab uses the option "Remember on this
+   * device".
+   */
   async function openTwoTabs() {
     const [remembered, other] = [await gateway.newTenant(), await gateway.newTenant()];
     await prisma.location.update({ where: { id: remembered.locationId }, data: { name: 'Remembered site' } });
@@ -34,7 +37,7 @@ describe.runIf(hasBrowser)('API keys in several tabs of the console', () => {
   test('leaving the console in one tab deletes only the API key of this tab', async () => {
     const { first, second, remembered, other } = await openTwoTabs();
     await second.getByRole('button', { name: 'Leave' }).click();
-    // The form stays empty, and the console does not open with the API key of the other tab.
+    // The second tab asks for an API key, and does not use the API key of the first tab.
     await second.getByRole('button', { name: 'Open', exact: true }).waitFor();
     expect(await second.getByLabel('API key').inputValue()).toBe('');
     expect(await second.getByLabel('Remember on this device').isChecked()).toBe(false);
@@ -47,7 +50,7 @@ describe.runIf(hasBrowser)('API keys in several tabs of the console', () => {
     await first.getByText('Remembered site').waitFor();
   });
 
-  test('leaving the console ends its requests, and the console shows no cached data of the last API key to the next API key', async () => {
+  test('when a user leaves the console, its requests end, and a user with another API key then sees no cached data of the previous key', async () => {
     const { second, remembered } = await openTwoTabs();
     await second.getByText('Live', { exact: true }).waitFor();
     const ended = second.waitForEvent('requestfailed', (request) =>

@@ -9,8 +9,7 @@ import { newEntry, newSlug, openTestGateway, serve } from '../support/harness.ts
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 /**
- * A separate gateway for the test that ends all event streams of a gateway. Therefore, the event streams of the other
- * tests stay open.
+ * A separate gateway for the test that ends all event streams, so that the event streams of the other tests stay open.
  */
 const ending = await openTestGateway();
 const endingUrl = await serve(ending);
@@ -77,8 +76,8 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
   test('the console reports a lost connection, and reloads the page when the network is back', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, goTo } = await openConsole(browser, url, { key });
-    // The browser loads the scripts of two console pages before the network goes offline. Therefore, only GraphQL
-    // requests fail while the network is offline.
+    // The browser loads the scripts of two console pages before the network goes offline, so that only GraphQL requests
+    // fail.
     await goTo(`whitelist/${locationId}`);
     await goTo('sites');
     await page.context().setOffline(true);

@@ -24,7 +24,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     return () => browser.close();
   });
 
-  /** Opens the view Why? for a new location whose whitelist contains the plate DXB A 7. */
+  /** Opens the console view "Why?" for a new location whose whitelist contains the plate `DXB/A/7`. */
   async function openWhy() {
     const { key, locationId } = await gateway.newTenant();
     await openActivity(gateway, key).list(locationId, 'DXB/A/7');
@@ -37,7 +37,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     return { page, admitted, refused, text, ask };
   }
 
-  test('the view Why? hides a decision as soon as the user changes the camera text, the kind of question or the time', async () => {
+  test('the console view "Why?" hides a decision as soon as the user changes the camera text, the kind of question or the time', async () => {
     const { page, admitted, text, ask } = await openWhy();
     const decide = async () => {
       await text.fill('DXB A 7');
@@ -56,7 +56,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     await expect.poll(() => admitted.count()).toBe(0);
   });
 
-  test('the view Why? never shows the decision for an earlier question, even if the request for the new question fails', async () => {
+  test('the console view "Why?" never shows the decision for an earlier question, even if the request for the new question fails', async () => {
     const { page, admitted, text, ask } = await openWhy();
     await text.fill('DXB A 7');
     await ask();
@@ -84,7 +84,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
         held += 1;
         await mayAnswer;
       }
-      // The browser cancels the request for the earlier question.
+      // `continue` fails when the browser has cancelled the request for the earlier question.
       await route.continue().catch(() => undefined);
     });
     await text.fill('DXB A 7');
@@ -99,7 +99,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     expect(await refused.count()).toBe(1);
   });
 
-  test('the view Why? shows each error at its input field, and removes the error when the user changes the question', async () => {
+  test('the console view "Why?" shows each error at its input field, and removes the error when the user changes the question', async () => {
     const { page, text, ask } = await openWhy();
     await text.fill('7'.repeat(20_000));
     await ask();

@@ -173,8 +173,8 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
 
   test('a form of the console does not change the times that the user did not edit', async () => {
     const { key, locationId } = await newWorld();
-    // The validity starts at 02:30 in Berlin, on the day on which the clocks go back. On this day, 02:30 occurs twice,
-    // and the validity starts at the second 02:30.
+    // On the day on which the clocks in Berlin go back, the local time 02:30 occurs twice. The validity of the
+    // whitelist entry starts at the second 02:30.
     const validity = { validFrom: '2026-10-25T01:30:15Z', validUntil: '2099-12-31T23:59:59Z' };
     const body = newEntry({ plateCode: 'Q', plateNumber: '6160', ...validity });
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });

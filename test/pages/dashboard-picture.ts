@@ -145,7 +145,7 @@ async function rest(path: string, secret = key): Promise<void> {
 }
 
 /**
- * The kinds of requests that the script sends at random. For each request, the script draws a random number between 0
+ * The kinds of requests that the script sends at random. For each request, the script chooses a random number between 0
  * and 1. The script then sends the first kind of request whose `upTo` is at least this random number.
  */
 const kinds: [upTo: number, request: () => Promise<unknown>][] = [

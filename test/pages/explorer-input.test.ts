@@ -39,7 +39,7 @@ describe.runIf(hasBrowser)('unusual input in the pages for API keys', () => {
   );
 
   test.each(['ключ', 'pms_live_0\u200b', 'pms_live_“0”'])(
-    'the console and the GraphQL explorer say that the key is invalid when it contains other characters than ASCII: %j',
+    'the console and the GraphQL explorer say that an API key with a non-ASCII character is invalid: %j',
     async (key) => {
       const refusal = 'Invalid or missing API key';
       const consolePage = await openPage('/console');

@@ -234,8 +234,8 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     const { query } = createExamples(new Date())[1]!;
     const values = { locationId: 'linked', plate: { plateType: 'SHJ', plateCode: '3', plateNumber: '5' } };
     const variables = JSON.stringify(values);
-    // The test opens an address with the variables before the query. The explorer writes the query before the
-    // variables. Therefore, the order shows that the explorer has written the address.
+    // The test opens an address that contains the variables before the query. The explorer writes the query first, so
+    // the order shows that the explorer has written the address.
     const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
     await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
     await openTab(page, 'AddVehicle');
@@ -253,7 +253,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
-  test('the GraphQL explorer works in a browser that refuses too many changes of the page address', async () => {
+  test('the GraphQL explorer works in a browser that limits how often a page may change its address', async () => {
     const { page, complaints } = await open();
     await page.evaluate(() => {
       // Safari allows 100 calls of `history.replaceState` within 30 seconds.
@@ -319,8 +319,8 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await run(page);
     const { plateType, plateCode, plateNumber } = entry;
     let events = 0;
-    // The explorer may subscribe too late for the first parking event. Therefore, the test records parking events until
-    // the explorer shows an event.
+    // The subscription of the explorer may start after the first parking event, so the test records parking events
+    // until the explorer shows an event.
     await expect
       .poll(async () => {
         await gateway.graph(
@@ -444,7 +444,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
   });
 
-  test('the GraphQL explorer downloads the schema again when a download contains no complete schema', async () => {
+  test('the GraphQL explorer downloads the schema again when the downloaded schema is incomplete', async () => {
     const page = await (await newUser(browser)).newPage();
     let isBroken = true;
     await page.route('**/graphql/schema.graphql', (route) =>
@@ -551,7 +551,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL((address) => address.hash === '#content');
     await page.keyboard.press('Tab');
-    // The Tab key moves the focus to an element of the content, because the user has skipped the navigation.
+    // The user has skipped the navigation, so the Tab key moves the focus to an element in the content of the page.
     expect(await page.evaluate(() => document.activeElement!.closest('main') !== null)).toBe(true);
     const code = page.locator('main pre').first();
     await code.focus();

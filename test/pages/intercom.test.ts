@@ -66,7 +66,7 @@ describe('sentences that the intercom page shows', () => {
     expect(say('LISTED', { maxEntries: 4, entriesRecorded: 3 })).toContain('the last entry of your pass');
   });
 
-  test('without details of an entry or a quota, the intercom page says only whether the vehicle is on the whitelist', () => {
+  test('when no pass, quota or validity affects a decision, the intercom page says only whether the vehicle is on the whitelist', () => {
     expect(
       intercomSentence({ reason: 'NOT_LISTED', entry: null }, { zone: 'UTC', quota: undefined }),
     ).toContain('not on the list');

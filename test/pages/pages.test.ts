@@ -300,7 +300,7 @@ describe('the API reference', () => {
     for (const pattern of patterns) expect(patternInWords(pattern)).not.toBe(pattern);
   });
 
-  test('the API reference with its script and its style has at most 60 KB in total after compression', async () => {
+  test('the compressed API reference has at most 60 KB, including its script and its style sheet', async () => {
     const headers = { ...asBrowser, 'Accept-Encoding': 'gzip' };
     const page = Buffer.from(await (await get('/reference', headers)).arrayBuffer());
     const assets = [

@@ -1,6 +1,6 @@
 // `npm run pictures:pages` starts a new gateway, and takes pictures of GraphiQL and of each console page, in light mode
-// and in dark mode. The argument of the script is the folder for all pictures. The script also copies the pictures for
-// the documents to docs/.
+// and in dark mode. The script writes all pictures to the folder in its argument, and copies the pictures for the
+// documents to `docs/`.
 import { copyFile, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -107,7 +107,7 @@ describe.runIf(testServerUrl)('a batch of parking events for a location with a l
     expect(await batches).toEqual(Array.from({ length: 8 }, () => 300));
   });
 
-  test('a single parking event does not wait for a batch for the same location that waits behind another batch', async () => {
+  test('a gate can record a single parking event while a batch of events for the same location waits behind another batch', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const free = { key: tenant.key, locationId: await gateway.newLocation(companyId) };
     const unlock = await lock(tenant.locationId);
@@ -121,7 +121,7 @@ describe.runIf(testServerUrl)('a batch of parking events for a location with a l
     expect(await Promise.all([stuck, queued])).toEqual([300, 300]);
   });
 
-  test('two batches that wait for a locked location with different API keys do not delay a batch of another company', async () => {
+  test('two batches of parking events with different API keys that wait for the same locked location do not delay a batch of another company', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const colleague = { ...tenant, key: await gateway.newKey({ companyIds: [companyId] }) };
     const other = await gateway.newTenant();

@@ -139,7 +139,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('the mutation %s with 
 describe.runIf(testServerUrl)('a whitelist entry that is deleted while its vehicle enters', () => {
   const { lockTable, waitingConnections } = locksOf(gateway);
 
-  test('the gateway records the entry of the vehicle and deletes the whitelist entry, without a deadlock', async () => {
+  test('when a whitelist entry is deleted while its vehicle enters, the gateway deletes the entry and records the event without a deadlock', async () => {
     const { key, locationId } = await gateway.newTenant();
     const created = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -149,7 +149,8 @@ describe.runIf(testServerUrl)('a whitelist entry that is deleted while its vehic
     await prisma.whitelistEntry.update({ where: { id }, data: { maxEntries: 10 } });
     const input = () => ({ eventId: newId(), kind: 'ENTRY', plate: plateOf('DXB/A/7'), occurredAt });
     await ways.recordParkingEvent(key, locationId, input());
-    // The deletion locks the whitelist entry, and then waits for the locked table.
+    // The `DELETE` request locks the whitelist entry, and then waits for the table `WhitelistChange`, which the test
+    // has locked.
     const unlock = await lockTable('WhitelistChange');
     const deletion = gateway.rest('DELETE', `/locations/${locationId}/whitelist/${id}`, { key });
     await expect.poll(() => waitingConnections()).toBe(1);

@@ -256,8 +256,8 @@ const happening = fc.oneof(
 );
 
 /**
- * Returns a text that identifies a parking event or a manual count of the vehicles inside. A corrected version of an
- * event or count gets the same text as the original.
+ * Returns a text that identifies a parking event or a manual count of the vehicles inside. A corrected event or count
+ * has the same text as the original.
  */
 const identityOf = (item: { hours: number } & object) =>
   'eventId' in item ? String(item.eventId) : `${'inside' in item ? 'inside' : 'occupied'} ${item.hours}`;
@@ -325,8 +325,8 @@ describe('the occupancy that the gateway calculates from parking events and manu
     { weight: 1, arbitrary: fc.record({ inside: fc.subarray(vehicles), hours: anyHour }) },
   );
   /**
-   * Removes the slashes and `DXB` from the plate in a text about a parking session. Without the slashes and `DXB`, the
-   * test can compare the plate with camera texts.
+   * Removes the slashes and `DXB` from the plate in the text of a parking session, so that the plate equals the camera
+   * text of the same vehicle.
    */
   const withVehicle = (session: string) => {
     const [plate = '', ...rest] = session.split(' ');
@@ -351,8 +351,8 @@ describe('the occupancy that the gateway calculates from parking events and manu
             await change(locationId, { longestStayHours });
             const listed = new Map<string, string>();
             for (const item of items) {
-              // The test first sends the events and counts with an empty whitelist. Then the test sends the same events
-              // and counts in another order, while the whitelist changes.
+              // The test sends all events and counts twice: first in order and with an empty whitelist, and then in
+              // another order while the whitelist changes.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);

@@ -145,7 +145,7 @@ describe('the occupancy history of a location', () => {
   });
 });
 
-/** Five plates. Cameras may confuse the first two plates with each other. */
+/** Five plates. A camera can misread the first plate as the second plate. */
 const plates = ['DXB/B/10', 'DXB/8/10', 'DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
 const anyTime = fc.integer({ min: 0, max: 48 }).map((quarters) => quarters / 4);
 const happening = fc.oneof(
@@ -287,7 +287,7 @@ async function addSessions(locationId: string) {
   await sql.query({ name: 'analyze-sessions', text: 'ANALYZE "ParkingSession"' }, []);
 }
 
-test('a query for the occupancy history of an old period does not read later sessions', async () => {
+test('a query for the occupancy history of an old period does not read the parking sessions after this period', async () => {
   const { locationId } = await newActivity();
   await addSessions(locationId);
   const plan = await prisma.$transaction(async (transaction) => {

@@ -7,8 +7,7 @@ const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
 /**
- * Plates that end in the same characters. Some plates are short, some have no type, and some are one text instead of
- * separate parts.
+ * Plates that end in the same characters, in separate parts or as a camera text. Some camera texts lack the plate type.
  */
 const plates = [
   ...['A/1', 'A/8', 'A/17', 'A/18', 'A/117', 'B/117', 'A/8117'].map((plate) => {
@@ -22,8 +21,8 @@ const plates = [
 ];
 
 /**
- * A plate on the whitelist. The array `readings` contains this plate, similar plates and camera texts. Some of the
- * texts match the whitelist only by an alternative text.
+ * A plate on the whitelist. The array `readings` contains this plate, a similar plate and camera readings. Some of the
+ * readings match the whitelist only by an alternative text.
  */
 const listedPlate = { plateType: 'DXB', plateCode: 'A', plateNumber: '12345' };
 const readings = [
@@ -104,7 +103,7 @@ test.each([
   ['plates that end with the same characters', plates, { listed: false }],
   ['camera readings that match or resemble a plate on the whitelist', readings, { listed: true }],
 ])(
-  'parking events of %s lead to the same parking sessions, whether they arrive in one request or in several requests',
+  'parking events of %s lead to the same parking sessions in one request as in several requests',
   async (_, seen, { listed }) => {
     const { newLocation, addEntry, record } = await newCarPark();
     await fc.assert(
@@ -136,7 +135,7 @@ test.each([
   ['entry before the exit', [entry, exit]],
   ['exit before the entry', [exit, entry]],
 ])(
-  'when only the entry matches the whitelist by an alternative text, an exit with the same camera text ends the session (the gate sends the %s)',
+  'when a camera reads the same text at entry and exit, but only an alternative text of the entry matches the whitelist, the exit ends the session (the gate sends the %s)',
   async (_, events) => {
     const { locationId, record, statusOf } = await newCarPark();
     for (const event of events) await record(locationId, [event]);
@@ -147,7 +146,7 @@ test.each([
   },
 );
 
-test('when a correction gives an entry event another plate, the exit with the same camera text becomes a session without an entry', async () => {
+test('when a correction changes the plate of an entry event, the exit event with the original camera text becomes a session without an entry', async () => {
   const { locationId, record, statusOf } = await newCarPark();
   await record(locationId, [entry, exit]);
   const { reading: _, ...corrected } = { ...entry, plate: listedPlate };

@@ -60,7 +60,7 @@ describe('the list of audit actions', () => {
     }
   });
 
-  test('a database trigger creates webhook deliveries only for audit records of webhook events, and limits the time for retries', async () => {
+  test('a database trigger creates webhook deliveries only for audit records of webhook events, and sets when retries of each delivery end', async () => {
     const companyId = await gateway.newCompany();
     const { id: webhookId } = await prisma.webhook.create({
       data: {

@@ -15,7 +15,7 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const silent = pino({ level: 'silent' });
 
-/** Opens a separate connection to the database, which is closed at the end of the test. */
+/** Opens a separate connection to the database. The connection is closed at the end of the test. */
 async function connectTo(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client(databaseUrl);
   await client.connect();

@@ -15,8 +15,8 @@ import { createEmbeddedDatabase, testServerUrl } from '../support/scratch-databa
 const filesOfDefaultLimit = 33;
 
 /**
- * The number of checkpoints in the test of the write-ahead log. Without checkpoints, the changes of this test would
- * need more log files than `filesOfDefaultLimit`.
+ * The number of checkpoints that the gateway runs in a test. Without checkpoints, the writes of the test would need
+ * more log files than `filesOfDefaultLimit`.
  */
 const checkpoints = 8;
 

@@ -19,7 +19,8 @@ import type { ScratchDatabase } from '../support/scratch-database.ts';
 const log = pino({ level: 'silent' });
 
 /**
- * Writes SQL scripts into a new folder in the layout that Prisma expects. Each script has the name of its migration.
+ * Writes the SQL scripts of migrations into a new folder in the layout that Prisma expects. The keys of `scripts` are
+ * the names of the migrations.
  */
 async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), 'parking-migrations-'));
@@ -75,7 +76,7 @@ describe('migrations of the database', () => {
   });
 
   it.runIf(testServerUrl)(
-    'a migration, and a process that waits for the migration, may take longer than the timeouts of the database',
+    'the timeouts of the database abort neither a slow migration nor a process that waits for the migration',
     async () => {
       const scratch = await createScratchDatabase({ migrated: false });
       onTestFinished(() => scratch.drop());

@@ -45,7 +45,7 @@ describe('configuration of Redis', () => {
     });
   });
 
-  test('in production, a Redis configuration may have sentinels instead of a URL', () => {
+  test('in production, the gateway accepts Redis sentinels instead of a Redis URL', () => {
     const production = {
       APP_ENV: 'production',
       DATABASE_URL: 'postgresql://db/parking',
@@ -145,7 +145,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     expect(warnings()).toEqual([]);
   });
 
-  test('a busy process uses the shared rate limits of the Redis cluster, even when the process reads the response of Redis late', async () => {
+  test('a busy gateway process uses the shared rate limits of the Redis cluster, even when the process reads the response of Redis late', async () => {
     const [busy, other] = [newClient({ commandTimeout: 150 }), newClient()];
     await Promise.all([connected(busy.redis), connected(other.redis)]);
     const limiters = [busy, other].map(({ startLimiter }) => startLimiter());

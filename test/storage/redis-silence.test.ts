@@ -66,7 +66,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)(
-  'after a Redis outage, the gateway sends one notice (anything may have changed) instead of several waiting notices for a channel',
+  'when several notices for a channel wait until Redis is reachable again, the gateway sends one notice that anything may have changed',
   async () => {
     const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const [once, often] = [newChannel('once'), newChannel('often')];

@@ -213,7 +213,8 @@ describe('removal of expired database records', () => {
         const { key, locationId } = await gateway.newTenant();
         const { adjust, see, setInside, status } = openActivity(gateway, key);
         if (begin === 'events') await see(locationId, ...inside.map((plate) => entry(plate, 70)));
-        // The vehicles get their sessions from several counts, so that each of these counts can expire on its own.
+        // Each count adds one vehicle, so that the sessions of the vehicles start with different counts, which expire
+        // separately.
         else
           for (const index of inside.keys())
             await setInside(locationId, inside.toReversed().slice(0, index + 1), daysAgo(70 - index));
@@ -231,7 +232,7 @@ describe('removal of expired database records', () => {
     },
   );
 
-  test('the occupancy history and the location status are equal after the sessions of the last counted vehicles have expired', async () => {
+  test('after the sessions of the last counted vehicles have expired, the occupancy history and the location status show no vehicle inside', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, see, status, ask } = openActivity(gateway, key);
     const plates = ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
@@ -340,8 +341,8 @@ describe('removal of expired database records', () => {
 
   test('when the retention job is closed during an SQL statement, the job sends no further statement', async () => {
     /**
-     * Removes expired records, and closes the retention job during the SQL statement `last`. Returns the names of all
-     * SQL statements that the job has sent.
+     * Runs a retention job, and closes the job during the SQL statement `last`, if given. Returns the names of the SQL
+     * statements that the job has sent.
      */
     async function statementsUntil(last?: string): Promise<string[]> {
       const sent: string[] = [];
@@ -391,7 +392,7 @@ describe('removal of expired database records', () => {
   );
 
   test.runIf(testServerUrl)(
-    'any gateway process can remove expired records, but only one process at a time',
+    'when several gateway processes remove expired records of one table at the same time, each record is removed once',
     async () => {
       const old = await addUsage(5000, daysAgo(400));
       const processes = [open(), open(), open()];

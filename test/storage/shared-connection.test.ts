@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { shareConnection } from '../../src/database/shared-connection.ts';
 
 /**
- * Creates a fake database that lists its queries. Like the embedded database, the fake database responds in the
- * iteration of the event loop in which the query arrives.
+ * Creates a fake database that lists its queries. Like the embedded database, the fake database responds to a query
+ * before the next iteration of the event loop.
  */
 function newDatabase() {
   const asked: string[] = [];
@@ -36,7 +36,7 @@ test('queries for gate decisions run before other queries, and queries of the sa
   expect(asked).toEqual(['gate 1', 'gate 2', 'a', 'b']);
 });
 
-test('after at most 20 queries for gate decisions in a row, another waiting query runs', async () => {
+test('a waiting query of another kind runs after at most 20 consecutive queries for gate decisions', async () => {
   const { asked, gates, others } = newDatabase();
   let isAnswered = false;
   const other = others.query('other').then(() => (isAnswered = true));

@@ -324,7 +324,8 @@ describe('nested GraphQL queries', () => {
       whitelist(first: 2) { totalCount nodes { plateNumber location { name company { name } } } } } } } } }`;
     const count = async (ids: string[]) => {
       const key = await gateway.newKey({ companyIds: ids });
-      // The gateway looks up a new API key, so the test sends one request before it counts SQL statements.
+      // The first request with an API key runs SQL statements that look up the key. The test sends this request before
+      // it counts SQL statements.
       await gateway.rest('GET', '/health', { key });
       let body: { errors?: unknown; data?: { companies: { totalCount: number } } } = {};
       const statements = await statementsOfRequest(
@@ -341,7 +342,8 @@ describe('nested GraphQL queries', () => {
 
   test('the gateway needs one SQL statement to list, create, update or delete whitelist entries, or to decide whether a vehicle may enter', async () => {
     const { locationId, key } = await gateway.newTenant();
-    // The gateway looks up a new API key, so the test sends one request before it counts SQL statements.
+    // The first request with an API key runs SQL statements that look up the key. The test sends this request before it
+    // counts SQL statements.
     await gateway.rest('GET', '/health', { key });
     const entry = newEntry();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "7" }';

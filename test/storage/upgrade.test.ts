@@ -49,7 +49,10 @@ interface Column {
   isRequired: boolean;
 }
 
-/** Returns the columns of all tables. A column is required if each insert statement must contain its value. */
+/**
+ * Returns the columns of all tables. A column is required if every `INSERT` statement must contain a value for the
+ * column.
+ */
 const columnsOf = ({ prisma }: Database) =>
   prisma.$queryRaw<Column[]>`
     SELECT table_name AS "table", column_name AS "column", udt_name AS "type",

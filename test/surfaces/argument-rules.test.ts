@@ -52,10 +52,7 @@ function nested(levels: number): unknown {
   return levels === 0 ? {} : { in: nested(levels - 1) };
 }
 
-/**
- * Returns a validation rule without its wrappers. A wrapper makes a rule optional or nullable, or transforms the result
- * of the rule.
- */
+/** Returns the validation rule inside Zod wrappers, which make a rule optional or nullable, or transform its result. */
 function bare(rule: unknown, isLeaf: boolean): unknown {
   if (rule instanceof z.ZodOptional || rule instanceof z.ZodNullable) return bare(rule.unwrap(), isLeaf);
   if (!isLeaf && rule instanceof z.ZodPipe) return bare(rule.in, isLeaf);
@@ -122,8 +119,8 @@ test('the tests of validation rules cover every scalar type that clients can sen
   expect(leaves.map(({ scalar }) => scalar).filter((scalar) => !known.includes(scalar))).toEqual([]);
 });
 
-// The gateway checks texts with the code of a validation rule. The OpenAPI document contains only the pattern in the
-// `meta` of the validation rule. The tests check that the code and the pattern of each validation rule refuse the same
+// To check a text, the gateway runs the code of a validation rule, while the OpenAPI document contains only the pattern
+// in the `meta` of the rule. The tests check that the code and the pattern of each validation rule refuse the same
 // texts.
 describe('text patterns in the OpenAPI document', () => {
   const ajv = new Ajv2020();

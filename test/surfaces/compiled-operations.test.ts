@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { planOperation } from '../../src/graphql/operation-plan.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
 
-// At first, the gateway runs a GraphQL operation with graphql-js. When a client sends the operation again, the gateway
-// runs the compiled code of graphql-jit.
+// The gateway runs a GraphQL operation with graphql-js the first two times. From the third time on, the gateway runs
+// code that graphql-jit has compiled, unless graphql-jit would return other data than graphql-js.
 
 const gateway = await sharedTestGateway();
 
-/** After this number of runs, the gateway has compiled every operation that graphql-jit may compile. */
+/** How many times a test sends each operation. The gateway compiles an operation at the third run, if at all. */
 const runs = 4;
 
 /** Sends an operation `runs` times and returns the `data` of each response. */
@@ -88,7 +88,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     expect(answers).toEqual(same({ a: {}, b: { capacity: answers[0].b.capacity } }));
   });
 
-  test('a repeated mutation runs a fragment when one spread of the fragment has a false condition and another spread has none', async () => {
+  test('a repeated mutation runs a fragment when one spread of the fragment has a false condition and another spread has no condition', async () => {
     const { locationId, key } = await gateway.newTenant();
     const mutation = `mutation ($id: ID!, $first: Boolean!) { ...Rename @include(if: $first) ...Again }
       fragment Rename on Mutation { updateLocation(id: $id, input: { name: "North" }) { name } }
@@ -110,7 +110,7 @@ const schema = buildSchema(`
 (schema.getType('Node') as GraphQLObjectType).getFields().text!.resolve = (_, parameters: object) =>
   parameters;
 
-/** Creates a node with any number of descendants. */
+/** Creates a node. The descendants of the node are created when a query reads them. */
 const node = (id: string): object => ({
   id,
   get child() {
@@ -121,9 +121,7 @@ const node = (id: string): object => ({
   },
 });
 
-/**
- * Chooses mostly usual texts, so that graphql-jit can compile most documents. Some rare texts prevent a compilation.
- */
+/** Chooses mostly usual texts, because the gateway does not compile documents with some of the rare texts. */
 const mostly = (usual: readonly string[], rare: readonly string[]) =>
   fc.oneof(
     { weight: 40, arbitrary: fc.constantFrom(...usual) },
@@ -149,7 +147,9 @@ const argumentsOfText = fc
     return texts.length > 0 ? `(${texts.join(', ')})` : '';
   });
 
-/** Generates the selection set of a node. Fragments may be spread only where `spreads` contains their names. */
+/**
+ * Generates the selection set of a node. The selection set may contain only the fragments whose names are in `spreads`.
+ */
 const selection = (depth: number, spreads: readonly string[]): fc.Arbitrary<string> => {
   const fields = [
     condition.map((directive) => `id${directive}`),

@@ -76,7 +76,7 @@ describe('brownouts (planned outages of deprecated routes)', () => {
     ['2027-03-02T02:00:00Z', 1],
     ['2027-06-01T00:00:00Z', 0],
   ])(
-    'at the time %s, the header Brownout lists the brownouts that have not ended yet',
+    'at the time %s, the header Brownout lists the brownouts (planned outages) that have not ended yet',
     async (now, announced) => {
       const { key, locationId } = await gateway.newTenant();
       freezeClock(now);
@@ -146,7 +146,7 @@ describe('requests to a deprecated route with a body that the gateway refuses', 
   );
 
   test.each(refusedBodies)(
-    'a brownout disables a deprecated route even when the request body %s',
+    'a brownout (planned outage) disables a deprecated route even when the request body %s',
     async (_, contentType, body) => {
       const { response } = await post(contentType, body, '2027-03-01T15:00:00Z');
       expect(response.status).toBe(410);

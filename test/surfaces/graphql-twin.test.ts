@@ -14,8 +14,8 @@ const { prisma } = gateway.database;
 const Accept = 'application/graphql-request+json';
 
 /**
- * One of the two companies that a test compares. One company gets REST requests, and the other company gets the
- * equivalent GraphQL requests.
+ * One of the two companies that a test compares. The test sends REST requests for one company, and the equivalent
+ * GraphQL requests for the other company.
  */
 type World = Awaited<ReturnType<typeof newWorlds>>[number];
 
@@ -69,8 +69,7 @@ const locationFields = {
 const bodies: Record<string, fc.Arbitrary<unknown>> = {
   'Register company': bodyOf({
     name: mostly('Marina Parking'),
-    // In each request, the test replaces the text SLUG by a new company slug, because no two companies may have the
-    // same slug.
+    // In each request, the test replaces `SLUG` by a new slug, because no two companies may have the same slug.
     slug: mostly('SLUG').map((value) => (slug('').safeParse(value).success ? 'SLUG' : value)),
     address: mostly('Dubai'),
     settings: mostly({ currency: 'AED' }),
@@ -215,7 +214,7 @@ describe('the equivalent GraphQL request of a REST request', () => {
     },
   );
 
-  test('to get the equivalent GraphQL request, a client needs a valid API key and one rate limit point, but no permission', async () => {
+  test('a client with any valid API key can get the GraphQL request that is equivalent to a REST request, for one rate limit point', async () => {
     const { locationId } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     const key = await gateway.newKey({ permissions: ['READ_STATUS'] });

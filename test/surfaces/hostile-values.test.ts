@@ -77,8 +77,8 @@ const samples: Record<string, () => Record<string, unknown>> = {
 };
 
 /**
- * Returns a valid value for a required argument. For an argument `id`, the value is the id of an object that the
- * GraphQL field accepts, such as a webhook.
+ * Returns a valid value for a required argument. The value of an argument `id` is the id of an existing object of the
+ * type that the GraphQL field expects, such as a webhook.
  */
 function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
   const named = getNamedType(type);
@@ -97,8 +97,8 @@ function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
 }
 
 /**
- * Maps each object type that has fields with arguments to a query for one object of this type. Each of these objects
- * belongs to the company that sends the hostile values.
+ * Maps each object type that has fields with arguments to a query for one object of this type. The objects belong to
+ * the company that sends the hostile values.
  */
 const parents: Record<string, string> = {
   Location: `location(id: "${attacker.locationId}")`,
@@ -108,8 +108,8 @@ const parents: Record<string, string> = {
 };
 
 /**
- * A place in the arguments of a GraphQL field where a client sends a scalar value. The JSON text of the arguments
- * contains a placeholder, which the test replaces by this scalar value.
+ * A place in the arguments of a GraphQL field where a client sends a scalar value. In the JSON text `values`, a
+ * placeholder marks this place, and the test replaces the placeholder by a hostile value.
  */
 interface Leaf {
   kind: 'query' | 'mutation';
@@ -127,8 +127,8 @@ interface Leaf {
 }
 
 /**
- * Yields a pair for each scalar value in an argument. The pair contains a copy of the argument with a placeholder for
- * the value, and the type of the value.
+ * For each scalar value in an argument, yields a copy of the argument with a placeholder for the value, and the type of
+ * the value.
  */
 function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, GraphQLInputType]> {
   const type = getNullableType(given);
@@ -212,7 +212,8 @@ function requestOf({ kind, parent, field, selection, declared, values }: Leaf, h
  * are in a separate request, because one value of a wrong type makes the whole request fail.
  */
 function requestsOf(leaf: Leaf) {
-  // A request contains updateLocation only once, because two changes of the maximum stay exceed the maximum cost.
+  // A request contains `updateLocation` only once, because two changes of the maximum stay cost more than one GraphQL
+  // request may cost.
   const most = leaf.field === 'updateLocation' ? 1 : fieldsPerRequest[leaf.kind];
   const taken = partsOf(hostileValues.filter(leaf.takes), most);
   const others = hostileValues.filter((value) => !leaf.takes(value)).slice(0, most);

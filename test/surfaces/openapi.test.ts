@@ -315,7 +315,7 @@ describe('request schemas in the OpenAPI document, compared with the gateway', (
   }
 
   test.each(refused)(
-    'the gateway and the OpenAPI document both refuse the request %s with the fields %j',
+    'the request %s with the fields %j is refused by the gateway, and does not match the OpenAPI document',
     async (name, changes) => {
       const { faults, status } = await judge(name, changes);
       expect(status).toBe(400);
@@ -324,7 +324,7 @@ describe('request schemas in the OpenAPI document, compared with the gateway', (
   );
 
   test.each(accepted)(
-    'the gateway and the OpenAPI document both accept the request %s with the fields %j',
+    'the request %s with the fields %j is accepted by the gateway, and matches the OpenAPI document',
     async (name, changes) => {
       const { faults, status } = await judge(name, changes);
       expect(status).toBeLessThan(300);

@@ -19,7 +19,10 @@ await seedDemoData(database.prisma, {
 /** The character that the test prints after the output of each command, to separate the outputs. */
 const separator = '\x1e';
 
-/** Parses a JSON response after the replacement of its identifiers and times, which differ in every test run. */
+/**
+ * Parses a JSON response in which placeholders replace the identifiers and times, because these differ in every test
+ * run.
+ */
 const comparable = (answer: string): unknown =>
   JSON.parse(
     answer

@@ -70,8 +70,8 @@ async function shown(key: string, id: string) {
 const wayNames = Object.keys(ways) as (keyof typeof ways)[];
 
 /**
- * Company settings that the gateway must return unchanged. A name in a GraphQL literal cannot contain a dollar sign. So
- * the test does not send settings with a dollar sign as a GraphQL literal.
+ * Company settings that the gateway must return unchanged. The test sends no settings with a dollar sign as a GraphQL
+ * literal, because a name in a GraphQL literal cannot contain a dollar sign.
  */
 const kept = [
   '{"__proto__":{"a":1},"b":2}',
@@ -172,8 +172,8 @@ async function sendMutation(key: string, query: string, variables: string) {
 }
 
 /**
- * Mutations with company settings that are a GraphQL literal with the variable `$n`. Each mutation also has the
- * variable `$id`, which is the id or the slug of the company.
+ * Mutations whose company settings are a GraphQL literal that contains the variable `$n`. The variable `$id` is the id
+ * of the company in `updateCompany`, and the slug of the company in `registerCompany`.
  */
 const mutationsWithLiteral = {
   updateCompany: (definition: string, settings: string) =>
@@ -188,8 +188,8 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
   (mutation) => {
     /**
      * Each row contains the definition of the variable `$n`, the company settings as a GraphQL literal, the value of
-     * the variable, and the stored settings. The character `#` stands for a number. The gateway stores the company
-     * settings if parsing does not change the number `#`.
+     * the variable, and the stored settings. The tests replace the character `#` by a number. The gateway stores the
+     * company settings only if parsing does not change this number.
      */
     const forms: [definition: string, literal: string, value: string | undefined, stored: string][] = [
       ['$n: JSON', '{ account: $n }', '#', '{"account":#}'],
@@ -208,8 +208,8 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     );
 
     /**
-     * Sends a mutation three times, because the gateway handles the first request with a document differently than
-     * later requests.
+     * Sends a mutation three times, because the gateway parses a GraphQL document only when it receives the document
+     * for the first time.
      */
     async function sendRepeatedly(definition: string, literal: string, value: string | undefined) {
       const { key, companyId } = await gateway.newTenant();
@@ -227,7 +227,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     }
 
     test.each(cases)(
-      'company settings are refused when the number is not exact: %s, %s, value %s, stored %s, number %s',
+      'company settings are refused when a number in them would lose precision: variable %s, settings %s, value %s, stored settings %s, number %s',
       async (definition, literal, value, _, number) => {
         const insert = (text: string) => text.replace('#', number);
         const { key, companyId, bodies } = await sendRepeatedly(
@@ -248,7 +248,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     );
 
     test.each(forms)(
-      'company settings are stored unchanged when the number is exact: %s, %s, value %s, stored %s',
+      'company settings are stored unchanged when their numbers keep their precision: variable %s, settings %s, value %s, stored settings %s',
       async (definition, literal, value, stored) => {
         const insert = (text: string) => text.replace('#', '1234567890123456.5');
         const { key, bodies } = await sendRepeatedly(insert(definition), literal, value && insert(value));

@@ -12,7 +12,7 @@ const { run, refused, newReader, newReaderWith, newSubscriber, pull, addEntry, s
   webhookTools(gateway);
 const { sql } = gateway.database;
 
-/** The number of deliveries that one SQL statement may change. */
+/** The maximum number of deliveries that one SQL statement of the gateway changes. */
 const maxChanged = 1000;
 /** The number of deliveries in the backlogs of the tests: two full batches and a third batch that is not full. */
 const backlogSize = 2500;
@@ -85,13 +85,16 @@ const auditOf = async (webhookId: string) =>
     ({ action, changes }) => ({ action, changes }),
   );
 
-/** Disables a webhook but cancels none of its deliveries, as if the gateway had been killed directly afterwards. */
+/**
+ * Disables a webhook but cancels none of its deliveries, like a gateway that is killed after it has disabled the
+ * webhook.
+ */
 const disableOnly = (id: string) =>
   prisma.webhook.update({ where: { id }, data: { disabledAt: new Date() } });
 
 /**
- * Calls `work`. When `work` has updated or deleted full batch `number` of the deliveries, the database runs the given
- * SQL statement. The SQL statement makes a change of another client, or fails.
+ * Calls `work`. After `work` has updated or deleted `number` full batches of deliveries, the database runs the given
+ * SQL statement, which makes the change of another client, or fails.
  */
 async function atBatch<Result>(
   [operation, number]: ['UPDATE' | 'DELETE', number],
@@ -166,7 +169,7 @@ describe('webhooks with more deliveries than one SQL statement may change', () =
     expect(records.map(({ action }) => action)).toEqual(['webhook.created', 'webhook.deleted']);
   });
 
-  test('when a client recovers a webhook, each SQL statement resends at most 1,000 deliveries, and one audit record has the total number', async () => {
+  test('when a client calls recoverWebhook, each SQL statement resends at most 1,000 deliveries, and one audit record contains the total number of resent deliveries', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, { status: 'FAILED' });
     await addDeliveries(webhookId, { count: 700, status: 'PENDING' });
@@ -201,7 +204,7 @@ describe('changes of a webhook between two batches of its deliveries', () => {
     expect(error).toMatchObject({ code: 'CONFLICT' });
   });
 
-  test('when the deletion of a webhook fails after one batch, the webhook keeps its waiting messages, and a second call deletes the webhook', async () => {
+  test('when the deletion of a webhook fails after one batch of deliveries, the webhook keeps its waiting messages, and a second call deletes the webhook', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, { count: 10 });
     await addDeliveries(webhookId, { status: 'DELIVERED' });
@@ -253,7 +256,7 @@ test('a reader gets no message of a webhook that is disabled while the reader pu
   const { readerKey, webhookId } = await newReaderWith(1);
   const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
   await disableOnly(webhookId);
-  // The gateway reads the webhook before the webhook is disabled, and pulls messages afterwards.
+  // As in a race, the request for messages reads the webhook in its state from before the webhook was disabled.
   const { findFirst } = prisma.webhook;
   prisma.webhook.findFirst = (() => Promise.resolve(webhook)) as never;
   try {
@@ -264,7 +267,7 @@ test('a reader gets no message of a webhook that is disabled while the reader pu
 });
 
 describe.runIf(testServerUrl)('a change whose transaction ends after the webhook was disabled', () => {
-  test('the gateway never sends the webhook message about the change, and the retention job cancels the message', async () => {
+  test('when a change commits after a webhook was disabled, the gateway never sends the message about the change, and the retention job cancels the message', async () => {
     const { key, companyId, webhookId, readerKey } = await newReader(['WHITELIST_CREATED']);
     await prisma.$transaction(async (transaction) => {
       await transaction.auditRecord.create({

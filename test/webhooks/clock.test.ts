@@ -9,9 +9,8 @@ const { run, newSubscriber, addEntry, received, skipRetryDelay, soon, prisma } =
 
 const minuteMs = 60_000;
 
-// The tests in this file set the clock of the test process back by a minute. An embedded database runs in the same
-// process, and uses the clock of this process. With an embedded database, the clock of the database is slow, too, and
-// the tests show only that the gateway sends webhook messages on time.
+// The tests in this file set the clock of the test process back by a minute. An embedded database runs in the test
+// process, so its clock is slow, too, and the tests show only that the gateway sends webhook messages on time.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - minuteMs, shouldAdvanceTime: true });
 });

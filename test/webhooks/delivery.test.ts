@@ -174,7 +174,7 @@ describe('webhook deliveries', () => {
     expect(await received(newReceiver, 1)).toMatchObject([{ type: 'whitelist.created' }]);
   });
 
-  test('failures of a previous receiver do not count for the receiver at a new URL', async () => {
+  test('when a webhook gets a new URL, the failures of the previous receiver do not count for the new receiver', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 503;
     await addEntry(key, locationId);

@@ -30,7 +30,7 @@ function partlySilent() {
 
 /**
  * Starts the given number of DNS look-ups for one company. The DNS look-ups end only when the test aborts them with the
- * AbortController that `fillShare` returns.
+ * `AbortController` that this function returns.
  */
 function fillShare(lookups: ReturnType<typeof createLookups>, company: string, count: number) {
   const abort = new AbortController();

@@ -68,7 +68,7 @@ describe('the DNS resolver for webhooks', () => {
 });
 
 test.each(['create', 'update'])(
-  'the gateway does not %s a webhook when the API key is revoked during the DNS look-up of the host',
+  'the gateway does not %s a webhook when the API key of the request is revoked during the DNS look-up of the host',
   async (operation) => {
     const { key, companyId } = await gateway.newTenant();
     const operator = await gateway.newKey({ unrestricted: true });

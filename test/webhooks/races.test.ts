@@ -8,8 +8,8 @@ const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 const { newSubscriber, addEntry, received, prisma } = webhookTools(gateway);
 
 /**
- * GraphQL operations that change one webhook or its deliveries. An operation that is listed twice runs in two
- * concurrent requests.
+ * GraphQL operations that change one webhook or its deliveries. The test sends all operations at the same time, some of
+ * them twice.
  */
 const changes = [
   'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }',

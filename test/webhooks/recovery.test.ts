@@ -26,7 +26,7 @@ const update =
 const recover =
   'mutation ($id: ID!, $since: DateTime!, $until: DateTime) { recoverWebhook(id: $id, since: $since, until: $until) { deliveries } }';
 
-/** Marks a webhook as failing for the given number of days, by the clock of the database. */
+/** Marks a webhook as if its deliveries had been failing for the given number of days, by the clock of the database. */
 const failingForDays = (id: string, days: number) =>
   sql.query(
     {

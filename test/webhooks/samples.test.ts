@@ -43,7 +43,7 @@ describe('sample messages of webhook events', () => {
     expect(record.changes).toEqual({ event: 'whitelist.created' });
   });
 
-  test('without the argument event, testWebhook sends a message of the type webhook.test', async () => {
+  test('testWebhook sends a message of the type webhook.test when the client omits the argument `event`', async () => {
     const { key, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     await run(key, send, { id: webhookId });
     const [message] = await pull(readerKey, webhookId);

@@ -178,7 +178,7 @@ describe('conditional requests for a whitelist, with an ETag that may be outdate
     ['the first page', '?limit=1', 'WhitelistEntry-page'],
     ['a later page', '', 'WhitelistEntry-json'],
   ])(
-    'the ETag of a whitelist is outdated when an entry is added just before the gateway reads %s of the whitelist',
+    'when an entry is added just before the gateway reads %s of a whitelist, the ETag in the response no longer matches the whitelist',
     async (_, query, statementName) => {
       const { key, path, locationId } = await newListedTenant();
       await prisma.whitelistEntry.createMany({

@@ -326,7 +326,7 @@ describe('lists of whitelist entries', () => {
     ['breaks a rule', 'limit=0'],
     ['has the wrong type', 'limit=abc'],
   ])(
-    'the error of a whitelist request lists every invalid parameter when the parameter limit %s',
+    'the error of a whitelist request lists every invalid parameter, even when the parameter `limit` %s',
     async (_, limit) => {
       const { locationId, key } = await gateway.newTenant();
       const path = `/locations/${locationId}/whitelist?${limit}&cursor=nonsense&referenceId=%00`;
@@ -369,7 +369,7 @@ describe('lists of whitelist entries', () => {
 
 describe('the deprecated resident routes', () => {
   test.each([{}, { referenceId: null }])(
-    'a client can create an entry with residentId and these other fields: %j',
+    'the deprecated resident route creates a whitelist entry from the field `residentId` and these other fields: %j',
     async (others) => {
       const { locationId, key } = await gateway.newTenant();
       const { referenceId, ...rest } = newEntry({ referenceId: 'unit-1' });

@@ -11,7 +11,10 @@ const office = [
   { days: ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'], from: '07:00', to: '19:00' },
 ];
 
-/** Creates a location in a time zone, a whitelist entry, and functions that change the entry and request decisions. */
+/**
+ * Creates a location in the given time zone with a whitelist entry. Returns functions that change the entry and request
+ * decisions.
+ */
 async function newEntryAt(timezone: string, fields: Record<string, unknown> = {}) {
   const { key, locationId } = await gateway.newTenant();
   await prisma.location.update({ where: { id: locationId }, data: { timezone } });

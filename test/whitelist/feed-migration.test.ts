@@ -49,7 +49,7 @@ test('the database migration of the whitelist feed loses no whitelist entry, and
 
   await applyMigrations(database, log, migrationsFolder);
 
-  // The table is still in the same file, so PostgreSQL has not rewritten the table.
+  // The database still uses the same file for the table, so the migration has not rewritten the table.
   expect(await storage()).toEqual(before);
   const feed = createWhitelistFeed({
     sql,

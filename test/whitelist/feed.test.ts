@@ -156,8 +156,8 @@ describe('the feed of whitelist changes', () => {
     await removeEntry(key, locationId, id);
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
-    // The client reads one change per page, so several pages contain changes of the removed whitelist entry. Each page
-    // with a change of the removed entry reports only the removal of the entry.
+    // With one change per page, several pages contain changes of the removed whitelist entry. Each of these pages
+    // reports only the removal of the entry.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });
@@ -245,8 +245,8 @@ const decode = (cursor: string) => feedCursors.decode(cursor) as FeedCursor;
 const unsigned = (cursor: object) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
 /**
- * Returns a feed cursor with a valid signature and a changed position. In the position of the cursor, the values in
- * `part` replace the original values.
+ * Returns a feed cursor with a valid signature and a changed position, in which the values in `part` replace the
+ * original values.
  */
 async function cursorWith(locationId: string, key: string, part: object) {
   const decoded = decode((await readPage(key, locationId)).cursor);
@@ -391,7 +391,7 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
   }
 
   test.each([1, 2, 3])(
-    'a client that follows the whitelist feed has a correct copy when transactions commit in a random order (random seed %i)',
+    'a client that follows the whitelist feed has a correct copy of the whitelist when transactions commit in a random order (random seed %i)',
     async (seed) => {
       const { key, locationId } = await gateway.newTenant();
       const follower = createFollower(key, locationId, 7);
@@ -449,8 +449,8 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
 
 describe('the subscription whitelistChanged', () => {
   /**
-   * Opens the subscription whitelistChanged for a location. The returned function waits for a notice and then ends the
-   * subscription.
+   * Opens the subscription `whitelistChanged` for a location. Returns a function that waits for a notice and then ends
+   * the subscription.
    */
   async function watch(key: string, locationId: string) {
     const response = await gateway.app.request('/graphql', {

@@ -92,10 +92,7 @@ describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entri
   });
   afterAll(() => client.end());
 
-  /**
-   * Calls a function and returns the query plans of its SQL statements. PostgreSQL plans the SQL statements, but does
-   * not run the statements.
-   */
+  /** Calls a function and returns the query plans of its SQL statements, which PostgreSQL plans but does not run. */
   async function plansOf(work: (whitelist: ReturnType<typeof createWhitelistReads>) => Promise<unknown>) {
     const plans: string[] = [];
     const sql = {

@@ -99,7 +99,7 @@ describe('imports of rows into a whitelist', () => {
     );
   });
 
-  test('a whitelist import counts an entry as unchanged only when all values equal the values in the row, including empty values', async () => {
+  test('a whitelist import counts an entry as unchanged only when all its values, including empty values, equal the values in the imported row', async () => {
     const { locationId, key } = await gateway.newTenant();
     const full = {
       ...row('1', 'n'),
@@ -315,8 +315,8 @@ describe('imports of rows into a whitelist', () => {
       const modes = ['CREATE', 'UPSERT', 'REPLACE', 'CREATE'] as const;
       const imports = Array.from({ length: 20 }, (_, index) => {
         const entries = numbers.map((number) => row(number, `n${index}`));
-        // Every second import has the plates in the reverse order. Imports with different orders of their plates must
-        // not cause a deadlock.
+        // Every second import has the plates in the reverse order. Two imports that contain the same plates in
+        // different orders must not cause a deadlock.
         if (index % 2) entries.reverse();
         return importEntries(locationId, key, entries, { mode: modes[index % modes.length]! });
       });
