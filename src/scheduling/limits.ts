@@ -92,7 +92,7 @@ export const slotLimits = {
       refusal: 'Too many large requests of this API key are waiting, please try again later',
     },
     reason:
-      'Each request with a large body takes about 50 MiB of memory. The process reads the body only when the request has a slot.',
+      'Each request with a large body takes about 50 MiB of memory. The process does not read the body of a request that waits for a slot.',
   },
   unreadBodies: {
     ...shortTasks,
@@ -100,7 +100,7 @@ export const slotLimits = {
     owner: 'client address',
     running: 1,
     reason:
-      'Without a limit, Node would read all these bodies as fast as they arrive, which would delay other requests.',
+      'Without this limit, Node would read the rest of all bodies as fast as the bytes arrive, which would delay other requests.',
   },
   newDocuments: {
     ...shortTasks,
