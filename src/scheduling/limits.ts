@@ -91,18 +91,20 @@ export const slotLimits = {
       perOwner: 10,
       refusal: 'Too many large requests of this API key are waiting, please try again later',
     },
-    reason: 'Each request takes about 50 MiB. The body of a waiting request is not read yet.',
+    reason:
+      'Each request with a large body takes about 50 MiB of memory. The process does not read the body of a request that waits for a slot.',
   },
   unreadBodies: {
     ...shortTasks,
-    task: 'reads of a body whose request has been answered',
+    task: 'reads of the rest of a request body after the response',
     owner: 'client address',
     running: 1,
-    reason: 'Node would read all bodies as fast as they arrive, which would delay other requests.',
+    reason:
+      'Without this limit, Node would read the rest of all bodies as fast as the bytes arrive, which would delay other requests.',
   },
   newDocuments: {
     ...shortTasks,
-    task: 'parsing and validation of a new document',
+    task: 'parsing and validation of a new GraphQL document',
     running: 1,
     reason:
       'A new document takes tens of milliseconds of processor time, and more slots would not make parsing faster.',
@@ -115,21 +117,21 @@ export const slotLimits = {
   },
   listParts: {
     ...shortTasks,
-    task: 'reads of a later part of a streamed list',
+    task: 'database reads of a later part of a streamed list',
     running: 2,
-    reason: 'Other requests run between two parts, even while clients read many long lists.',
+    reason: 'Other requests run between two parts of a list, even while clients read many long lists.',
   },
   largeValueReads: {
     ...shortTasks,
     task: 'reads of a large JSON value',
     running: 1,
-    reason: 'A read takes several times the size of the value in memory.',
+    reason: 'To read a large JSON value, the process needs several times the size of the value in memory.',
   },
   largeValueWrites: {
     ...shortTasks,
     task: 'writes of a large JSON value to a client',
     running: Infinity,
-    reason: 'The value stays in memory until the client has read it.',
+    reason: 'A large JSON value stays in memory until the client has read it.',
   },
   imports: {
     ...wholeTasks,
