@@ -70,7 +70,7 @@ export type CreateWebhookInput = {
   delivery?: WebhookDeliveryKind | null | undefined;
   /** The events that the receiver gets. Fails with `FORBIDDEN` when the key may not read one of the given events. */
   events: Array<WebhookEvent>;
-  /** The locations of the company whose events the webhook receives, at most 100. If the list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
+  /** The locations of the company whose events the webhook receives, at most 100. If this list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
   locationIds?: Array<string> | null | undefined;
   /** Required for push delivery, not allowed for pull delivery. An https URL on the public Internet, at most 2000 characters, without user name and password. */
   url?: string | null | undefined;
@@ -80,7 +80,7 @@ export type CreateWebhookInput = {
 export const ImportMode = {
   /** Only adds entries. A row whose plate is already in the whitelist is rejected. */
   CREATE: 'CREATE',
-  /** Replaces the whole whitelist by the rows, in one transaction. If one row is rejected, nothing changes and the counters of created, updated, unchanged and deleted entries are 0. */
+  /** Replaces the whole whitelist by the rows, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
   REPLACE: 'REPLACE',
   /** Adds entries, and replaces the values of entries with the same plate. */
   UPSERT: 'UPSERT'
@@ -102,7 +102,7 @@ export type LocationState = typeof LocationState[keyof typeof LocationState];
 export type ParkingEventInput = {
   /** The decision that `plateAccess` returned, if the gate requested a decision. */
   decision?: AccessReason | null | undefined;
-  /** The whitelist entry for which the gate opened, for example an entry whose plate is only similar to the reading of the camera. If the identifier is omitted or unknown at the location, the gateway uses the entry with the plate of the event. */
+  /** The whitelist entry for which the gate opened, for example an entry whose plate is only similar to the reading of the camera. If `entryId` is omitted, or the location has no such entry, the gateway uses the entry with the plate of the event. */
   entryId?: string | null | undefined;
   /** The identifier that the gate gave to the event, unique within the location, 1 to 100 characters. If the gate sends the same event again, nothing changes. If the gate sends other values with the same identifier, these values correct the event. */
   eventId: string;
@@ -112,7 +112,7 @@ export type ParkingEventInput = {
   occurredAt: string | Date;
   /** The plate in parts. Every event must have either `plate` or `reading`, but not both. */
   plate?: PlateInput | null | undefined;
-  /** The text that the camera read. The gateway assigns the event to the whitelist entry that matches the text. When no entry matches or several entries match, the gateway records the event without an entry. */
+  /** The text that the camera read. The gateway assigns the event to the whitelist entry that matches the text. When no entry matches or several entries match, the gateway records the event without a whitelist entry. */
   reading?: ReadingInput | null | undefined;
 };
 
@@ -158,9 +158,9 @@ export const Permission = {
 export type Permission = typeof Permission[keyof typeof Permission];
 /** A plate in parts. The type, code and number must equal the plate of a whitelist entry, unless the request sets a tolerance. */
 export type PlateInput = {
-  /** `White`, or 1 to 3 letters or digits. */
+  /** Code of the plate: `White`, or 1 to 3 letters or digits. */
   plateCode: string;
-  /** 1 to 20 digits. */
+  /** Number of the plate: 1 to 20 digits. */
   plateNumber: string;
   /** Issuing authority or region, such as `DXB`. */
   plateType: string;
@@ -168,9 +168,9 @@ export type PlateInput = {
 
 /** What the gateway does when a quota is full. */
 export const QuotaEnforcement = {
-  /** `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
+  /** When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   HARD: 'HARD',
-  /** `plateAccess` allows entry although the quota is full, and sets `overQuota`. */
+  /** When the quota is full, `plateAccess` still allows entry, and sets `overQuota`. */
   REPORT: 'REPORT'
 } as const;
 
@@ -185,13 +185,13 @@ export type QuotaInput = {
   referenceId: string;
 };
 
-/** The text that a camera read, instead of a plate in parts. Before the comparison, the gateway converts the text to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
+/** The text that a camera read, instead of a plate in parts. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
 export type ReadingInput = {
   /** Other texts that the plate may have, at most 10. The gateway uses these alternatives only when no entry matches the text. */
   alternatives?: Array<string> | null | undefined;
   /** The confidence of the camera, from 0 to 1. */
   confidence?: number | null | undefined;
-  /** The type of the plate, when the camera or its site knows the type. If the type is given, the text matches only entries with this plate type. */
+  /** The plate type, if it is known: the text then matches only entries with this plate type. */
   plateType?: string | null | undefined;
   /** The text as the camera sent it, such as `A 12345`: at most 50 characters. */
   text: string;
@@ -227,7 +227,7 @@ export type UpdateApiKeyInput = {
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the key, with all their locations. These companies replace the current companies. */
   companyIds?: Array<string> | null | undefined;
-  /** The time at which the key expires. With null, the key never expires. */
+  /** The time at which the key expires; with null, the key never expires. */
   expiresAt?: string | Date | null | undefined;
   /** The number of rate limit points that the key may use in an hour. */
   hourlyLimit?: number | null | undefined;
@@ -279,13 +279,13 @@ export type UpdateLocationInput = {
   timezone?: string | null | undefined;
 };
 
-/** The fields of a webhook to change. Omitted fields are unchanged. If the key may not read the events of the webhook, the client can only disable the webhook. */
+/** The fields of a webhook to change. Omitted fields are unchanged. With a key that may not read all events of the webhook, a client can only disable the webhook or replace its events. */
 export type UpdateWebhookInput = {
-  /** Whether the webhook gets messages. Disabling cancels waiting deliveries. The gateway never sends events that happen while the webhook is disabled. */
+  /** Whether the receiver gets messages. Disabling a webhook cancels its waiting deliveries. The gateway never sends events that happen while the webhook is disabled. */
   enabled?: boolean | null | undefined;
-  /** The events to which the webhook subscribes. The given events replace the current events. */
+  /** The events to which the webhook subscribes, in place of its current events. */
   events?: Array<WebhookEvent> | null | undefined;
-  /** The locations of the company whose events the webhook receives, at most 100. If the list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
+  /** The locations of the company whose events the webhook receives, at most 100. If this list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
   locationIds?: Array<string> | null | undefined;
   /** Not allowed for pull delivery. An https URL on the public Internet, at most 2000 characters, without user name and password. */
   url?: string | null | undefined;
@@ -308,22 +308,22 @@ export const WebhookDeliveryStatus = {
   DELIVERED: 'DELIVERED',
   /** The receiver did not accept the message within 3 days, or the gateway disabled the webhook after the last attempt. */
   FAILED: 'FAILED',
-  /** The message waits for its next attempt. With pull delivery, a reader may have a lease on the message. */
+  /** The gateway will still try to deliver the message. With pull delivery, the message waits for a reader, or a reader has a lease on the message. */
   PENDING: 'PENDING'
 } as const;
 
 export type WebhookDeliveryStatus = typeof WebhookDeliveryStatus[keyof typeof WebhookDeliveryStatus];
 /** An event that a webhook can subscribe to. */
 export const WebhookEvent = {
-  /** `company.registered`: A company was registered. Only webhooks of operators get this event. Needs READ_COMPANIES. */
+  /** `company.registered`: A company was registered. Only webhooks without a company get this event. Needs READ_COMPANIES. */
   COMPANY_REGISTERED: 'COMPANY_REGISTERED',
   /** `company.updated`: A company was changed. Needs READ_COMPANIES. */
   COMPANY_UPDATED: 'COMPANY_UPDATED',
-  /** `location.available`: A full location has free spaces again. Needs READ_STATUS. */
+  /** `location.available`: A full location has free parking spaces again. Needs READ_STATUS. */
   LOCATION_AVAILABLE: 'LOCATION_AVAILABLE',
   /** `location.created`: A location was created. Needs READ_LOCATIONS. */
   LOCATION_CREATED: 'LOCATION_CREATED',
-  /** `location.full`: The last place of a location was taken. Needs READ_STATUS. */
+  /** `location.full`: The last parking space of a location was taken. Needs READ_STATUS. */
   LOCATION_FULL: 'LOCATION_FULL',
   /** `location.updated`: A location was changed. Needs READ_LOCATIONS. */
   LOCATION_UPDATED: 'LOCATION_UPDATED',
@@ -333,19 +333,19 @@ export const WebhookEvent = {
   PARKING_EXITED: 'PARKING_EXITED',
   /** `parking.exit_unseen`: The maximum stay of a vehicle is over, and no gate recorded its exit. Needs READ_ACTIVITY. */
   PARKING_EXIT_UNSEEN: 'PARKING_EXIT_UNSEEN',
-  /** `parking.inside_counted`: The vehicles inside were counted; the message has the numbers of opened and corrected sessions. Needs READ_ACTIVITY. */
+  /** `parking.inside_counted`: A person counted the vehicles inside a location. The message contains the numbers of opened and corrected sessions. Needs READ_ACTIVITY. */
   PARKING_INSIDE_COUNTED: 'PARKING_INSIDE_COUNTED',
-  /** `parking.occupancy_adjusted`: The number of vehicles inside a location was set. Needs READ_ACTIVITY. */
+  /** `parking.occupancy_adjusted`: A person corrected the number of vehicles inside a location. Needs READ_ACTIVITY. */
   PARKING_OCCUPANCY_ADJUSTED: 'PARKING_OCCUPANCY_ADJUSTED',
   /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs READ_ACTIVITY. */
   QUOTA_EXCEEDED: 'QUOTA_EXCEEDED',
-  /** `webhook.disabled`: The service disabled another webhook of the company, because its receiver answered 410 Gone or failed for days. Needs MANAGE_WEBHOOKS. */
+  /** `webhook.disabled`: The gateway disabled another webhook of the company, because the receiver of that webhook answered 410 Gone or accepted no message for five days. Needs MANAGE_WEBHOOKS. */
   WEBHOOK_DISABLED: 'WEBHOOK_DISABLED',
   /** `whitelist.created`: A vehicle was added to a whitelist. Needs READ_WHITELIST. */
   WHITELIST_CREATED: 'WHITELIST_CREATED',
   /** `whitelist.deleted`: A vehicle was removed from a whitelist. Needs READ_WHITELIST. */
   WHITELIST_DELETED: 'WHITELIST_DELETED',
-  /** `whitelist.imported`: An import changed a whitelist; the message has the number of entries. Needs READ_WHITELIST. */
+  /** `whitelist.imported`: An import changed a whitelist. The message contains the numbers of new, changed and removed entries. Needs READ_WHITELIST. */
   WHITELIST_IMPORTED: 'WHITELIST_IMPORTED',
   /** `whitelist.updated`: A whitelist entry was replaced. Needs READ_WHITELIST. */
   WHITELIST_UPDATED: 'WHITELIST_UPDATED'
@@ -399,7 +399,7 @@ export type WhitelistEntryInput = {
   referenceId: string;
   /** The time from which the vehicle may enter; null when the validity has no start. */
   validFrom?: string | Date | null | undefined;
-  /** The time until which the vehicle may enter. The time must be after `validFrom`. Null means no end. */
+  /** The time until which the vehicle may enter, which must be later than `validFrom`. Null means no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

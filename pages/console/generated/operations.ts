@@ -40,20 +40,20 @@ export type CreateApiKeyInput = {
   unrestricted?: boolean | null | undefined;
 };
 
-/** The interval between the points of a history. */
+/** The time between two points of an occupancy history. */
 export type HistoryInterval =
   /** One day in the location's time zone. A day on which daylight saving time starts or ends has 23 or 25 hours. */
   | 'DAY'
   /** One hour, which starts at a full hour in the location's local time. */
   | 'HOUR'
-  /** 15 minutes, aligned to the full hour in local time. */
+  /** 15 minutes, which start at minute 0, 15, 30 or 45 in the location's local time. */
   | 'QUARTER_HOUR';
 
 /** How an import treats rows whose plate is already in the whitelist, and entries whose plate is in no row. */
 export type ImportMode =
   /** Only adds entries. A row whose plate is already in the whitelist is rejected. */
   | 'CREATE'
-  /** Replaces the whole whitelist by the rows, in one transaction. If one row is rejected, nothing changes and the counters of created, updated, unchanged and deleted entries are 0. */
+  /** Replaces the whole whitelist by the rows, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
   | 'REPLACE'
   /** Adds entries, and replaces the values of entries with the same plate. */
   | 'UPSERT';
@@ -78,7 +78,7 @@ export type ParkingEventKind =
 export type ParkingSessionState =
   /** The vehicle entered and left. */
   | 'COMPLETED'
-  /** A count of the vehicles inside did not include this vehicle (`setInside`). */
+  /** The gateway ended the session, because the vehicle was missing in a count of the vehicles inside (`setInside`). */
   | 'CORRECTED'
   /** The vehicle left, but its entry was not recorded. */
   | 'MISSED_ENTRY'
@@ -86,7 +86,7 @@ export type ParkingSessionState =
   | 'MISSED_EXIT'
   /** The vehicle is inside. */
   | 'OPEN'
-  /** The maximum stay of the vehicle is over, and its exit was not recorded. If the gateway later records an exit of this plate, the exit belongs to this session. */
+  /** The maximum stay of the vehicle is over, and its exit was not recorded. If a gate later records the exit of the vehicle, the exit still belongs to this session. */
   | 'UNSEEN_EXIT';
 
 /** A permission, which allows a key to use certain operations. */
@@ -120,9 +120,9 @@ export type Permission =
 
 /** A plate in parts. The type, code and number must equal the plate of a whitelist entry, unless the request sets a tolerance. */
 export type PlateInput = {
-  /** `White`, or 1 to 3 letters or digits. */
+  /** Code of the plate: `White`, or 1 to 3 letters or digits. */
   plateCode: string;
-  /** 1 to 20 digits. */
+  /** Number of the plate: 1 to 20 digits. */
   plateNumber: string;
   /** Issuing authority or region, such as `DXB`. */
   plateType: string;
@@ -130,18 +130,18 @@ export type PlateInput = {
 
 /** What the gateway does when a quota is full. */
 export type QuotaEnforcement =
-  /** `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
+  /** When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   | 'HARD'
-  /** `plateAccess` allows entry although the quota is full, and sets `overQuota`. */
+  /** When the quota is full, `plateAccess` still allows entry, and sets `overQuota`. */
   | 'REPORT';
 
-/** The text that a camera read, instead of a plate in parts. Before the comparison, the gateway converts the text to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
+/** The text that a camera read, instead of a plate in parts. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
 export type ReadingInput = {
   /** Other texts that the plate may have, at most 10. The gateway uses these alternatives only when no entry matches the text. */
   alternatives?: Array<string> | null | undefined;
   /** The confidence of the camera, from 0 to 1. */
   confidence?: number | null | undefined;
-  /** The type of the plate, when the camera or its site knows the type. If the type is given, the text matches only entries with this plate type. */
+  /** The plate type, if it is known: the text then matches only entries with this plate type. */
   plateType?: string | null | undefined;
   /** The text as the camera sent it, such as `A 12345`: at most 50 characters. */
   text: string;
@@ -153,7 +153,7 @@ export type UpdateApiKeyInput = {
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the key, with all their locations. These companies replace the current companies. */
   companyIds?: Array<string> | null | undefined;
-  /** The time at which the key expires. With null, the key never expires. */
+  /** The time at which the key expires; with null, the key never expires. */
   expiresAt?: string | Date | null | undefined;
   /** The number of rate limit points that the key may use in an hour. */
   hourlyLimit?: number | null | undefined;
@@ -180,20 +180,20 @@ export type WebhookDeliveryStatus =
   | 'DELIVERED'
   /** The receiver did not accept the message within 3 days, or the gateway disabled the webhook after the last attempt. */
   | 'FAILED'
-  /** The message waits for its next attempt. With pull delivery, a reader may have a lease on the message. */
+  /** The gateway will still try to deliver the message. With pull delivery, the message waits for a reader, or a reader has a lease on the message. */
   | 'PENDING';
 
 /** An event that a webhook can subscribe to. */
 export type WebhookEvent =
-  /** `company.registered`: A company was registered. Only webhooks of operators get this event. Needs READ_COMPANIES. */
+  /** `company.registered`: A company was registered. Only webhooks without a company get this event. Needs READ_COMPANIES. */
   | 'company.registered'
   /** `company.updated`: A company was changed. Needs READ_COMPANIES. */
   | 'company.updated'
-  /** `location.available`: A full location has free spaces again. Needs READ_STATUS. */
+  /** `location.available`: A full location has free parking spaces again. Needs READ_STATUS. */
   | 'location.available'
   /** `location.created`: A location was created. Needs READ_LOCATIONS. */
   | 'location.created'
-  /** `location.full`: The last place of a location was taken. Needs READ_STATUS. */
+  /** `location.full`: The last parking space of a location was taken. Needs READ_STATUS. */
   | 'location.full'
   /** `location.updated`: A location was changed. Needs READ_LOCATIONS. */
   | 'location.updated'
@@ -203,19 +203,19 @@ export type WebhookEvent =
   | 'parking.exited'
   /** `parking.exit_unseen`: The maximum stay of a vehicle is over, and no gate recorded its exit. Needs READ_ACTIVITY. */
   | 'parking.exit_unseen'
-  /** `parking.inside_counted`: The vehicles inside were counted; the message has the numbers of opened and corrected sessions. Needs READ_ACTIVITY. */
+  /** `parking.inside_counted`: A person counted the vehicles inside a location. The message contains the numbers of opened and corrected sessions. Needs READ_ACTIVITY. */
   | 'parking.inside_counted'
-  /** `parking.occupancy_adjusted`: The number of vehicles inside a location was set. Needs READ_ACTIVITY. */
+  /** `parking.occupancy_adjusted`: A person corrected the number of vehicles inside a location. Needs READ_ACTIVITY. */
   | 'parking.occupancy_adjusted'
   /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs READ_ACTIVITY. */
   | 'quota.exceeded'
-  /** `webhook.disabled`: The service disabled another webhook of the company, because its receiver answered 410 Gone or failed for days. Needs MANAGE_WEBHOOKS. */
+  /** `webhook.disabled`: The gateway disabled another webhook of the company, because the receiver of that webhook answered 410 Gone or accepted no message for five days. Needs MANAGE_WEBHOOKS. */
   | 'webhook.disabled'
   /** `whitelist.created`: A vehicle was added to a whitelist. Needs READ_WHITELIST. */
   | 'whitelist.created'
   /** `whitelist.deleted`: A vehicle was removed from a whitelist. Needs READ_WHITELIST. */
   | 'whitelist.deleted'
-  /** `whitelist.imported`: An import changed a whitelist; the message has the number of entries. Needs READ_WHITELIST. */
+  /** `whitelist.imported`: An import changed a whitelist. The message contains the numbers of new, changed and removed entries. Needs READ_WHITELIST. */
   | 'whitelist.imported'
   /** `whitelist.updated`: A whitelist entry was replaced. Needs READ_WHITELIST. */
   | 'whitelist.updated';
@@ -265,7 +265,7 @@ export type WhitelistEntryInput = {
   referenceId: string;
   /** The time from which the vehicle may enter; null when the validity has no start. */
   validFrom?: string | Date | null | undefined;
-  /** The time until which the vehicle may enter. The time must be after `validFrom`. Null means no end. */
+  /** The time until which the vehicle may enter, which must be later than `validFrom`. Null means no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

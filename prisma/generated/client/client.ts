@@ -65,9 +65,9 @@ export type WhitelistEntry = Prisma.WhitelistEntryModel
 export type Quota = Prisma.QuotaModel
 /**
  * Model WhitelistEntryUse
- * How many times the vehicle of a whitelist entry has entered. The number also includes entries whose parking events
- * the gateway has already deleted because of their age. WhitelistEntryUse is a separate table, so that a parking event
- * does not change the row of the whitelist entry.
+ * How many times the vehicle of a whitelist entry has entered. `recorded` also counts ENTRY events that the gateway
+ * has already deleted because of their age. WhitelistEntryUse is a separate table, so that a parking event does not
+ * change the row of the whitelist entry.
  */
 export type WhitelistEntryUse = Prisma.WhitelistEntryUseModel
 /**
@@ -134,8 +134,8 @@ export type UsageRecord = Prisma.UsageRecordModel
 export type UsageTotal = Prisma.UsageTotalModel
 /**
  * Model UsageRecorder
- * A gateway process that writes usage records in batches. With `lastBatch`, a batch of usage records is written only
- * once, even if the gateway process sends the batch twice.
+ * A gateway process that writes usage records in batches. Because of `lastBatch`, the database stores a batch of usage
+ * records only once, even if the gateway process sends the batch twice.
  */
 export type UsageRecorder = Prisma.UsageRecorderModel
 /**
@@ -151,9 +151,9 @@ export type Webhook = Prisma.WebhookModel
 export type WebhookDelivery = Prisma.WebhookDeliveryModel
 /**
  * Model WebhookAttempt
- * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver. The row
- * contains the HTTP status of the response, or the reason why there was no response. With pull delivery, an attempt is
- * the lease of the message to a reader. If the reader acknowledged the message during its lease, the attempt to
- * deliver the message has no status and no error.
+ * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver, and the
+ * row contains the HTTP status of the response, or the reason why there was no response. With pull delivery, an
+ * attempt is the lease of the message to a reader. If the reader acknowledged the message during its lease, the
+ * attempt to deliver the message has no status and no error.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel

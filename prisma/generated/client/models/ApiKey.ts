@@ -1147,8 +1147,8 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     createdAt: Date
     updatedAt: Date
     /**
-     * Whether the API key comes from the environment variable OPERATOR_API_KEY. When OPERATOR_API_KEY gets a new value,
-     * the gateway revokes the API key of the old value.
+     * Whether the API key comes from the environment variable OPERATOR_API_KEY. When an operator changes
+     * OPERATOR_API_KEY, the gateway revokes the API key with the previous value.
      */
     fromConfiguration: boolean
   }, ExtArgs["result"]["apiKey"]>

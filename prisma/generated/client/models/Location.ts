@@ -1751,9 +1751,8 @@ export type $LocationPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     announcedFull: boolean
     /**
-     * The version of the location, which increases with each change. With a change of the location, a client can send
-     * the version that the client has read. If the location has another version at the time of the change, the gateway
-     * refuses the change.
+     * The version of the location, which increases with each change. A client that changes the location can send the
+     * version that the client has read. The gateway refuses the change if the location has another version now.
      */
     version: number
     createdAt: Date

@@ -824,15 +824,15 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
      */
     occupied: number
     /**
-     * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. A
-     * late parking event can change the number of sessions that were open at that time. When this number changes, the
-     * gateway updates `openSessions` of the last count. When the gateway removes expired sessions on which the occupancy
-     * adjustment depends, the gateway changes `openSessions` so that the adjustment stays the same.
+     * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. When
+     * a late parking event changes the number of sessions that were open at `countedAt`, the gateway updates
+     * `openSessions` of the last count. When the gateway removes expired sessions on which the occupancy adjustment
+     * depends, it changes `openSessions` so that the adjustment stays the same.
      */
     openSessions: number
     /**
-     * In an occupancy count without plates, the time at which the maximum stay of the counted vehicles ends. At this
-     * time, the gateway notifies webhooks of the changed occupancy, and sets `fadesAt` to null.
+     * In an occupancy count without plates, the time at which the maximum stay of the counted vehicles ends. At the time
+     * `fadesAt`, the gateway notifies webhooks of the changed occupancy, and sets `fadesAt` to null.
      */
     fadesAt: Date | null
     createdAt: Date

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageRecorder
- * A gateway process that writes usage records in batches. With `lastBatch`, a batch of usage records is written only
- * once, even if the gateway process sends the batch twice.
+ * A gateway process that writes usage records in batches. Because of `lastBatch`, the database stores a batch of usage
+ * records only once, even if the gateway process sends the batch twice.
  */
 export type UsageRecorderModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageRecorderPayload>
 
@@ -340,7 +340,7 @@ export type $UsageRecorderPayload<ExtArgs extends runtime.Types.Extensions.Inter
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     /**
-     * The number of the last batch of usage records that this recorder has written.
+     * The number of the last batch of usage records that this gateway process has written.
      */
     lastBatch: number
     writtenAt: Date

@@ -932,12 +932,13 @@ export type $WebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     events: string[]
     /**
      * The ids of the locations whose events the webhook receives. If `locationIds` is empty, the webhook receives the
-     * events of all locations. The webhook always receives the events that belong to no location.
+     * events of all locations. Whatever `locationIds` contains, the webhook also receives the events that belong to no
+     * location.
      */
     locationIds: string[]
     /**
      * The secret with which webhook messages are signed. The secret is stored encrypted (src/webhooks/secret-box.ts).
-     * Until `formerSecretEndsAt`, messages are also signed with the secret from before the last rotation.
+     * Until `formerSecretEndsAt`, messages are also signed with `formerSecret`, the secret before the last rotation.
      */
     secret: string
     formerSecret: string | null
