@@ -1,9 +1,13 @@
 import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** The paths of Chromium on Debian, other Linux systems and macOS. CHROMIUM_PATH takes precedence. */
+/**
+ * The paths of Chromium on Debian, other Linux systems and macOS. CHROMIUM_PATH takes precedence. The headless shell
+ * comes first, because it needs half of the CPU time of a whole browser.
+ */
 const knownPaths = [
   process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
