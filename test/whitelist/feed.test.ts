@@ -445,6 +445,53 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
       expect(await follower.follow()).toEqual({ resets: 0, changes: 0 });
     },
   );
+
+  test('no acknowledged change is lost when 8 clients write to one location and 50 clients write to 50 locations at the same time', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const ownLocations = await Promise.all(Array.from({ length: 50 }, () => gateway.newLocation(companyId)));
+    const follower = createFollower(key, locationId, 7);
+    const late = new pg.Client({ connectionString: gateway.config.databaseUrl! });
+    await late.connect();
+    await late.query('BEGIN');
+    await late.query(
+      `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber")
+         VALUES ($1, $2, 'r', 'DXB', 'A', $3)`,
+      [newId(), locationId, newEntry().plateNumber],
+    );
+
+    /** Adds, changes and removes entries, and returns the ids of the entries that must exist at the end. */
+    async function write(location: string, rounds: number): Promise<string[]> {
+      const kept: string[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        const [first, second] = await Promise.all([addEntry(key, location), addEntry(key, location)]);
+        const answers = await Promise.all([
+          changeEntry(key, location, first.id, { note: `round ${round}` }),
+          removeEntry(key, location, second.id),
+        ]);
+        expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+        kept.push(first.id);
+      }
+      return kept;
+    }
+
+    let running = true;
+    const shared = Promise.all(Array.from({ length: 8 }, () => write(locationId, 8)));
+    const own = Promise.all(ownLocations.map((location) => write(location, 2)));
+    const writers = Promise.all([shared, own]).finally(() => (running = false));
+    while (running) await follower.follow();
+    const [keptByShared, keptByOwn] = await writers;
+    await late.query('COMMIT');
+    await late.end();
+    await follower.follow();
+
+    const entries = await listed(locationId);
+    expect(follower.copy).toEqual(entries);
+    expect([...entries.keys()]).toEqual(expect.arrayContaining(keptByShared.flat()));
+    expect(entries.size).toBe(keptByShared.flat().length + 1);
+    for (const [index, location] of ownLocations.entries()) {
+      expect([...(await listed(location)).keys()].toSorted()).toEqual(keptByOwn[index]!.toSorted());
+    }
+  });
 });
 
 describe('the subscription whitelistChanged', () => {
