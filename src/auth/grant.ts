@@ -116,8 +116,9 @@ async function requireLocations(
 
 /**
  * Checks that an API key may rotate or change another API key (the target key). `key` must have at least the
- * permissions, scope, limits and lifetime of the target key. Without this check, a client could rotate an API key that
- * has more access than the client's own key, and would get the new secret.
+ * permissions, scope, limits and lifetime of the target key; for an operator's key, the limits do not matter. Without
+ * this check, a client could rotate an API key that has more access than the client's own key, and would get the new
+ * secret.
  *
  * @throws {ServiceError} `FORBIDDEN`; the error message names the access that only the target key has
  */
@@ -132,7 +133,8 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 /**
  * Describes what the target key has in addition to `key`: a permission, a later expiry, a larger scope or a higher rate
  * limit. If the target key has several such advantages over `key`, the description contains only the first advantage.
- * Returns `undefined` if the target key has no more access than `key`.
+ * Returns `undefined` if the target key has no more access than `key`, or if `key` is an operator's key and the target
+ * key has only higher rate limits.
  */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));
