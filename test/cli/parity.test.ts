@@ -252,7 +252,7 @@ describe('the command pms parity', () => {
     ['the translation', 'twin', { status: 503, body: '{}' }],
     ['GraphQL', 'graph', graphFailure],
   ])(
-    'when %s fails repeatedly, pms parity reports that it could not compare this read, and compares all other reads',
+    'when %s fails repeatedly for one REST path, pms parity reports that it could not compare this path, and compares all other paths',
     async (_, failed, replacement) => {
       const { key, locationId } = await newWhitelist(3);
       const path = `/locations/${locationId}/whitelist`;
@@ -277,7 +277,7 @@ describe('the command pms parity', () => {
     },
   );
 
-  test('pms parity compares a read request again when the status of the REST response changes during the comparison', async () => {
+  test('pms parity repeats the comparison of a REST response with GraphQL when the HTTP status of the REST response changes in the meantime', async () => {
     const { key, locationId } = await newWhitelist(3);
     await use(key, `/locations/${locationId}/whitelist`);
     const error = { code: 'NOT_FOUND', message: 'Location not found or not accessible', requestId: '1' };

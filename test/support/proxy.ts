@@ -13,8 +13,8 @@ export interface Proxy {
   /** Keeps all connections open but forwards no bytes, like a firewall that has lost its connection state. */
   silence(): void;
   /**
-   * Ends the interruption that `cut` or `silence` started. After `silence`, the proxy forwards the bytes that it has
-   * held back.
+   * Ends the interruption that `cut` or `silence` started. The proxy then also forwards the bytes that it received
+   * during a silence.
    */
   mend(): void;
   /** Forwards new connections to another server. */

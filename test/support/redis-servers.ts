@@ -17,7 +17,7 @@ import {
 
 /** The maximum time until the Redis servers of a group have found each other. */
 const formTimeoutMs = 60_000;
-/** The time in milliseconds after which other Redis servers treat a silent Redis server as lost. */
+/** The time in milliseconds after which other Redis servers treat a silent Redis server as down. */
 const lostAfterMs = 1_000;
 
 const portOf = (url: string) => Number(new URL(url).port);

@@ -19,8 +19,8 @@ export interface ScratchDatabase {
   /** How long a gateway may wait at its start until the database server accepts a connection, in seconds. */
   startWaitSeconds: number;
   /**
-   * Removes the database. PostgreSQL removes a database with open connections, but an embedded database must be closed
-   * before its removal.
+   * Removes the database. Close an embedded database before you call `drop`. A database on a PostgreSQL server may
+   * still have open connections.
    */
   drop(): Promise<void>;
 }
