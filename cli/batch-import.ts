@@ -139,8 +139,8 @@ export async function importInBatches<Row extends FileRow>(
   const interruption = () => new Failure(`Interrupted. ${stateInWords()}`, exitCode.interrupted);
 
   /**
-   * Returns the next batch of rows. If the input is a file, the function reads the file even after Ctrl-C: if the file
-   * has no further rows, the import is complete and not interrupted.
+   * Returns the next batch of rows. If the input is a file, the function reads the next batch even after Ctrl-C. If the
+   * file has no further rows, the command then reports a complete import instead of an interruption.
    */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();

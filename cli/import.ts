@@ -166,8 +166,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
       rejects: createRejects(rejectsPath, options),
       send,
       continuation: (after) => [
-        // The command that continues a CREATE import must start after the last imported line. The gateway would reject
-        // the rows of earlier lines as duplicates.
+        // The command that continues a CREATE import must start after the last imported line, because the gateway would
+        // reject rows that it has already imported as duplicates.
         ...(mode === 'create' ? ['--after-line', String(after.line)] : []),
         ...(mode === 'create' && after.rejected > 0
           ? ['--rejects', rejectsAfter(rejectsPath, after.line)]

@@ -28,7 +28,7 @@ export interface Output {
   ): void;
   /**
    * Shows one result of a command that returns several results one after the other. With JSON output, prints `value` as
-   * one line of JSON. With text output, prints the texts in `lines`.
+   * one line of JSON. With text output, prints `lines`.
    */
   next(value: object, ...lines: readonly string[]): void;
   /** Prints a message for the user that is not part of the command's result. */

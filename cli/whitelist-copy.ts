@@ -42,7 +42,8 @@ function isWrittenCopy(value: unknown): value is WrittenCopy {
  * Reads the copy of a whitelist from a file. If the file does not exist, returns an empty copy with the cursor null.
  * With the cursor null, a read of the whitelist feed returns the whole whitelist.
  *
- * @throws {Failure} when the file is not a copy of this whitelist, so that the command must not overwrite the file
+ * @throws {Failure} when the file cannot be read, or is no copy of the location's whitelist. In both cases, the command
+ *   must not overwrite the file
  */
 export async function readCopy(path: string, locationId: string): Promise<WhitelistCopy> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

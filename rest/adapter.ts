@@ -122,9 +122,9 @@ export function createRouteHandler(
     variables: Record<string, unknown>,
     context: Context,
   ): Promise<Answer> {
-    // The gateway reads the entity tag of a list before the list. If the list changes between the two reads, the client
-    // gets the new list with an outdated entity tag. The outdated entity tag is harmless: the next conditional request
-    // of the client returns the whole list again.
+    // The gateway reads first the entity tag of a list, and then the list. If the list changes in the meantime, the
+    // client gets the new list with an outdated entity tag. The outdated entity tag is harmless: the next conditional
+    // request of the client returns the whole list again.
     const tag = await validator?.current(request, context);
     const own = { ...context, defersLargeValues: true };
     const page = route.list!(await execute({ ...variables, ...pageOf(request) }, own));

@@ -38,8 +38,8 @@ interface ListPart {
 }
 
 /**
- * Reads the first part of a list from the database, which returns the items as JSON text. The result also contains a
- * cursor, from which a client can later read the changes of the list.
+ * Reads the first part of a list from the database. The database returns the items as JSON text. The result also
+ * contains a cursor, from which a client can later read the changes of the list.
  */
 export async function firstJsonPart(list: WholeList, shape: JsonShape) {
   async function read(after: string | undefined, limit: number) {

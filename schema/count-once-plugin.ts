@@ -18,8 +18,8 @@ declare global {
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Runs the database read with a given name only once in a request. Later calls with the same name return the result of
- * the first read.
+ * Runs the database read with a given name only once in a request. Each further call with this name returns the result
+ * of the first call.
  */
 function once<Answer>(request: object, name: string, ask: () => Promise<Answer>): Promise<Answer> {
   const answers = answersOf.get(request) ?? new Map<string, Promise<unknown>>();

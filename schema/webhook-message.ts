@@ -25,9 +25,9 @@ const bodyComplexity = 10;
 const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
 /**
- * Returns how many messages the client requests, for the computation of the cost. If `first` is out of range, the
- * function returns 0 or `maxPulledMessages`, because the validation rule of the argument rejects the request only after
- * the gateway has computed the cost.
+ * Returns how many messages the client requests, for the computation of the cost. The gateway computes the cost before
+ * it validates `first`. For a value of `first` that is out of range, the function therefore returns 0 or
+ * `maxPulledMessages`.
  */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;

@@ -42,8 +42,8 @@ const locationOf = ([first]: LocationAndEntry[]) =>
   first && { id: first.foundId, companyId: first.companyId };
 
 /**
- * Reads the location and its matching whitelist entries from the result rows of a request for a plate. Returns
- * `undefined` when the location is unknown.
+ * Converts the result rows of `entryOfPlate` or `entriesOfSimilarPlates` for one request to the location and its
+ * matching whitelist entries. Returns `undefined` when the location is unknown.
  */
 export function foundIn(rows: LocationAndEntry[]) {
   const location = locationOf(rows);

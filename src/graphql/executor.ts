@@ -176,7 +176,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     const hasManyValues = countValues(variables) > maxVariableFaults;
     if (hasManyValues) {
       // The gateway writes its own error messages about invalid variables, because the messages of graphql-js quote
-      // whole values. If the variables have many values, graphql-js would take seconds to create its messages.
+      // whole values. For many invalid values, graphql-js would also take seconds to create its messages.
       const fault = await explainVariables(schema, plan, variables);
       if (fault) return { errors: [fault] };
       await yieldToEventLoop();

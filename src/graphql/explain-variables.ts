@@ -22,7 +22,7 @@ import { argumentRule, type OperationPlan, type VariableArgument, type Variables
  * Explains what is wrong with the variables of an operation. If the value of a variable does not fit its type in the
  * schema, the value is also checked with the validation rules of the operation's arguments. If the value of a field
  * does not fit its type and also violates a validation rule, the returned error reports only the violation of the rule.
- * The returned error also lists the values of other variables that violate a validation rule. A validation rule
+ * The returned error also lists variables whose values fit their types but violate a validation rule. A validation rule
  * receives the coerced value, as a resolver does. For example, the validation rule of an enum argument accepts only the
  * internal values of the enum.
  *

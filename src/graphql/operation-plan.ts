@@ -48,8 +48,8 @@ interface LiteralVariable {
   /** The name of the JSON argument or of the JSON input field, for the error message. */
   field: string;
   /**
-   * The default value of the variable, if the default value contains a number that would change when the number is
-   * stored.
+   * The default value of the variable, if it contains a number that the gateway cannot store exactly; otherwise
+   * `undefined`.
    */
   inexactDefault: ValueNode | undefined;
 }
@@ -105,7 +105,7 @@ export interface OperationPlan {
   rowCharges: readonly RowCharge[];
 }
 
-/** The cost of a list of rows in an argument, in rate limit points. */
+/** How many rate limit points the list of rows in an argument of a root field costs. */
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;
@@ -218,8 +218,8 @@ export function planOperation(
 }
 
 /**
- * Returns the default value of a variable, if the default value contains a number that would change when the number is
- * stored.
+ * Returns the default value of a variable if it contains a number that the gateway cannot store exactly, and otherwise
+ * `undefined`.
  */
 function inexactDefaultOf(operation: OperationDefinitionNode, name: string): ValueNode | undefined {
   const definition = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name);

@@ -31,8 +31,8 @@ export interface ChangedPlate extends Plate {
   /** The text that a camera read; omitted or null if the observation has no camera text. */
   text?: string | null;
   /**
-   * Whether events or occupancy counts may also have changed for other plates of the family (`familyOf`); false by
-   * default.
+   * Whether events or occupancy counts of other plates in the same plate family (`familyOf`) may also have changed;
+   * false by default.
    */
   wholeFamily?: boolean;
 }

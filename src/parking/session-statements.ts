@@ -6,13 +6,14 @@ import type { GateObservation } from './derive-sessions.ts';
 import { endOf, familyOf, startOf } from './session-columns.ts';
 
 // SQL statements that read and write parking sessions. One statement handles the sessions of many plates. A query reads
-// the sessions of a whole plate family (`familyOf`) or of one plate group (`groupOf`). A plate group is a part of a
-// plate family.
+// the sessions of a plate family (`familyOf`) or of a plate group (`groupOf`). A plate family consists of all plates
+// with the same last two characters, and a plate group of all plates with the same last three characters. A plate group
+// is therefore a part of a plate family.
 
 /**
  * SQL for the plate group of a plate: the last three characters of its plate code and plate number. Characters that
- * cameras confuse count as the same character (`confusableForm`). A plate group is a part of a plate family
- * (`familyOf`), so a query by plate group reads fewer plates than a query by plate family.
+ * cameras confuse count as the same character (`confusableForm`). A query by plate group reads fewer plates than a
+ * query by plate family.
  */
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
@@ -48,8 +49,8 @@ const maxGroupsOfFamily = 4;
 
 /**
  * SQL for the common table expression `changed`. Each row contains a plate group whose sessions must be computed again,
- * and the time of the first change of this group. A row of `changed` contains a whole family of plates (`familyOf`)
- * instead of one group in four cases:
+ * and the time of the first change of this group. A row of `changed` contains a whole plate family instead of one plate
+ * group in four cases:
  *
  * - More than `maxGroupsOfFamily` plate groups of the family have changed.
  * - For at least one plate of the family, the plate code and the plate number together have fewer than three
@@ -57,7 +58,8 @@ const maxGroupsOfFamily = 4;
  * - The camera text and the plate of at least one event of the family belong to different plate groups (`isReadApart`).
  *   An event before the first change of the family matters only if it started a session that had not ended at the time
  *   of the first change.
- * - The caller of the SQL statement has set `wholeFamily` for a plate of the family.
+ * - `$wholeFamily` is true for a plate of the family, because other plates of the family may also have changed events
+ *   or counts.
  */
 const changedGroups = `
   WITH place AS MATERIALIZED (

@@ -55,8 +55,9 @@ const checkIntervalMs = 3_600_000;
 const batchPauseMs = 50;
 
 /**
- * The number of days without a new usage record after which the gateway assumes that a process has ended, and removes
- * the usage recorder of the process. A usage recorder is needed only while its process may send the last batch again.
+ * If a process has written no usage record for `idleRecorderDays` days, the gateway assumes that the process has ended,
+ * and removes the row of the process from `UsageRecorder`. The row is needed only while the process may send its last
+ * batch of usage records again.
  */
 const idleRecorderDays = 31;
 

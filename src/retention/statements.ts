@@ -31,8 +31,8 @@ const turnFor = (table: string) => `
  *
  * @param key the columns of the primary key
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
- * @param deletedSessions an SQL query that returns the ids of the sessions that the database deletes together with the
- *   rows. In `deletedSessions`, the common table expression `removed` contains the primary keys of the removed rows
+ * @param deletedSessions an SQL query that returns the ids of the sessions that a database trigger deletes together
+ *   with the rows. The query can read the primary keys of the removed rows from `removed`
  */
 const removal = (table: string, key: string, expired: string, deletedSessions?: string) =>
   namedStatement(

@@ -12,8 +12,8 @@ export interface Page<Item> {
 }
 
 /**
- * Returns one page of a list that the gateway sends without pagination. As the cursor of a page, the function uses the
- * index in the list at which the page ends.
+ * Returns one page of a list that the gateway sends without pagination. The cursor `endCursor` of a page is the index
+ * of the first item after the page.
  */
 export function pageOf<Item>(
   items: readonly Item[],

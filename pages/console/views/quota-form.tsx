@@ -40,8 +40,7 @@ export function QuotaForm(props: {
     const { data: newest } = await client
       .query(QuotaOfDocument, { locationId, referenceId }, { requestPolicy: 'network-only' })
       .toPromise();
-    // If this query for the stored quota fails, the form shows the failure, because `view` contains the result of the
-    // same query.
+    // If this query fails, the form shows the error, because `view` has the same query and receives the error, too.
     if (newest?.quotas) {
       const [stored] = newest.quotas.nodes;
       const text = inside ?? stored?.inside.toString() ?? '';

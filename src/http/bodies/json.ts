@@ -13,8 +13,8 @@ const maxJsonDepth = 40;
 /**
  * The maximum number of wide fields in one JSON text. A field is wide when at least `maxNarrowFields` fields of its
  * object come before it. The number of wide fields is limited, because parsing an object with many fields takes much
- * time and memory for each field. Clients need to send only small objects: the largest are JSON fields with free
- * content of at most 16 KiB.
+ * time and memory for each field. Clients need few wide fields: in the API, only JSON values with arbitrary content,
+ * such as `settings`, can have wide fields, and these values have at most 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
@@ -104,8 +104,8 @@ const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid
 /**
  * Checks that the structure of a JSON text is within the limits.
  *
- * @param faultOf a function that checks the structure of one JSON text. For a JSON text that arrives in parts, pass the
- *   same function with every part
+ * @param faultOf a function that checks the structure of one JSON text. If a JSON text arrives in parts, the caller
+ *   must pass the same function for all parts
  * @throws {ServiceError} `VALIDATION_ERROR` for a JSON text whose structure exceeds a limit
  */
 export function requireBoundedStructure(text: string, faultOf = createStructureCheck()): void {

@@ -34,8 +34,8 @@ export function addressOf(connected: string | undefined, forwardedFor: string | 
 
 /**
  * Converts an IP address to its canonical form. An IPv4 address in IPv6 notation (`::ffff:192.0.2.1`) is converted to
- * IPv4 notation. IPv6 addresses are shortened and written in lower case (RFC 5952). The zone of an IPv6 address and a
- * port that some proxies add are removed.
+ * IPv4 notation. IPv6 addresses are shortened and written in lower case (RFC 5952). The function removes the zone of an
+ * IPv6 address, and the port that some proxies add to an address.
  */
 export function canonicalAddress(text: string): string {
   if (isIPv4(text)) return text; // an IPv4 address, the most common case, is already canonical

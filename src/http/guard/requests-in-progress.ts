@@ -14,8 +14,8 @@ export interface RequestLimits {
    */
   maxUnreadBytesPerKey: number;
   /**
-   * The maximum number of unread response bytes of all API keys together. While more than `maxUnreadBytes` response
-   * bytes are unread, the process closes connections of the API key with the most unread bytes.
+   * The maximum number of response bytes that the clients of this process have not read yet. While the clients have
+   * more than `maxUnreadBytes` unread bytes, the process closes connections of the API key with the most unread bytes.
    */
   maxUnreadBytes: number;
   /** The time between two counts of the unread response bytes, in milliseconds. */
