@@ -36,7 +36,7 @@ export function createRowWrites<Row extends { n: number }>(
     return writes.map((_, index) => byNumber.get(index + 1));
   }
 
-  /** Runs changes of different rows in one statement. Returns a promise for each change, so that none waits for others. */
+  /** Runs changes of different rows in one statement. The result has one promise for each change. */
   async function runTogether(writes: readonly RowWrite[]): Promise<Promise<Row | undefined>[]> {
     try {
       const rows = await run(writes);
@@ -47,7 +47,8 @@ export function createRowWrites<Row extends { n: number }>(
     }
   }
 
-  // The answers are promises inside an object, because all answers of a batch are returned at the same time.
+  // `createBatch` returns all answers of a batch at the same time. Each answer therefore contains a promise, so that a
+  // change does not wait for a locked row of another change.
   const join = createBatch<RowWrite, { result: Promise<Row | undefined> }>(async (writes) => {
     const results = new Map<RowWrite, Promise<Row | undefined>>();
     const lastOfRow = new Map<string, Promise<Row | undefined>>();

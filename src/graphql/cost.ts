@@ -17,13 +17,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { ServiceError } from '../errors/error-table.ts';
-import {
-  costPerPoint,
-  maxCost,
-  maxRootMutationFields,
-  maxVariableDepth,
-  maxVariableValues,
-} from './limits.ts';
+import { costPerPoint, maxCost, maxRootMutationFields } from './limits.ts';
 import type { OperationPlan, Variables } from './operation-plan.ts';
 
 /** The cost options of a GraphQL field (see schema/field-options-plugin.ts). */
@@ -263,24 +257,4 @@ function rowsOf(rows: ValueNode, variables: Variables): number {
   const name = rows.kind === Kind.VARIABLE ? rows.name.value : '';
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
   return Array.isArray(value) ? value.length : 1;
-}
-
-/**
- * Counts the values in the variables of a request, including values inside lists and objects.
- *
- * @throws {ServiceError} `VALIDATION_ERROR` as soon as the number of values or the nesting exceeds a limit
- */
-export function countValues(value: unknown, levels = maxVariableDepth, counted = 0): number {
-  if (levels < 0) {
-    throw new ServiceError('VALIDATION_ERROR', `Variables are nested more than ${maxVariableDepth} levels`);
-  }
-  if (counted >= maxVariableValues) {
-    throw new ServiceError('VALIDATION_ERROR', `Variables hold more than ${maxVariableValues} values`);
-  }
-  let total = counted + 1;
-  if (typeof value !== 'object' || value === null) return total;
-  for (const item of Array.isArray(value) ? value : Object.values(value)) {
-    total = countValues(item, levels - 1, total);
-  }
-  return total;
 }

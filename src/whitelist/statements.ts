@@ -60,15 +60,21 @@ interface SentColumns {
  * location. A statement with several changes waits for a lock for at most `maxJoinedWaitMs`, because a locked row must
  * not delay the other changes for longer.
  */
-const reachedLocations = ({ columns, parameters }: SentColumns) => `
+const reachedLocations = (sent: SentColumns) => {
+  const parameters = [
+    ...['$locationId::text[]', '$rowId::text[]', '$isReached::boolean[]', '$companyIds::text[]'],
+    ...[authorArrayParameters, ...sent.parameters],
+  ];
+  const columns = ['id', '"rowId"', '"isReached"', '"companyIds"', authorColumns, ...sent.columns, 'n'];
+  return `
     limited AS MATERIALIZED (
       SELECT CASE WHEN cardinality($rowId::text[]) > 1 THEN set_config('lock_timeout', '${maxJoinedWaitMs}', true) END
     ), reached AS MATERIALIZED (
       SELECT q.*, l."companyId"
-      FROM limited, unnest(${['$locationId::text[]', '$rowId::text[]', '$isReached::boolean[]', '$companyIds::text[]', authorArrayParameters, ...parameters].join(', ')})
-        WITH ORDINALITY AS q(${['id', '"rowId"', '"isReached"', '"companyIds"', authorColumns, ...columns, 'n'].join(', ')})
+      FROM limited, unnest(${parameters.join(', ')}) WITH ORDINALITY AS q(${columns.join(', ')})
       JOIN "Location" l ON l.id = q.id AND ${isInScope}
     )`;
+};
 
 /**
  * A result row of a statement that writes whitelist entries. The row belongs to the change with the number `n`. There
