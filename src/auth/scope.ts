@@ -62,10 +62,10 @@ export const isInScope = `(q."isReached" OR l."companyId" = ANY (string_to_array
  * Returns the values that `isInScope` needs for one change. `isReached` is true when the location is in the scope of
  * the API key, regardless of its company.
  */
-export const scopeOfLocation = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) => ({
-  isReached: unrestricted || locationIds.includes(locationId),
-  companyIds: companyIds.join(' '),
-});
+export function scopeOfLocation({ unrestricted, companyIds, locationIds }: Reach, locationId: string) {
+  const isReached = unrestricted || locationIds.includes(locationId);
+  return { isReached, companyIds: isReached ? '' : companyIds.join(' ') };
+}
 
 /**
  * Returns the location if it exists and is in the scope of the API key.

@@ -52,10 +52,19 @@ export function namedStatement(name: string, text: string): NamedStatement {
 
 /**
  * Converts the parameters of several changes to array parameters: `[{ id: 1 }, { id: 2 }]` becomes `{ id: [1, 2] }`.
- * All items must have the names of the first item.
+ *
+ * @throws {TypeError} when an item lacks a parameter of the first item
  */
 export const parameterArrays = (items: readonly Parameters[]): Record<string, unknown[]> =>
-  Object.fromEntries(Object.keys(items[0]!).map((name) => [name, items.map((item) => item[name])]));
+  Object.fromEntries(
+    Object.keys(items[0]!).map((name) => [
+      name,
+      items.map((item) => {
+        if (item[name] === undefined) throw new TypeError(`no value for the parameter ${name} of a change`);
+        return item[name];
+      }),
+    ]),
+  );
 
 const storable = (value: unknown) => (value instanceof Date ? value.toISOString() : value);
 

@@ -10,6 +10,12 @@ import { isLockFailure, isRefusedValue } from './violations.ts';
  */
 const maxJoinedWrites = 50;
 
+/**
+ * The time within which PostgreSQL rejects a statement because of a locked row, in milliseconds. After a longer wait, a
+ * whole table was locked, and each change alone would wait again.
+ */
+const maxRejectionMs = 2_000;
+
 /** The parameters of a client's change of one row. */
 interface RowWrite extends Readonly<Record<string, unknown>> {
   /** The id of the row. */
@@ -36,14 +42,18 @@ export function createRowWrites<Row extends { n: number }>(
     return writes.map((_, index) => byNumber.get(index + 1));
   }
 
+  const runAlone = async (write: RowWrite) => (await run([write]))[0];
+
   /** Runs changes of different rows in one statement. The result has one promise for each change. */
   async function runTogether(writes: readonly RowWrite[]): Promise<Promise<Row | undefined>[]> {
+    const startedAt = performance.now();
     try {
       const rows = await run(writes);
       return rows.map((row) => Promise.resolve(row));
     } catch (error) {
-      if (writes.length === 1 || !(isRefusedValue(error) || isLockFailure(error))) throw error;
-      return writes.map(async (write) => (await run([write]))[0]);
+      const isRowLocked = isLockFailure(error) && performance.now() - startedAt < maxRejectionMs;
+      if (writes.length === 1 || !(isRefusedValue(error) || isRowLocked)) throw error;
+      return writes.map(runAlone);
     }
   }
 
@@ -51,20 +61,20 @@ export function createRowWrites<Row extends { n: number }>(
   // change does not wait for a locked row of another change.
   const join = createBatch<RowWrite, { result: Promise<Row | undefined> }>(async (writes) => {
     const results = new Map<RowWrite, Promise<Row | undefined>>();
-    const lastOfRow = new Map<string, Promise<Row | undefined>>();
-    let rest = writes;
-    while (rest.length > 0) {
-      // A statement can change a row only once, so each round contains the first remaining change of each row.
-      const round = [...groupBy(rest, ({ rowId }) => rowId).values()].map(([first]) => first!);
-      const earlier = Promise.allSettled(round.map(({ rowId }) => lastOfRow.get(rowId)));
-      const found = earlier.then(() => runTogether(round));
-      round.forEach((write, index) => {
-        const result = found.then((rows) => rows[index]);
-        results.set(write, result);
-        lastOfRow.set(write.rowId, result);
-      });
-      rest = rest.filter((write) => !results.has(write));
-    }
+    const changesOfRows = [...groupBy(writes, ({ rowId }) => rowId).values()];
+    const found = runTogether(changesOfRows.map(([first]) => first!));
+    changesOfRows.forEach(([first, ...later], index) => {
+      let last = found.then((rows) => rows[index]);
+      results.set(first!, last);
+      // A statement can change a row only once, so each later change of the row runs alone, after the previous change.
+      for (const write of later) {
+        last = last.then(
+          () => runAlone(write),
+          (error: unknown) => (isRefusedValue(error) ? runAlone(write) : Promise.reject(error as Error)),
+        );
+        results.set(write, last);
+      }
+    });
     return writes.map((write) => ({ result: results.get(write)! }));
   }, maxJoinedWrites);
 

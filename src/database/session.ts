@@ -20,10 +20,11 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
 /**
- * The maximum time for which a statement with the writes of several clients may wait for a lock, in milliseconds. After
- * this time, each write runs in a statement of its own, so that a locked row delays only the client that writes it.
+ * The maximum time for which a statement with the changes of several clients waits for each locked row, in
+ * milliseconds. After this time, each change runs in a statement of its own, so that a locked row delays only the
+ * client that changes it. PostgreSQL measures the time for each row separately.
  */
-export const maxJoinedWaitMs = 100;
+export const maxJoinedWaitMs = 10;
 
 /** The maximum time that the database may need to answer a health probe, in milliseconds. */
 export const PROBE_TIMEOUT_MS = 1_000;

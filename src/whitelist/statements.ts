@@ -57,8 +57,8 @@ interface SentColumns {
 /**
  * Returns SQL for the changes of several clients. The table `reached` contains a row for each change whose location is
  * in the scope of the API key of its author. `reached.n` is the number of the change, and `reached.id` is the id of the
- * location. A statement with several changes waits for a lock for at most `maxJoinedWaitMs`, because a locked row must
- * not delay the other changes for longer.
+ * location. A statement with several changes waits for each locked row for at most `maxJoinedWaitMs`, because a locked
+ * row must not delay the other changes.
  */
 const reachedLocations = (sent: SentColumns) => {
   const parameters = [
@@ -131,7 +131,7 @@ const writeStatement = (
       SELECT w.* FROM reached JOIN "WhitelistEntry" w ON w.id = reached."rowId" AND w."locationId" = reached.id
       ORDER BY w.id FOR UPDATE OF w
     ), expected AS (
-      SELECT reached.* FROM reached JOIN before ON before.id = reached."rowId"
+      SELECT reached.* FROM reached JOIN before ON before.id = reached."rowId" AND before."locationId" = reached.id
       WHERE reached."expectedVersion" IS NULL OR reached."expectedVersion" = before.version
     ), written AS (
       ${written} WHERE w.id = expected."rowId" RETURNING w.*
@@ -141,7 +141,9 @@ const writeStatement = (
       ORDER BY expected.n
     )
     SELECT reached.n::int, before.version AS "foundVersion", ${entryColumns('e')}
-    FROM reached LEFT JOIN before ON before.id = reached."rowId" LEFT JOIN written e ON e.id = before.id`,
+    FROM reached
+    LEFT JOIN before ON before.id = reached."rowId" AND before."locationId" = reached.id
+    LEFT JOIN written e ON e.id = before.id`,
   );
 
 /**

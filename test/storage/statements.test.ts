@@ -11,7 +11,7 @@ import { createLocationFinder } from '../../src/location-access/find-location.ts
 import { createLocationReads } from '../../src/locations/reads.ts';
 import type { Page, PagedList } from '../../src/paging.ts';
 import { createParkingReads } from '../../src/parking/reads.ts';
-import { locationScope, reachesLocation } from '../../src/auth/scope.ts';
+import { isInScope, locationScope, reachesLocation, scopeOfLocation } from '../../src/auth/scope.ts';
 import { createFeedCursors } from '../../src/whitelist/feed/cursor.ts';
 import { createWhitelistFeed } from '../../src/whitelist/feed/feed.ts';
 import { createAccessDecisions } from '../../src/gates/decisions.ts';
@@ -251,7 +251,16 @@ describe('hand-written SQL statements', () => {
               locations.ofCompany(key, companyId).page({ limit: 100, descending: false }),
             ),
           );
+          const scopes = rows.map(({ id }) => scopeOfLocation(key, id));
+          const byChange = await prisma.$queryRawUnsafe<{ id: string }[]>(
+            `SELECT l.id FROM unnest($1::text[], $2::boolean[], $3::text[]) AS q(id, "isReached", "companyIds")
+             JOIN "Location" l ON l.id = q.id AND ${isInScope}`,
+            rows.map(({ id }) => id),
+            scopes.map(({ isReached }) => isReached),
+            scopes.map(({ companyIds }) => companyIds),
+          );
           const ids = (found: { id: string }[]) => found.map(({ id }) => id).sort();
+          expect(ids(byChange)).toEqual([...byRow].sort());
           expect(ids(byWhere)).toEqual([...byRow].sort());
           expect(ids(byStatement.flat())).toEqual([...byRow].sort());
           const statuses = await locations.allStatuses(key);

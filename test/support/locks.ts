@@ -30,6 +30,14 @@ export function locksOf({ config }: TestGateway) {
       return () => client.query('COMMIT');
     },
 
+    /** Locks a whitelist entry, and returns a function that releases the lock. */
+    async lockEntry(id: string): Promise<() => Promise<unknown>> {
+      const client = await connectToDatabase();
+      await client.query('BEGIN');
+      await client.query('SELECT FROM "WhitelistEntry" WHERE id = $1 FOR UPDATE', [id]);
+      return () => client.query('COMMIT');
+    },
+
     /**
      * Adds a whitelist entry with the given plate in an open transaction, and returns a function that commits the
      * transaction.

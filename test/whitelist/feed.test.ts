@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { Prisma } from '../../prisma/generated/client/client.ts';
 import { newId } from '../../src/ids.ts';
 import { createFeedCursors, type FeedCursor } from '../../src/whitelist/feed/cursor.ts';
@@ -452,6 +452,7 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
     const follower = createFollower(key, locationId, 7);
     const late = new pg.Client({ connectionString: gateway.config.databaseUrl! });
     await late.connect();
+    onTestFinished(() => late.end());
     await late.query('BEGIN');
     await late.query(
       `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber")
@@ -481,7 +482,6 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
     while (running) await follower.follow();
     const [keptByShared, keptByOwn] = await writers;
     await late.query('COMMIT');
-    await late.end();
     await follower.follow();
 
     const entries = await listed(locationId);

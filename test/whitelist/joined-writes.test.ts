@@ -128,9 +128,34 @@ describe.runIf(testServerUrl)('writes of several clients on PostgreSQL', () => {
     const waiting = create(author, locationId, locked);
     const others = await Promise.all(Array.from({ length: 8 }, () => create(author, locationId, valuesOf())));
     expect(others).toHaveLength(8);
-    await expect.poll(() => locks.waitingConnections('whitelist-create')).toBe(0);
+    expect(await locks.waitingConnections('limited AS')).toBe(1);
     expect(statements.map(({ changes }) => changes)).toEqual([9, ...Array<number>(9).fill(1)]);
     await release();
     expect(codesOf(await Promise.allSettled([waiting]))).toEqual(['DUPLICATE_VEHICLE']);
+  });
+
+  test('changes of a locked whitelist entry do not delay the changes of other entries, even when both entries are changed twice', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const author = await authorOf(companyId);
+    const { create, update } = recordedWrites();
+    const [locked, free] = [
+      await create(author, locationId, valuesOf()),
+      await create(author, locationId, valuesOf()),
+    ];
+    const noted = ({ id, plateNumber }: typeof free, note: string) =>
+      update(author, locationId, id, valuesOf({ ...newEntry(), plateNumber, note }));
+    const release = await locks.lockEntry(locked.id);
+    const waiting = [noted(locked, 'first'), noted(locked, 'second')];
+    const others = await Promise.all([noted(free, 'first'), noted(free, 'second')]);
+    expect(others.map(({ note, version }) => ({ note, version }))).toEqual([
+      { note: 'first', version: 2 },
+      { note: 'second', version: 3 },
+    ]);
+    expect(await locks.waitingConnections('limited AS')).toBe(1);
+    await release();
+    expect(await Promise.all(waiting)).toMatchObject([
+      { note: 'first', version: 2 },
+      { note: 'second', version: 3 },
+    ]);
   });
 });
