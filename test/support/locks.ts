@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterEach, onTestFinished, vi } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { slotLimits } from '../../src/scheduling/limits.ts';
-import type { TestGateway } from './harness.ts';
+import type { newEntry, TestGateway } from './harness.ts';
 
 /**
  * Creates functions that lock rows and tables in the PostgreSQL database of a test gateway. When a test ends, all locks
@@ -21,45 +21,35 @@ export function locksOf({ config }: TestGateway) {
     return client;
   }
 
+  /** Runs a statement in a new transaction, and returns a function that commits the transaction. */
+  async function openTransaction(text: string, values: unknown[] = []): Promise<() => Promise<unknown>> {
+    const client = await connectToDatabase();
+    await client.query('BEGIN');
+    await client.query(text, values);
+    return () => client.query('COMMIT');
+  }
+
   return {
     /** Locks the rows of locations, as a new parking event does, and returns a function that releases the locks. */
-    async lock(locationIds: readonly string[]): Promise<() => Promise<unknown>> {
-      const client = await connectToDatabase();
-      await client.query('BEGIN');
-      await client.query('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]);
-      return () => client.query('COMMIT');
-    },
+    lock: (locationIds: readonly string[]) =>
+      openTransaction('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]),
 
     /** Locks a whitelist entry, and returns a function that releases the lock. */
-    async lockEntry(id: string): Promise<() => Promise<unknown>> {
-      const client = await connectToDatabase();
-      await client.query('BEGIN');
-      await client.query('SELECT FROM "WhitelistEntry" WHERE id = $1 FOR UPDATE', [id]);
-      return () => client.query('COMMIT');
-    },
+    lockEntry: (id: string) => openTransaction('SELECT FROM "WhitelistEntry" WHERE id = $1 FOR UPDATE', [id]),
 
     /**
      * Adds a whitelist entry with the given plate in an open transaction, and returns a function that commits the
      * transaction.
      */
-    async writePlate(locationId: string, plate: Record<string, unknown>): Promise<() => Promise<unknown>> {
-      const client = await connectToDatabase();
-      const { plateType, plateCode, plateNumber } = plate;
-      await client.query('BEGIN');
-      await client.query(
+    writePlate: (locationId: string, { plateType, plateCode, plateNumber }: ReturnType<typeof newEntry>) =>
+      openTransaction(
         `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber")
          VALUES ($1, $2, 'r', $3, $4, $5)`,
         [newId(), locationId, plateType, plateCode, plateNumber],
-      );
-      return () => client.query('COMMIT');
-    },
+      ),
 
     /** Locks a table in the same way as ALTER TABLE, and returns a function that unlocks the table. */
-    async lockTable(table: string): Promise<() => Promise<unknown>> {
-      const client = await connectToDatabase();
-      await client.query(`BEGIN; LOCK TABLE "${table}"`);
-      return () => client.query('COMMIT');
-    },
+    lockTable: (table: string) => openTransaction(`LOCK TABLE "${table}"`),
 
     /** Returns how many database connections wait for a lock in an SQL statement that contains the given text. */
     async waitingConnections(textOfStatement = ''): Promise<number> {

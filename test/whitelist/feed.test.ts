@@ -1,9 +1,10 @@
 import pg from 'pg';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Prisma } from '../../prisma/generated/client/client.ts';
 import { newId } from '../../src/ids.ts';
 import { createFeedCursors, type FeedCursor } from '../../src/whitelist/feed/cursor.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
+import { locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 const gateway = await sharedTestGateway();
@@ -378,6 +379,8 @@ describe('feed cursors from which the feed cannot continue', () => {
 });
 
 describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () => {
+  const locks = locksOf(gateway);
+
   /**
    * Creates a generator of pseudo-random numbers that are at least 0 and less than 1. With the same seed, the generator
    * returns the same numbers in every test run.
@@ -450,15 +453,7 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
     const { key, companyId, locationId } = await gateway.newTenant();
     const ownLocations = await Promise.all(Array.from({ length: 50 }, () => gateway.newLocation(companyId)));
     const follower = createFollower(key, locationId, 7);
-    const late = new pg.Client({ connectionString: gateway.config.databaseUrl! });
-    await late.connect();
-    onTestFinished(() => late.end());
-    await late.query('BEGIN');
-    await late.query(
-      `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber")
-         VALUES ($1, $2, 'r', 'DXB', 'A', $3)`,
-      [newId(), locationId, newEntry().plateNumber],
-    );
+    const commitLate = await locks.writePlate(locationId, newEntry());
 
     /** Adds, changes and removes entries, and returns the ids of the entries that must exist at the end. */
     async function write(location: string, rounds: number): Promise<string[]> {
@@ -481,7 +476,7 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
     const writers = Promise.all([shared, own]).finally(() => (running = false));
     while (running) await follower.follow();
     const [keptByShared, keptByOwn] = await writers;
-    await late.query('COMMIT');
+    await commitLate();
     await follower.follow();
 
     const entries = await listed(locationId);
