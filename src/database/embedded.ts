@@ -12,6 +12,7 @@ import { shareConnection, type SharedConnection } from './shared-connection.ts';
 import type { Connections, Database, Statement } from './types.ts';
 import { answersInTime, TRANSACTION_OPTIONS } from './session.ts';
 import { lockFolder } from './folder-lock.ts';
+import { PreparedPGlite } from './prepared-pglite.ts';
 import { DatabaseStartError } from './start-error.ts';
 
 /**
@@ -34,16 +35,27 @@ const PG_PARSERS = Object.fromEntries(
  */
 const sharedBuffersMebibytes = 64;
 
-const openFiles = (dataDir: string): Promise<PGlite> =>
-  PGlite.create({
+/**
+ * The start parameter of the embedded database that makes PostgreSQL plan a prepared statement at each execution.
+ * PostgreSQL would otherwise keep a plan until autovacuum updates the statistics of its tables, and PGlite has no
+ * autovacuum. A plan that was made for an empty whitelist would read a whitelist of 10,000 entries row by row.
+ */
+const planAtEachExecution = ['-c', 'plan_cache_mode=force_custom_plan'];
+
+async function openFiles(dataDir: string): Promise<PGlite> {
+  const pglite = new PreparedPGlite({
     dataDir,
     startParams: [
       ...PGlite.defaultStartParams,
       ...noOwnCheckpoints,
       '-c',
       `shared_buffers=${sharedBuffersMebibytes}MB`,
+      ...planAtEachExecution,
     ],
   });
+  await pglite.waitReady;
+  return pglite;
+}
 
 /**
  * Opens the embedded PostgreSQL (PGlite), which runs inside this process.

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { vi } from 'vitest';
+import { PreparedPGlite } from '../../src/database/prepared-pglite.ts';
 
 /**
  * The SQL statements that the current call of {@link statementsOf} has recorded so far. A call of `statementsOf` does
@@ -13,7 +13,7 @@ const recordedStatements = new AsyncLocalStorage<string[]>();
  * Records the SQL statements that the method `query` of a database driver receives. Returns a function that ends the
  * recording.
  */
-function recordStatements(driver: typeof pg.Client.prototype | PGlite) {
+function recordStatements(driver: typeof pg.Client.prototype | PreparedPGlite) {
   const send = driver.query as (...parameters: unknown[]) => unknown;
   const spy = vi.spyOn(driver as { query: typeof send }, 'query');
   spy.mockImplementation(function (this: unknown, ...parameters) {
@@ -31,7 +31,7 @@ function recordStatements(driver: typeof pg.Client.prototype | PGlite) {
  */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
-  const ends = [recordStatements(pg.Client.prototype), recordStatements(PGlite.prototype)];
+  const ends = [recordStatements(pg.Client.prototype), recordStatements(PreparedPGlite.prototype)];
   try {
     await recordedStatements.run(statements, work);
   } finally {

@@ -1,0 +1,112 @@
+import {
+  messages,
+  parse,
+  PGlite,
+  protocol,
+  type QueryOptions,
+  type Results,
+  type Transaction,
+} from '@electric-sql/pglite';
+import { createStatementNamer } from './statement-namer.ts';
+
+type Message = Awaited<ReturnType<PGlite['execProtocolStream']>>[number];
+
+/** A statement that PostgreSQL has parsed. */
+interface Prepared {
+  /** The name of the prepared statement. PostgreSQL keeps the statement without a name only until the next statement. */
+  name: string;
+  /** The types of the parameters, as PostgreSQL's numbers (OIDs). */
+  parameterTypes: number[];
+  /**
+   * The description of the columns, or `undefined` when the statement returns no rows. PostgreSQL sends the description
+   * only once for each prepared statement.
+   */
+  columns: messages.RowDescriptionMessage | undefined;
+}
+
+const { serialize } = protocol;
+
+/**
+ * PGlite with prepared statements. The class PGlite parses an SQL text at each execution, and needs six calls of
+ * PostgreSQL for each execution. `PreparedPGlite` parses an SQL text once, and needs one call for each execution. The
+ * messages are those of PostgreSQL's extended query protocol
+ * (https://www.postgresql.org/docs/17/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY).
+ */
+export class PreparedPGlite extends PGlite {
+  readonly #nameOf = createStatementNamer();
+  readonly #prepared = new Map<string, Prepared>();
+
+  override async query<Row>(text: string, values?: unknown[], options?: QueryOptions): Promise<Results<Row>> {
+    await this._checkReady();
+    return this._runExclusiveTransaction(() => this.#run<Row>(text, values, options));
+  }
+
+  override transaction<Result>(callback: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    return super.transaction((transaction) => {
+      const { query } = transaction;
+      transaction.query = <Row>(text: string, values?: unknown[], options?: QueryOptions) =>
+        // A closed transaction refuses the statement in its own `query`.
+        transaction.closed ? query<Row>(text, values, options) : this.#run<Row>(text, values, options);
+      return callback(transaction);
+    });
+  }
+
+  #run<Row>(text: string, values: unknown[] = [], options: QueryOptions = {}): Promise<Results<Row>> {
+    return this._runExclusiveQuery(async () => {
+      const { name, parameterTypes, columns } = this.#prepared.get(text) ?? (await this.#prepare(text));
+      const parameters = values.map((value, index) => {
+        if (value === null || value === undefined) return null;
+        const toText = this.serializers[parameterTypes[index]!];
+        return toText ? toText(value) : String(value);
+      });
+      const rows = await this.#send([
+        serialize.bind({ statement: name, values: parameters }),
+        serialize.execute({}),
+      ]);
+      const [results] = parse.parseResults(
+        columns ? [columns, ...rows] : rows,
+        this.#parsersOf(columns?.fields ?? [], options.parsers),
+        { ...(options.rowMode && { rowMode: options.rowMode }) },
+      );
+      return results as Results<Row>;
+    });
+  }
+
+  async #prepare(text: string): Promise<Prepared> {
+    const name = this.#nameOf({ sql: text });
+    const described = await this.#send([
+      serialize.parse({ name, text }),
+      serialize.describe({ type: 'S', name }),
+    ]);
+    const prepared = {
+      name,
+      parameterTypes: parse.parseDescribeStatementResults(described),
+      columns: described.find((message) => message instanceof messages.RowDescriptionMessage),
+    };
+    if (name !== '') this.#prepared.set(text, prepared);
+    return prepared;
+  }
+
+  /**
+   * Sends messages to PostgreSQL, and then a Sync message. After an error, PostgreSQL ignores all messages before the Sync
+   * message.
+   *
+   * @throws {messages.DatabaseError} when PostgreSQL reports an error
+   */
+  #send(parts: Uint8Array[]): Promise<Message[]> {
+    return this.execProtocolStream(Buffer.concat([...parts, serialize.sync()]));
+  }
+
+  /**
+   * Returns the parsers of the given columns. PGlite copies the parsers for each result, and PGlite has several hundred
+   * parsers.
+   */
+  #parsersOf(columns: readonly { dataTypeID: number }[], own: QueryOptions['parsers']): PGlite['parsers'] {
+    const parsers: PGlite['parsers'] = {};
+    for (const { dataTypeID: type } of columns) {
+      const parser = own?.[type] ?? this.parsers[type];
+      if (parser) parsers[type] = parser;
+    }
+    return parsers;
+  }
+}
