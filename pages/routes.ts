@@ -63,7 +63,7 @@ const wantsPage = (c: Context) =>
   }) === 'text/html';
 
 /**
- * Creates the routes that need no API key (docs/contract.md#what-is-public): the GraphQL schema, the OpenAPI document,
+ * Creates the routes that need no API key (docs/contract-keys.md#what-is-public): the GraphQL schema, the OpenAPI document,
  * and all HTML pages. The HTML pages are the start page, the reference, the migration guide, the console and the
  * explorer. These public routes show no data of a company.
  *

@@ -6,7 +6,7 @@ import { type FieldFault, ServiceError } from '../src/errors/error-table.ts';
 import { faultsError } from '../src/errors/faults.ts';
 import type { GraphExecutor, PreparedOperation } from '../src/graphql/executor.ts';
 import { nodeShape } from './node-shape.ts';
-import { brokenRule } from '../src/graphql/explain-variables.ts';
+import { brokenRule } from '../src/graphql/check-variables.ts';
 import type { WholeList } from '../src/paging.ts';
 import { errorAnswer, type RestError, successAnswer } from './envelope.ts';
 import { bodyOfPieces, piecesOf } from './json-pieces.ts';

@@ -86,7 +86,7 @@ const header = (type: 'integer' | 'string', description: string): JsonSchema => 
   schema: { type },
 });
 
-/** The headers that all responses have (docs/contract.md#rate-limit). */
+/** The headers that all responses have (docs/contract-keys.md#rate-limit). */
 export const everyHeaders = {
   'X-RateLimit-Limit': header('integer', 'The hourly limit of the key.'),
   'X-RateLimit-Remaining': header(

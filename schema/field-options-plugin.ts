@@ -36,7 +36,7 @@ declare global {
        * are added automatically.
        */
       errors?: readonly ErrorCode[];
-      /** The cost of the field (docs/contract.md#cost-of-a-request); the default is 1. */
+      /** The cost of the field (docs/contract-keys.md#cost-of-a-request); the default is 1. */
       complexity?: number | FieldCost;
       /** For a root field whose argument is a list of rows: the number of rows that cost one rate limit point. */
       rowsPerPoint?: number;

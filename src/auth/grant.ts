@@ -6,7 +6,7 @@ import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { companyScope, locationScope } from './scope.ts';
 
 // An API key can give another API key at most the permissions, scope, limits and lifetime that the first key itself has
-// (docs/contract.md#keys). An operator's key is an exception: it may give another API key higher rate limits than the
+// (docs/contract-keys.md#keys). An operator's key is an exception: it may give another API key higher rate limits than the
 // operator's key itself has. Without this exception, no new API key could have higher rate limits than the existing API
 // keys.
 

@@ -88,7 +88,7 @@ export function createKeyWrites(services: {
      * Issues an API key.
      *
      * @throws {ServiceError} `FORBIDDEN` when the new API key would have more access than the client's own API key
-     *   (docs/contract.md#keys). `NOT_FOUND` for a location outside the scope of the client's own API key
+     *   (docs/contract-keys.md#keys). `NOT_FOUND` for a location outside the scope of the client's own API key
      */
     async issue(author: Author, request: KeyRequest): Promise<IssuedKey> {
       const unrestricted = request.unrestricted ?? false;
@@ -218,7 +218,7 @@ export function createKeyWrites(services: {
 
     /**
      * Revokes an API key with all its secrets, with immediate effect in all gateway processes. A client may also revoke
-     * an API key that has more access than the client's own key (docs/contract.md#keys). If the API key is already
+     * an API key that has more access than the client's own key (docs/contract-keys.md#keys). If the API key is already
      * revoked, the function changes nothing.
      *
      * @throws {ServiceError} `NOT_FOUND` for an API key that the client may not manage

@@ -38,7 +38,7 @@ export interface AuthenticatedKey {
 
 /**
  * The default rate limits of an API key: the points for the hourly window and for the burst window
- * (docs/contract.md#rate-limit).
+ * (docs/contract-keys.md#rate-limit).
  */
 export const defaultLimits = { hourlyLimit: 1000, burstLimit: 100 };
 

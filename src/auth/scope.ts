@@ -118,7 +118,7 @@ export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput 
 
 /**
  * The Prisma filter for all API keys that the given API key may see and revoke. An API key may see and revoke another
- * API key if their scopes have at least one company or location in common (docs/contract.md#keys). An API key can
+ * API key if their scopes have at least one company or location in common (docs/contract-keys.md#keys). An API key can
  * rotate or change only API keys that have no more access than the key itself (`requireAtLeast`).
  */
 export function apiKeyScope(key: AuthenticatedKey): Prisma.ApiKeyWhereInput {

@@ -79,12 +79,12 @@ export class ServiceError extends GraphQLError {
 // Error objects such as `keyRequired` are created only once and used for many responses, because clients can send many
 // invalid requests. Creating an error object takes longer than all other work for the response to an invalid request.
 
-/** The error for a request without an API key, with status 401 (docs/contract.md#authentication). */
+/** The error for a request without an API key, with status 401 (docs/contract-keys.md#authentication). */
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
 
 /**
  * The error for an invalid API key, with status 401. Unknown, expired and revoked API keys have one common error
- * message (docs/contract.md#authentication).
+ * message (docs/contract-keys.md#authentication).
  */
 export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
 

@@ -213,7 +213,7 @@ export interface OperationCost {
 
 /**
  * Computes the cost of an operation. The cost depends on the page sizes and the numbers of rows that the client
- * requests or sends (docs/contract.md#cost-of-a-request).
+ * requests or sends (docs/contract-keys.md#cost-of-a-request).
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when the operation exceeds the cost limit of one request
  */

@@ -8,7 +8,7 @@ import type { RequestState } from '../http/request-state.ts';
 import { authorizeOperation } from './authorize.ts';
 import { affordableCost, type OperationCost } from './cost.ts';
 import { countValues } from './count-values.ts';
-import { asSent, explainVariables, requireExactVariables, requireValues } from './explain-variables.ts';
+import { asSent, checkVariables, requireExactVariables, requireValues } from './check-variables.ts';
 import { maxLightCost, maxVariableFaults } from './limits.ts';
 import { slotLimits } from '../scheduling/limits.ts';
 import { createSlots } from '../scheduling/slots.ts';
@@ -75,7 +75,7 @@ export interface PreparedOperation {
  * - authorize.ts checks the permissions of the API key;
  * - cost.ts computes the cost of the operation, and the executor charges this cost to the API key;
  * - run-operation.ts runs the operation;
- * - explain-variables.ts creates the error messages about invalid variables;
+ * - check-variables.ts checks the variables, and creates the error messages about invalid variables;
  * - errors/masking.ts hides unexpected errors from the client.
  */
 export interface GraphExecutor {
@@ -174,19 +174,20 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     variables: Variables,
     context: Context,
   ): Promise<OperationResult> {
-    const hasManyValues = countValues(variables) > maxVariableFaults;
-    if (hasManyValues) {
+    let coerced: Variables | undefined;
+    if (countValues(variables) > maxVariableFaults) {
       // The gateway writes its own error messages about invalid variables, because the messages of graphql-js quote
       // whole values. For many invalid values, graphql-js would also take seconds to create its messages.
-      const fault = await explainVariables(schema, plan, variables);
-      if (fault) return { errors: [fault] };
+      const checked = await checkVariables(schema, plan, variables);
+      if (checked.fault) return { errors: [checked.fault] };
+      ({ coerced } = checked);
       await yieldToEventLoop();
     }
-    const { data, errors } = await run(variables, context, hasManyValues);
+    const { data, errors } = await run(variables, context, coerced);
     if (!errors) return { data };
     if (data === undefined) {
-      const explained = await explainVariables(schema, plan, variables);
-      if (explained) return { errors: [explained] };
+      const { fault } = await checkVariables(schema, plan, variables);
+      if (fault) return { errors: [fault] };
     }
     const masked = errors.map((error) => asSent(maskError(error, context), plan, variables));
     return { ...(data !== undefined && { data }), errors: await Promise.all(masked) };
@@ -199,9 +200,9 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     variables: Variables,
     context: Context,
   ): Promise<ServiceError> {
-    const explained =
-      plan && !(error instanceof ServiceError) && (await explainVariables(schema, plan, variables));
-    return explained || maskError(error, context);
+    const checked =
+      plan && !(error instanceof ServiceError) ? await checkVariables(schema, plan, variables) : undefined;
+    return checked?.fault ?? maskError(error, context);
   }
 
   return {

@@ -102,7 +102,7 @@ function decision(
 
 /**
  * Returns the rate limit headers of a response, such as `RateLimit`. `X-RateLimit-*` describe the hourly limit
- * (docs/contract.md#rate-limit). `RateLimit-Policy` and `RateLimit` describe each of the two windows with its name
+ * (docs/contract-keys.md#rate-limit). `RateLimit-Policy` and `RateLimit` describe each of the two windows with its name
  * (IETF draft-ietf-httpapi-ratelimit-headers). `Retry-After` is the time until both windows allow the request (RFC
  * 9110).
  */

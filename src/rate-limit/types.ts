@@ -39,7 +39,7 @@ export interface RateLimitWindow {
 
 /**
  * The decision whether a request is allowed, with the data for the rate limit headers of the response
- * (docs/contract.md#rate-limit).
+ * (docs/contract-keys.md#rate-limit).
  */
 export interface RateLimitDecision {
   allowed: boolean;

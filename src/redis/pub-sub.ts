@@ -67,7 +67,7 @@ const heartbeatIntervalMs = 200;
 /**
  * How long a ping may take before the connection counts as lost, in milliseconds. The sum of `heartbeatTimeoutMs` and
  * `heartbeatIntervalMs` must be less than 500 ms, because an unresponsive Redis may delay the revocation of an API key
- * by at most 500 ms (docs/contract.md#keys).
+ * by at most 500 ms (docs/contract-keys.md#keys).
  */
 const heartbeatTimeoutMs = 250;
 

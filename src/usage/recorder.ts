@@ -5,7 +5,7 @@ import { isRefusedValue } from '../database/violations.ts';
 import { newId } from '../ids.ts';
 import { insertUsage } from './statements.ts';
 
-/** The usage record of one request (docs/contract.md#all-use-is-logged). */
+/** The usage record of one request (docs/contract-keys.md#all-use-is-logged). */
 export type Usage = Omit<UsageRecord, 'id'>;
 
 /** Writes a usage record for every request. */

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { buildSchema, execute, GraphQLObjectType, parse, validate } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { describe, expect, test } from 'vitest';
-import { planOperation } from '../../src/graphql/operation-plan.ts';
+import { checkVariables } from '../../src/graphql/check-variables.ts';
+import { planOperation, type Variables } from '../../src/graphql/operation-plan.ts';
+import { forCoercedVariables } from '../../src/graphql/run-operation.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
 
 // The gateway runs a GraphQL operation with graphql-js the first two times. From the third time on, the gateway runs
@@ -208,13 +210,14 @@ const variableValues = fc.record(
   { requiredKeys: ['flag'] },
 );
 
-test('graphql-jit returns the same data as graphql-js for each operation that the gateway compiles', async () => {
+test('graphql-jit returns the same data as graphql-js for each operation that the gateway compiles, also with coerced variables', async () => {
   let compiledOperations = 0;
   await fc.assert(
     fc.asyncProperty(documents, variableValues, async (text, variables) => {
       const source = parse(text);
       if (validate(schema, source).some(({ message }) => !message.includes('never used'))) return;
-      const { document, isCompilable } = planOperation(schema, source);
+      const plan = planOperation(schema, source);
+      const { document, isCompilable } = plan;
       if (!isCompilable) return;
       const compiled = compileQuery(schema, document);
       if (!isCompiledQuery(compiled)) return;
@@ -223,6 +226,11 @@ test('graphql-jit returns the same data as graphql-js for each operation that th
       const expected = await execute({ schema, document, rootValue, variableValues: variables });
       const { data } = await compiled.query(rootValue, undefined, { ...variables });
       expect(data).toEqual(expected.data);
+
+      const { coerced } = (await checkVariables(schema, plan, variables)) as { coerced: Variables };
+      const compiledForCoerced = compileQuery(...forCoercedVariables(schema, document));
+      if (!isCompiledQuery(compiledForCoerced)) throw new Error('graphql-jit cannot compile the operation');
+      expect(await compiledForCoerced.query(rootValue, undefined, coerced)).toEqual({ data: expected.data });
     }),
     { numRuns: 200 },
   );

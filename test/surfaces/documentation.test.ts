@@ -182,7 +182,7 @@ describe('documentation of the limits of concurrent tasks', () => {
   });
 });
 
-/** A regular expression that finds links to documents in code comments, such as `docs/contract.md#keys`. */
+/** A regular expression that finds links to documents in code comments, such as `docs/contract-keys.md#keys`. */
 const citation = /docs\/[\w/-]+\.md(?:#[\w-]+)?/g;
 
 /** Returns the anchor that GitHub creates for a heading. */

@@ -39,7 +39,7 @@ export interface Guards {
   ): MiddlewareHandler<GatewayEnv>;
   /**
    * Creates the guard of the public pages. The guard of the public pages requires no API key, but applies the rate
-   * limit of the client's address (docs/contract.md#what-is-public).
+   * limit of the client's address (docs/contract-keys.md#what-is-public).
    *
    * @param render converts an error to a response for the clients of the public pages
    */
@@ -115,7 +115,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   /**
    * For a request without a valid API key, subtracts a point from the rate limit of the client's address. If the
    * gateway could not check the API key, the request costs no point, and its response has no rate limit headers
-   * (docs/contract.md#rate-limit).
+   * (docs/contract-keys.md#rate-limit).
    */
   async function chargeUnauthenticatedClient(error: unknown, state: RequestState): Promise<unknown> {
     const isRefusedKey = error instanceof ServiceError && error.code === 'UNAUTHORIZED';

@@ -80,7 +80,7 @@ const tooManyWaiting = new ServiceError('RATE_LIMIT_EXCEEDED', slotLimits.reques
 
 /**
  * Creates the object that limits the concurrent requests in one process
- * (docs/contract.md#effect-of-one-request-on-others).
+ * (docs/contract-keys.md#effect-of-one-request-on-others).
  */
 export function createRequestsInProgress(limits: RequestLimits = requestLimits): RequestsInProgress {
   const keys = new Map<string, RequestsOfKey>();

@@ -8,6 +8,7 @@ import {
   isInputType,
   isListType,
   typeFromAST,
+  valueFromAST,
   valueFromASTUntyped,
 } from 'graphql';
 import { invalidField, ServiceError } from '../errors/error-table.ts';
@@ -18,33 +19,43 @@ import { coerceWhereItFits, withLists } from './coerce-input.ts';
 import { maxVariableFaults } from './limits.ts';
 import { argumentRule, type OperationPlan, type VariableArgument, type Variables } from './operation-plan.ts';
 
+/** Either the coerced variables of an operation, or the error about invalid variables. */
+type CheckedVariables = { coerced: Variables; fault?: undefined } | { fault: ServiceError };
+
 /**
- * Explains what is wrong with the variables of an operation. If the value of a variable does not fit its type in the
- * schema, the value is also checked with the validation rules of the operation's arguments. If the value of a field
- * does not fit its type and also violates a validation rule, the returned error reports only the violation of the rule.
- * The returned error also lists variables whose values fit their types but violate a validation rule. A validation rule
- * receives the coerced value, as a resolver does. For example, the validation rule of an enum argument accepts only the
- * internal values of the enum.
+ * Checks the variables of an operation, and explains what is wrong with them. If the value of a variable does not fit
+ * its type in the schema, the value is also checked with the validation rules of the operation's arguments. If the
+ * value of a field does not fit its type and also violates a validation rule, the error reports only the violation of
+ * the rule. The error also lists variables whose values fit their types but violate a validation rule. A validation
+ * rule receives the coerced value, as a resolver does. For example, the validation rule of an enum argument accepts
+ * only the internal values of the enum.
  *
- * @returns `VALIDATION_ERROR`, or undefined when the variables are valid
+ * @returns the coerced variables when all values fit their types, otherwise the error `VALIDATION_ERROR`
  */
-export async function explainVariables(
+export async function checkVariables(
   schema: GraphQLSchema,
   plan: OperationPlan,
   variables: Variables,
-): Promise<ServiceError | undefined> {
+): Promise<CheckedVariables> {
   const faults: ValueFault[] = [];
   const faultsOfFitting: (() => Promise<ValueFault[]>)[] = [];
+  const coerced = new Map<string, unknown>();
   for (const definition of plan.operation.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
     const value = valueOf(variables, name);
-    if (!type || !isInputType(type) || (value === undefined && definition.defaultValue)) continue;
+    if (!type || !isInputType(type)) continue;
+    if (value === undefined && definition.defaultValue) {
+      coerced.set(name, valueFromAST(definition.defaultValue, type));
+      continue;
+    }
     const guarded = plan.variableArguments.filter(
       ({ variable, argument }) => variable === name && argumentRule(argument),
     );
-    if (await fitsType(value, type)) {
-      // Like Pothos, `explainVariables` applies no validation rule to a missing value.
+    const fitting = await fit(value, type);
+    if (fitting) {
+      if (value !== undefined) coerced.set(name, fitting.value);
+      // Like Pothos, `checkVariables` applies no validation rule to a missing value.
       if (value !== undefined && value !== null) faultsOfFitting.push(() => firstBroken(guarded, value));
       continue;
     }
@@ -54,13 +65,13 @@ export async function explainVariables(
       const named = new Set(broken.map(({ field }) => field));
       faults.push(...broken, ...typeFaults.filter(({ field }) => !named.has(field)));
     } catch (error) {
-      if (error instanceof ServiceError) return error;
+      if (error instanceof ServiceError) return { fault: error };
       throw error;
     }
   }
-  if (faults.length === 0) return undefined;
+  if (faults.length === 0) return { coerced: Object.fromEntries(coerced) };
   for (const faultsOf of faultsOfFitting) faults.push(...(await faultsOf()));
-  return faultsError(faults);
+  return { fault: faultsError(faults) };
 }
 
 /** Runs the validation rules one after the other, and returns the faults of the first rule that reports any faults. */
@@ -72,16 +83,17 @@ async function firstBroken(guarded: readonly VariableArgument[], value: unknown)
   return [];
 }
 
-/** Whether a value fits a type of the schema. */
-async function fitsType(value: unknown, type: GraphQLInputType): Promise<boolean> {
+/** Coerces a value that fits a type of the schema. Returns `undefined` for a value that does not fit the type. */
+async function fit(value: unknown, type: GraphQLInputType): Promise<{ value: unknown } | undefined> {
   try {
-    await coerceInParts(value, type, () => {
-      throw misfit;
-    });
-    return true;
+    return {
+      value: await coerceInParts(value, type, () => {
+        throw misfit;
+      }),
+    };
   } catch (error) {
     if (error !== misfit) throw error;
-    return false;
+    return undefined;
   }
 }
 
@@ -125,13 +137,15 @@ async function coerceInParts(
   value: unknown,
   type: GraphQLInputType,
   note: (path: readonly (string | number)[], invalidValue: unknown, error: GraphQLError) => void,
-): Promise<void> {
+): Promise<unknown> {
   const listType = getNullableType(type);
-  if (!isListType(listType) || !Array.isArray(value)) return void coerceInputValue(value, type, note);
+  if (!isListType(listType) || !Array.isArray(value)) return coerceInputValue(value, type, note);
+  const items: unknown[] = [];
   for (const [index, item] of value.entries()) {
     if (index % itemsPerYield === itemsPerYield - 1) await yieldToEventLoop();
-    coerceInputValue(item, listType.ofType, (path, ...fault) => note([index, ...path], ...fault));
+    items.push(coerceInputValue(item, listType.ofType, (path, ...fault) => note([index, ...path], ...fault)));
   }
+  return items;
 }
 
 /**
