@@ -86,6 +86,14 @@ const misnamedMetrics = [
   'nodejs_active_resources_total',
 ];
 
+/**
+ * The metrics of Node.js, such as the duration of garbage collections. A process creates these metrics only once, because
+ * prom-client observes garbage collections until the process ends.
+ */
+const nodeMetrics = new Registry();
+collectDefaultMetrics({ register: nodeMetrics });
+for (const name of misnamedMetrics) nodeMetrics.removeSingleMetric(name);
+
 const backends = ['redis', 'memory', 'fallback'] as const;
 
 /**
@@ -93,8 +101,6 @@ const backends = ['redis', 'memory', 'fallback'] as const;
  */
 export function createMetrics(sources: MetricSources): Metrics {
   const register = new Registry();
-  collectDefaultMetrics({ register });
-  for (const name of misnamedMetrics) register.removeSingleMetric(name);
   const registers = [register];
 
   const requests = new Counter({
@@ -138,8 +144,9 @@ export function createMetrics(sources: MetricSources): Metrics {
 
   const known = new Set(sources.operations);
   const labelOf = (operation: string) => (known.has(operation) ? operation : otherOperation);
+  const all = Registry.merge([nodeMetrics, register]);
   const app = new Hono().get('/metrics', async (c) =>
-    c.body(await register.metrics(), 200, { 'Content-Type': register.contentType }),
+    c.body(await all.metrics(), 200, { 'Content-Type': register.contentType }),
   );
   const metrics: Metrics = {
     record(request) {

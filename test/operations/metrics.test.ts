@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { readBacklog } from '../../src/webhooks/backlog.ts';
@@ -209,4 +211,21 @@ test('the metrics show the versions of the gateway, Node and the database', asyn
   expect(await metricsOf(gateway)).toMatch(
     /^gateway_build_info\{version="\d+\.\d+\.\d+",database="(embedded|postgresql)",node="v\d+\.\d+\.\d+"\} 1$/m,
   );
+});
+
+test('the memory of a closed gateway becomes free, although prom-client observes garbage collections for ever', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const sourceOfMetrics = () => {
+    const limiter = { backend: 'memory' as const };
+    createMetrics({ limiter });
+    return new WeakRef(limiter);
+  };
+  const source = sourceOfMetrics();
+  await expect
+    .poll(() => {
+      collectGarbage();
+      return source.deref() === undefined;
+    })
+    .toBe(true);
 });
