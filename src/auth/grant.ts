@@ -6,9 +6,9 @@ import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { companyScope, locationScope } from './scope.ts';
 
 // An API key can give another API key at most the permissions, scope, limits and lifetime that the first key itself has
-// (docs/contract-keys.md#keys). An operator's key is an exception: it may give another API key higher rate limits than the
-// operator's key itself has. Without this exception, no new API key could have higher rate limits than the existing API
-// keys.
+// (docs/contract-keys.md#keys). An operator's key is an exception: it may give another API key higher rate limits than
+// the operator's key itself has. Without this exception, no new API key could have higher rate limits than the existing
+// API keys.
 
 /**
  * The permissions, scope, limits and expiry that one API key gives to another API key. If a member such as

@@ -88,8 +88,8 @@ export class PreparedPGlite extends PGlite {
   }
 
   /**
-   * Sends messages to PostgreSQL, and then a Sync message. After an error, PostgreSQL ignores all messages before the Sync
-   * message.
+   * Sends messages to PostgreSQL, and then a Sync message. After an error, PostgreSQL ignores all messages before the
+   * Sync message.
    *
    * @throws {messages.DatabaseError} when PostgreSQL reports an error
    */

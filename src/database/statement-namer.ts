@@ -7,7 +7,8 @@ const maxNamedStatements = 500;
 
 /**
  * Gives names to SQL statements, so that each connection prepares a statement only once. Prisma's statements have no
- * names of their own. On the embedded database, all statements get their names here. After `maxNamedStatements` statements, new statements get an empty name, so that PostgreSQL does not prepare them.
+ * names of their own. On the embedded database, all statements get their names here. After `maxNamedStatements`
+ * statements, new statements get an empty name, so that PostgreSQL does not prepare them.
  */
 export function createStatementNamer(): (query: { sql: string }) => string {
   const nameByText = new Map<string, string>();

@@ -33,7 +33,8 @@ export const maxDocumentDepth = 15;
 
 /**
  * The maximum cost of a GraphQL operation. The cost of an operation is the sum of the costs of its fields. For a field
- * inside a page of a list, the cost of the field is multiplied by the page size (docs/contract-keys.md#cost-of-a-request).
+ * inside a page of a list, the cost of the field is multiplied by the page size
+ * (docs/contract-keys.md#cost-of-a-request).
  */
 export const maxCost = 10_000;
 

@@ -87,8 +87,8 @@ const misnamedMetrics = [
 ];
 
 /**
- * The metrics of Node.js, such as the duration of garbage collections. A process creates these metrics only once, because
- * prom-client observes garbage collections until the process ends.
+ * The metrics of Node.js, such as the duration of garbage collections. A process creates these metrics only once,
+ * because prom-client observes garbage collections until the process ends.
  */
 const nodeMetrics = new Registry();
 collectDefaultMetrics({ register: nodeMetrics });
