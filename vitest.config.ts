@@ -24,10 +24,6 @@ export default defineConfig({
     // again, loading would take a third of the total time.
     isolate: false,
     globalSetup: 'test/support/global-setup.ts',
-    // The test processes create many short-lived objects, so a larger memory for new objects saves a tenth of the CPU
-    // time. V8 optimizes the WebAssembly code of an embedded database later than by default, because most
-    // databases of the tests run only for seconds.
-    execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64', '--wasm-tiering-budget=9000000'],
     // `npm run coverage` writes a report of the test coverage for people to read. The project requires no minimum
     // coverage.
     coverage: {
