@@ -28,8 +28,8 @@ const { serialize } = protocol;
 
 /**
  * PGlite with prepared statements. The class PGlite parses an SQL text at each execution, and needs six calls of
- * PostgreSQL for each execution. `PreparedPGlite` parses an SQL text once, and needs one call for each execution. The
- * messages are those of PostgreSQL's extended query protocol
+ * PostgreSQL for each execution. `PreparedPGlite` parses an SQL text once, and needs one call for each execution.
+ * `PreparedPGlite` sends the messages of PostgreSQL's extended query protocol
  * (https://www.postgresql.org/docs/17/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY).
  */
 export class PreparedPGlite extends PGlite {

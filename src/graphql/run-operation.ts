@@ -110,7 +110,7 @@ const Coerced = new GraphQLScalarType({ name: 'Coerced' });
 /**
  * Returns the schema and the document from which graphql-jit compiles an operation that receives coerced variables. In
  * the returned document, each variable has the type `Coerced`, so the compiled code passes each variable to the
- * resolvers as it is.
+ * resolvers without a change.
  */
 export function forCoercedVariables(
   schema: GraphQLSchema,
