@@ -10,7 +10,17 @@ import { removeCreated } from './seed.ts';
 
 /** Checks that the gateway and the other server (the peer) return equal responses, and then measures both servers. */
 export async function compare(bench: Bench, compared: ComparedCase): Promise<CaseResult> {
-  const { name, title, peer, statuses, goal, lowerP99, traffic = name, tolerance } = compared;
+  const {
+    name,
+    title,
+    peer,
+    statuses,
+    goal,
+    lowerP99,
+    traffic = name,
+    tolerance,
+    roundFactor = 1,
+  } = compared;
   const names: Side[] = bench.peers ? ['gateway', peer] : ['gateway'];
   const servers: Server[] = [];
   try {
@@ -39,7 +49,8 @@ export async function compare(bench: Bench, compared: ComparedCase): Promise<Cas
       return figures;
     };
     const accept = expectStatuses(statuses, tolerance);
-    const result = await alternate(bench, measured, accept, figuresOfCase);
+    const pairSeconds = bench.pairSeconds * roundFactor;
+    const result = await alternate({ ...bench, pairSeconds }, measured, accept, figuresOfCase);
     const limits = bench.peers ? await limitsOf(bench, compared, result.sides[0]!, result.sides[2]) : [];
     return { name, title, ...result, limits };
   } finally {

@@ -139,7 +139,7 @@ builder.mutationField('importWhitelistEntries', (t) =>
     permission: 'WRITE_WHITELIST',
     rowsPerPoint: 1000,
     description:
-      'Imports many vehicles at once. In the modes CREATE and UPSERT, the gateway reports invalid rows and imports the valid rows, each batch of 2,500 rows (250 on the embedded database) in one transaction. In the mode REPLACE, the gateway imports all rows or none, in a single transaction.',
+      'Imports many vehicles at once. In the modes CREATE and UPSERT, the gateway reports invalid rows and imports the valid rows, each batch of at most 2,500 rows (250 on the embedded database) in one transaction. In the mode REPLACE, the gateway imports all rows or none, in a single transaction.',
     args: {
       locationId: t.arg.id({
         required: true,

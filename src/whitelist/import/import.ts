@@ -11,7 +11,14 @@ import { slotLimits } from '../../scheduling/limits.ts';
 import { createSlots } from '../../scheduling/slots.ts';
 import type { WhitelistEntryValues } from '../columns.ts';
 import { createDryRun } from './dry-run.ts';
-import { type MergeMode, type MergeResult, rowsPerStatement } from './rows.ts';
+import {
+  type InputParameters,
+  inputParameters,
+  type MergeMode,
+  type MergeResult,
+  rowsPerStatement,
+  statementParts,
+} from './rows.ts';
 import { createWhitelistMerge } from './merge.ts';
 import { duplicateVehicle, type Plate } from '../plate.ts';
 import { createWhitelistReplace } from './replace.ts';
@@ -21,6 +28,12 @@ export const maxImportRows = 10_000;
 
 /** The number of rows that the process validates before it yields to the event loop. */
 const rowsCheckedPerYield = 500;
+
+/**
+ * The maximum number of rows in the first of several batches. The first batch is small, so that the database begins to
+ * write early: while the database writes a batch, the process validates the next batch.
+ */
+const firstBatchRows = 1_000;
 
 /** The options of an import. */
 export interface ImportOptions {
@@ -61,6 +74,12 @@ interface CheckedRows {
   rejected: RejectedRow[];
 }
 
+/** A batch of validated rows, and the SQL parameters of the valid rows. */
+interface Batch extends CheckedRows {
+  /** The SQL parameters for one or more SQL statements. Only a batch of a REPLACE import needs several statements. */
+  parts: InputParameters[];
+}
+
 /** Converts a row of the request to the values of a whitelist entry; throws a `ServiceError` for an invalid row. */
 export type ReadRow = (row: unknown) => WhitelistEntryValues;
 
@@ -86,18 +105,18 @@ export function createWhitelistImport(services: {
   async function take(
     author: WaitingAuthor,
     locationId: string,
-    entries: readonly WhitelistEntryValues[],
+    parts: readonly InputParameters[],
     options: ImportOptions & { mayRefuse: boolean },
   ): Promise<MergeResult> {
     const { mode, mayRefuse } = options;
     if (options.dryRun) {
       // The API key is checked again, because it may have been revoked while the dry run waited for a slot.
       await author.reauthenticate();
-      return dryRun(locationId, entries, mode);
+      return dryRun(locationId, parts, mode);
     }
     return mode === 'REPLACE'
-      ? replace(author, locationId, entries)
-      : merge(author, locationId, entries, { mode, mayRefuse });
+      ? replace(author, locationId, parts)
+      : merge(author, locationId, parts[0]!, { mode, mayRefuse });
   }
 
   /** Validates and imports the rows batch by batch. If the import mode is REPLACE, all rows are one batch. */
@@ -123,11 +142,10 @@ export function createWhitelistImport(services: {
     // when a later batch waits.
     let mayRefuse = true;
 
-    async function mergeBatch(batch: CheckedRows): Promise<void> {
+    async function mergeBatch(batch: Batch): Promise<void> {
       rejected.push(...batch.rejected);
       if (batch.good.length === 0 || (options.mode === 'REPLACE' && rejected.length > 0)) return;
-      const entries = batch.good.map(({ values }) => values);
-      const merged = await take(author, locationId, entries, { ...options, mayRefuse });
+      const merged = await take(author, locationId, batch.parts, { ...options, mayRefuse });
       mayRefuse = false;
       if (!options.dryRun) whitelistNotices.publish(locationId);
       const created = merged.isNew.filter(Boolean).length;
@@ -135,7 +153,7 @@ export function createWhitelistImport(services: {
       result.updated += merged.updated;
       result.deleted += merged.deleted;
       if (options.mode !== 'CREATE') {
-        result.unchanged += entries.length - created - merged.updated;
+        result.unchanged += batch.good.length - created - merged.updated;
         return;
       }
       for (const [position, { index, values }] of batch.good.entries()) {
@@ -145,11 +163,27 @@ export function createWhitelistImport(services: {
     }
 
     const check = createRowCheck(rows, readRow);
+
+    /** Validates the rows from `start` to `end`, and creates the SQL parameters of the valid rows. */
+    async function prepareBatch(start: number, end: number): Promise<Batch> {
+      const checked = await check(start, end);
+      const entries = checked.good.map(({ values }) => values);
+      const parts: InputParameters[] = [];
+      for (const part of statementParts(entries, services.kind)) {
+        parts.push(inputParameters(part));
+        await yieldToEventLoop();
+      }
+      return { ...checked, parts };
+    }
+
     const size = options.mode === 'REPLACE' ? total : rowsPerStatement[services.kind];
-    let batch = await check(0, Math.min(size, total));
-    for (let end = size; end < total; end += size) {
-      // The process validates the next batch while the database writes the current batch.
-      [, batch] = await Promise.all([mergeBatch(batch), check(end, Math.min(end + size, total))]);
+    let end = total > size ? Math.min(firstBatchRows, size) : total;
+    let batch = await prepareBatch(0, end);
+    while (end < total) {
+      const start = end;
+      end = Math.min(start + size, total);
+      // The process prepares the next batch while the database writes the current batch.
+      [, batch] = await Promise.all([mergeBatch(batch), prepareBatch(start, end)]);
     }
     await mergeBatch(batch);
     rejected.sort((a, b) => a.index - b.index);

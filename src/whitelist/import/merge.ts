@@ -4,8 +4,7 @@ import { scopeParameters } from '../../auth/scope.ts';
 import type { Sql } from '../../database/types.ts';
 import { locationNotFound } from '../../errors/error-table.ts';
 import type { LocationSlots } from '../../location-access/location-slots.ts';
-import type { WhitelistEntryValues } from '../columns.ts';
-import { inputParameters, type MergeMode, type MergeResult } from './rows.ts';
+import type { InputParameters, MergeMode, MergeResult } from './rows.ts';
 import { mergeStatements } from './statements.ts';
 
 /** Creates the function that writes batches of rows to a whitelist. */
@@ -14,6 +13,7 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
    * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. All rows of
    * the batch must have different plates.
    *
+   * @param input the SQL parameters of the rows
    * @param options.mayRefuse false if the gateway must not refuse the batch, because the import has already written an
    *   earlier batch
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -23,11 +23,10 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
   return async function merge(
     author: WaitingAuthor,
     locationId: string,
-    entries: readonly WhitelistEntryValues[],
+    input: InputParameters,
     { mode, mayRefuse }: { mode: Exclude<MergeMode, 'REPLACE'>; mayRefuse: boolean },
   ): Promise<MergeResult> {
     const statement = mergeStatements[mode];
-    const input = inputParameters(entries);
     const parameters = { locationId, ...input, ...scopeParameters(author.key), ...auditParameters(author) };
     const [merged] = await locationSlots.run(
       author,

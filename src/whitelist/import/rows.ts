@@ -50,8 +50,13 @@ export const inputRows = `
   SELECT * FROM unnest($newIds::text[], ${valueArrayParameters}, ${keepArrayParameters})
     AS i("newId", ${valueColumnList}, ${keepColumnList})`;
 
+/** The SQL parameters of `inputRows` for the imported rows of one SQL statement. */
+export interface InputParameters extends Record<string, unknown[]> {
+  newIds: string[];
+}
+
 /** Returns the parameters of `inputRows`, with a new identifier for each row. */
-export const inputParameters = (entries: readonly WhitelistEntryValues[]) => ({
+export const inputParameters = (entries: readonly WhitelistEntryValues[]): InputParameters => ({
   newIds: entries.map(() => newId()),
   ...valueArrays(entries),
 });
