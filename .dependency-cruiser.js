@@ -1,6 +1,14 @@
 // This file defines which folder may import which other folder. `npm run import-rules` fails on an import that this
-// file does not allow. In the following chain, a folder may import only its own files and the folders to its right:
-// app, gateway → graphql, http, rest → schema → domain folders → audit, usage → rate-limit → database, redis, errors
+// file does not allow. The following list shows the levels of the code, from the highest level to the lowest level.
+// Code may import only code of its own level and code of lower levels. The rules allow only some of these imports.
+//
+// 1. app, gateway
+// 2. graphql, http, rest
+// 3. schema
+// 4. domain folders
+// 5. audit, usage
+// 6. rate-limit
+// 7. database, redis, errors
 
 /**
  * Every folder may import these modules: libraries, Node, generated database types, and the modules for ids,
@@ -11,7 +19,7 @@ const shared =
 
 /**
  * Matches the files with the request context, the configuration and the observability code. All folders with code that
- * answers requests may import these files.
+ * answers requests may import the files that `requestContext` matches.
  */
 const requestContext = '^src/(context|config|observability/[^/]+)\\.ts$';
 

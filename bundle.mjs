@@ -44,8 +44,8 @@ async function stampOfSources() {
 
 /**
  * Makes every import of the package graphql load the same copy of the package. Some packages import the ES modules of
- * graphql, and others load its CommonJS files, so the bundle would contain two copies of graphql without this plugin. A
- * copy of graphql rejects a schema that another copy of graphql has created.
+ * graphql, and other packages load the CommonJS files of graphql. Without this plugin, the bundle would therefore
+ * contain two copies of graphql. A copy of graphql rejects a schema that another copy of graphql has created.
  */
 const oneGraphql = {
   name: 'one-graphql',

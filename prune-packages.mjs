@@ -1,5 +1,5 @@
-// This script runs after `npm run build`, and makes the container image smaller. The script removes all packages that
-// the bundle does not load from node_modules and from package.json.
+// This script runs after `npm run build`, and makes the container image smaller. In node_modules and package.json, the
+// script keeps only the packages that the bundle loads, and removes all other packages.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { externalPackages } from './external-packages.mjs';

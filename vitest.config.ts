@@ -8,8 +8,8 @@ import { defineConfig } from 'vitest/config';
 const workerBytes = 4 * 1024 ** 3;
 
 export default defineConfig({
-  // With the alias in `resolve`, all imports of the package graphql load its CommonJS build, which Node also loads for
-  // the packages in node_modules. Without the alias, Vite would load a second copy of the package graphql.
+  // Node loads the CommonJS build of the package graphql for the packages in node_modules. With the alias in `resolve`,
+  // Vite loads the same build. Without the alias, Vite would load a second copy of the package graphql.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],

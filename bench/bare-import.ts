@@ -26,8 +26,8 @@ export type Mode = 'CREATE' | 'UPSERT' | 'REPLACE';
 const columns = ['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const;
 const plateColumns = '"plateType", "plateCode", "plateNumber"';
 /**
- * An SQL statement that inserts rows of a whitelist. The first two SQL parameters are the id of the location and the
- * ids of the whitelist entries. Each further SQL parameter is an array with the values of one column of the table.
+ * An SQL statement that inserts rows of a whitelist. The SQL parameter `$1` is the id of the location. Each of the SQL
+ * parameters `$2` to `$8` is an array with the values of one column of the table `WhitelistEntry`.
  */
 const insert = `INSERT INTO "WhitelistEntry" ("locationId", id, "referenceId", ${plateColumns}, "vehicleType", note)
   SELECT $1::text, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`;

@@ -5,8 +5,8 @@ import type { PeerName, Side } from './traffic.ts';
 /** A benchmark case that sends the same requests to the gateway and to another server (the peer), under full load. */
 export interface ComparedCase {
   /**
-   * The name of the benchmark case. If `traffic` is omitted, `name` is also the name of the requests in `traffic.ts`
-   * that the case sends.
+   * The name of the benchmark case. If `traffic` is omitted, the benchmark case sends the requests with the same name
+   * in `traffic.ts`.
    */
   name: string;
   title: string;
@@ -22,8 +22,8 @@ export interface ComparedCase {
    */
   roundFactor?: number;
   /**
-   * The goal of the benchmark case: the minimum of the gateway's requests per second, divided by the peer's requests
-   * per second.
+   * The goal of the benchmark case: the gateway must answer at least `goal` times as many requests per second as the
+   * other server (the peer).
    */
   goal?: number;
   /**
@@ -32,15 +32,16 @@ export interface ComparedCase {
    */
   lowerP99?: boolean;
   /**
-   * Selects the part of each response body that must be equal for the gateway and the other server (the peer). Without
-   * `data`, the whole response bodies must be equal.
+   * Selects a part of each response body. The selected part must be equal in the responses of the gateway and of the
+   * other server (the peer). If `data` is omitted, the whole response bodies of the gateway and the peer must be equal.
    */
   data?: Partial<Record<Side, (body: never) => unknown>>;
 }
 
 /**
- * The maximum share of requests in the benchmark case `over-limit` that do not get status 429. In each rate limit
- * window, the gateway accepts one request with the API key of this benchmark case.
+ * In the benchmark case `over-limit`, the gateway refuses almost all requests with status 429. `shareWithinLimit` is
+ * the maximum share of requests that may get another status. In each rate limit window, the gateway accepts one request
+ * with the API key of this benchmark case.
  */
 export const shareWithinLimit = 0.001;
 
@@ -99,8 +100,8 @@ export const comparedCases: readonly ComparedCase[] = [
     peer: 'hand-written',
     statuses: [200],
     // For gate decisions by plate, the gateway must be at least 1.5 times as fast as the hand-written service. A gate
-    // decision by camera text may take 1.2 times as long as a gate decision by plate, so the goal for gate decisions by
-    // camera text is 1.5 / 1.2.
+    // decision by camera text may take 1.2 times as long as a gate decision by plate. The goal for gate decisions by
+    // camera text is therefore 1.5 divided by 1.2.
     goal: 1.5 / 1.2,
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },

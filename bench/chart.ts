@@ -6,14 +6,18 @@ const left = 560;
 const right = 70;
 const width = 1080;
 /**
- * The largest ratio of requests per second that a bar of the chart can show. If a ratio is above `largestRatio`, its
- * bar ends at the right edge of the chart.
+ * The largest ratio of two speeds that a bar of the chart can show. If a ratio is above `largestRatio`, its bar ends at
+ * the right edge of the chart.
  */
 const largestRatio = 4;
 const colors = { met: '#2f7d4f', missed: '#b3372f', undecided: '#b7791f' };
 const colorWithoutGoal = '#6b7280';
 
-/** Draws a chart with a bar for each ratio of two speeds (in requests per second), and a line at the ratio 1. */
+/**
+ * Draws a chart with one bar for each ratio of two speeds. An example of a ratio is the requests per second of the
+ * gateway, divided by the requests per second of a peer. A vertical line marks the ratio 1, at which both speeds are
+ * equal.
+ */
 export function drawChart(cases: Record<string, Measured & RecordedCase>): string {
   const ratios = Object.values(cases).flatMap(({ title, figures }) =>
     // The chart omits figures whose goal is a maximum (`most`), because these figures are costs and not speeds.

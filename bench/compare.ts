@@ -81,7 +81,10 @@ async function limitsOf(
   return limits;
 }
 
-/** The numbers of the requests with which the benchmark compares the responses of the gateway and the peer. */
+/**
+ * The sequence numbers of the compared requests. For each of these requests, the benchmark compares the response of the
+ * gateway with the response of the peer.
+ */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 
 async function expectEqualAnswers(
@@ -94,8 +97,8 @@ async function expectEqualAnswers(
     for (const { side, server, traffic } of sides) {
       const { path, ...request } = trafficOf(traffic, side, bench.world).build(number);
       let response = await fetch(server.origin + path, request);
-      // If a benchmark case expects the status 429, the benchmark sends each request twice, because the first request
-      // does not exceed the rate limit of the API key.
+      // If a benchmark case expects the status 429, the first request can still be within the rate limit of the API
+      // key. The benchmark then sends the request again, and the second request exceeds the rate limit.
       if (!statuses.includes(response.status)) response = await fetch(server.origin + path, request);
       const body = (await response.json()) as never;
       if (!statuses.includes(response.status))

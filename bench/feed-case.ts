@@ -18,21 +18,19 @@ const writes = [
   { traffic: 'rest-remove', title: 'removals', status: 200 },
 ] as const;
 
-/**
- * The number of removed whitelist entries after which the benchmark fills the whitelist up to 100,000 entries again.
- */
+/** After `mostRemovals` removals, the benchmark fills the whitelist again, up to 100,000 entries. */
 const mostRemovals = 50_000;
 
 /**
- * The goal of this benchmark case: the maximum of the processor time of a write with the whitelist feed, divided by the
- * processor time of a write without the feed.
+ * The maximum ratio that meets the goal of this benchmark case. The ratio is the processor time of a write with the
+ * whitelist feed, divided by the processor time of a write without the whitelist feed.
  */
 const mostCost = 1.05;
 
 /**
  * The duration of the warm-up before each measurement, in seconds. Before the warm-up, the benchmark switches the
- * triggers of the whitelist table on or off, which invalidates the stored query plans. During the warm-up, PostgreSQL
- * plans the SQL statements of every connection again.
+ * triggers of the whitelist table on or off. The switch invalidates the stored query plans of all connections. During
+ * the warm-up, PostgreSQL creates new query plans.
  */
 const warmUpSeconds = 1;
 
@@ -67,7 +65,8 @@ interface Round {
 
 /**
  * Compares the costs of writes to a whitelist with and without the whitelist feed. Each pair of measurements consists
- * of one short measurement with the feed and one short measurement without the feed, in random order.
+ * of one short measurement with the whitelist feed and one without the whitelist feed. The two measurements of a pair
+ * run in random order.
  */
 export async function feedCost(bench: Bench): Promise<CaseResult> {
   const { database } = bench;

@@ -10,8 +10,8 @@ import { bulkLocations, locationId } from './world.ts';
 
 // This benchmark checks that clients cannot learn from response times whether a location of another company exists. The
 // benchmark sends, in turn, requests for a location of another company and requests for two locations that do not
-// exist. The gateway treats the two locations that do not exist equally, so the difference between their response times
-// shows the measurement error.
+// exist. The gateway handles the requests for both unknown locations in the same way. A difference between the response
+// times of the two unknown locations is therefore a measurement error.
 
 const roundsOfEach = 4_000;
 const warmUpRounds = 300;
@@ -68,7 +68,7 @@ try {
       const times: Record<string, number[]> = {};
       for (let round = -warmUpRounds; round < roundsOfEach; round += 1) {
         const turn = Object.entries(ids);
-        // Every second repetition measures the locations in the reverse order, so that the order does not affect the
+        // The benchmark reverses the order of the locations in every other round, so that the order does not affect the
         // comparison.
         const order = round % 2 ? turn : turn.reverse();
         for (const [kind, id] of order) {

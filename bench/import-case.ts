@@ -35,7 +35,7 @@ interface Import {
   mode: Mode;
   before: readonly ImportedRow[];
   imported: readonly ImportedRow[];
-  /** The numbers of created, updated and deleted whitelist entries that the response of the gateway must contain. */
+  /** The expected response of the gateway: how many whitelist entries the import has created, updated and deleted. */
   answer: { created: number; updated: number; deleted: number };
   /** Whether the rows come from a file that the command `pms import` sends. */
   isFile?: boolean;
@@ -43,9 +43,9 @@ interface Import {
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
- * The only whitelist entry before each measured CREATE import, with a plate that no measured import contains. The
- * whitelist is not empty before the import, because a REPLACE import restores the whitelist in an embedded database,
- * and a REPLACE import needs at least one row.
+ * Before each measured CREATE import, the whitelist contains only this entry. No measured import contains the plate of
+ * this entry. The benchmark restores the whitelist of an embedded database with a REPLACE import. A REPLACE import
+ * needs at least one row, so the whitelist cannot be empty before the measured import.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 
@@ -100,9 +100,9 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(server.origin + path, {
     method: 'POST',
-    // Each import request uses a new connection to the gateway, because the gateway may close an idle connection while
-    // an SQL statement on an embedded database blocks the benchmark process. The next request on the closed connection
-    // would fail.
+    // Each import request uses a new connection to the gateway. The gateway may close an idle connection while an SQL
+    // statement on an embedded database blocks the benchmark process. An import request on a closed connection would
+    // fail.
     headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', Connection: 'close' },
     body: JSON.stringify(body),
   });

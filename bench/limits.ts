@@ -10,13 +10,14 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// For each benchmark case, this file measures two upper limits of the gateway's speed on this machine: the speed of a
-// plain Node HTTP server that always sends the same response, and the speed of the program pgbench with the SQL
-// statements of the benchmark case.
+// For each benchmark case, this file measures two upper limits of the gateway's speed on this machine. The first limit
+// is the speed of a plain Node HTTP server that always sends the same response. For the second limit, the program
+// pgbench runs the SQL statements of the benchmark case without the gateway.
 
 /**
- * An upper limit of the gateway's speed in a benchmark case: the requests per second that another program reaches
- * without the gateway. The field `reached` is the speed of the gateway, divided by the upper limit `perSecond`.
+ * An upper limit of the gateway's speed in a benchmark case: the requests per second (`perSecond`) that another program
+ * reaches without the gateway. The field `reached` is the number of requests per second of the gateway, divided by
+ * `perSecond`.
  */
 export interface Limit {
   label: string;
@@ -32,7 +33,8 @@ export interface RawAnswer {
 }
 
 /**
- * The response headers that Node itself sets, so the plain Node server must not copy them from the gateway's response.
+ * The response headers that Node sets in every response, such as `Date`. The plain Node server does not copy these
+ * headers from the response of the gateway.
  */
 const ofTheConnection = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
@@ -48,8 +50,8 @@ async function answerOf(
       headers: { ...request.headers, 'Accept-Encoding': 'identity' },
     });
   let response = await ask();
-  // If a benchmark case expects the status 429, the benchmark sends the request twice, because the first request does
-  // not exceed the rate limit of the API key.
+  // If a benchmark case expects the status 429, the first request can still be within the rate limit of the API key.
+  // The benchmark then sends the request again, and the second request exceeds the rate limit.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
@@ -82,8 +84,8 @@ export async function statementsAlone(
       await response.arrayBuffer();
     };
     const first = freshNumbers();
-    // The benchmark does not record the SQL statements of the first requests, because only these requests look up the
-    // API keys in the database; later requests read the API keys from a cache.
+    // The first requests look up the API keys in the database, and later requests read the API keys from a cache. The
+    // benchmark therefore records only the SQL statements of later requests.
     for (let n = 0; n < sampledRequests; n++) await ask(first + n);
     for (let n = first + sampledRequests; n < first + 2 * sampledRequests; n++) {
       const statements = await statementsOf(() => ask(n));

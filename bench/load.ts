@@ -22,7 +22,8 @@ export interface LoadJob {
   connections: number;
   /**
    * The number of the first request that this measurement sends. Two requests of the same kind with the same number are
-   * identical. Therefore, if the requests create objects, each measurement needs unused request numbers.
+   * identical. If the requests create objects, each measurement must therefore start with a number that no earlier
+   * measurement has used.
    */
   from: number;
   /**
@@ -35,7 +36,7 @@ export interface LoadJob {
 /** The results of one measurement. */
 export interface LoadResult {
   answers: number;
-  /** The number after the last request number that this measurement used. */
+  /** The lowest request number that this measurement has not used. */
   next: number;
   seconds: number;
   p50: number;

@@ -21,9 +21,9 @@ export interface Bench {
   startRaw(answer: RawAnswer): Promise<Server>;
   startLoad(): LoadProcess;
   /**
-   * Opens a database in which a benchmark can run SQL statements without the gateway. With PostgreSQL, `openBeside`
-   * opens the gateway's own database. Without PostgreSQL, `openBeside` opens a second embedded database with the same
-   * locations.
+   * Opens a database in which a benchmark can run SQL statements without the gateway. If the gateway uses PostgreSQL,
+   * `openBeside` opens the gateway's own database. If the gateway uses the embedded database, `openBeside` opens a
+   * second embedded database, and adds the gateway's locations to it.
    */
   openBeside(): Promise<{ database: Database; isSame: boolean; close(): Promise<void> }>;
   /** Opens a gateway in the benchmark process, so that the benchmark can record the SQL statements of the gateway. */
@@ -68,8 +68,8 @@ export interface MeasuredSide {
  * come from the same repetition.
  *
  * @param accept a function that throws an error when the server sent unexpected responses
- * @param figuresOfCase a function that computes the figures of the case; the measurement stops when no figure is
- *   undecided
+ * @param figuresOfCase a function that computes the figures of the case. The measurement stops when every figure
+ *   clearly meets or clearly misses its goal
  */
 export async function alternate<MeasuredServer extends MeasuredSide>(
   bench: Bench,

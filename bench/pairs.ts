@@ -21,9 +21,9 @@ export interface Figure extends Partial<Spread> {
 export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
- * The maximum number of pairs of measurements in a benchmark case. With 40 pairs, the confidence interval of a figure
- * is about half as wide as with nine pairs. If 40 pairs do not decide whether a figure meets its goal, the figure is so
- * close to the goal that the benchmark would need hundreds of pairs, which take an hour for one benchmark case.
+ * The maximum number of pairs of measurements in a benchmark case. Four times as many pairs make a confidence interval
+ * about half as wide. If 40 pairs do not decide whether a figure meets its goal, the figure is very close to the goal.
+ * The benchmark would then need hundreds of pairs, which take an hour for one benchmark case.
  */
 export const maxPairs = 40;
 
@@ -49,14 +49,14 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Returns how many of `count` values lie below the confidence interval. Equally many values lie above the confidence
- * interval.
+ * Returns the number of measured values below the confidence interval. The number of values above the confidence
+ * interval is the same. `count` is the number of all measured values.
  */
 function leftOutAtEachEnd(count: number): number {
-  // If the `k` smallest and the `k` largest of the `count` measured values are removed, `chance` is the probability
-  // that the true median lies outside the range of the remaining values. The true median lies below this range if at
-  // most `k` measured values are below the true median, and above this range if at most `k` measured values are above
-  // the true median.
+  // The loop tries confidence intervals without the `k` smallest and the `k` largest measured values. `chance` is the
+  // probability that the true median lies outside such an interval. The true median lies below the interval if at most
+  // `k` measured values are smaller than the true median. The true median lies above the interval with the same
+  // probability.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -67,9 +67,9 @@ function leftOutAtEachEnd(count: number): number {
 }
 
 /**
- * Computes the ratio of the two results of each pair of measurements, and returns the median of all ratios with its
- * confidence interval. If other load slows down the machine, both measurements of a pair become slower, so the ratio of
- * the two results stays the same.
+ * For each pair of measurements, divides the result in `ours` by the result in `theirs`. Returns the median of these
+ * ratios, with the confidence interval of the median. If other load slows down the machine, both measurements of a pair
+ * become slower, so the ratio stays the same.
  */
 export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));
@@ -86,10 +86,11 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 }
 
 /**
- * Makes at least `least` and at most `most` pairs of measurements. The measurement stops when every figure clearly
- * meets or clearly misses its goal (no figure is undecided). The function compares the figures with their goals after
- * `least` pairs, and then each time the number of pairs has doubled. If the function compared the figures more often,
- * more measurements would end too early because of a random result.
+ * Makes at least `least` and at most `most` pairs of measurements. The measurement stops early when no figure has the
+ * verdict `undecided` (`verdictOf`). The function first compares the figures with their goals after `least` pairs. If a
+ * figure is undecided, the function doubles the number of pairs, and compares the figures with their goals again. The
+ * function does not compare the figures after each pair, because random deviations would then end more measurements too
+ * early.
  *
  * @param measurePair a function that makes one pair of measurements
  * @param figures a function that computes the figures of the benchmark from all pairs measured so far

@@ -108,7 +108,7 @@ export function startLoad(): LoadProcess {
       });
       const answered = once(child, 'message', { signal }) as Promise<[LoadResult]>;
       const [result] = await Promise.race([answered, ended]).finally(() => {
-        // `waiting.abort()` rejects the promise `ended`, and an unhandled rejection would end the process
+        // `waiting.abort()` rejects the promise `ended`. Without a `catch`, this rejection would end the process.
         ended.catch(() => undefined);
         waiting.abort();
       });
@@ -131,7 +131,7 @@ export async function residentMemory(pid: number): Promise<number | undefined> {
 /**
  * Returns the processor time of a process in milliseconds. Returns `undefined` on an operating system without /proc.
  * The function adds up the processor times of all threads of the process, because the operating system shows exact
- * times only for threads. For a whole process, the operating system shows the time in steps of 10 ms.
+ * times only for threads. The operating system shows the processor time of a whole process only in steps of 10 ms.
  */
 export async function processorTime(pid: number): Promise<number | undefined> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);

@@ -10,8 +10,8 @@ interface CpuProfile {
 
 const shownFunctions = 40;
 /**
- * The share of each CPU profile that the benchmark ignores at the beginning, because Node still loads and compiles
- * modules.
+ * The fraction of each CPU profile that the benchmark ignores at the start. During this time, Node still loads and
+ * compiles modules.
  */
 const startUp = 0.3;
 

@@ -34,8 +34,8 @@ export interface RecordedWorst {
   delayMs: number;
   growthMiB: number;
   /**
-   * The 99th percentile (p99) of the gate decision times in the minute of the expensive requests, divided by the p99
-   * without load. The figures of earlier benchmark runs do not contain `p99Ratio`.
+   * The 99th percentile (p99) of the gate decision times during the expensive requests, divided by the p99 without
+   * expensive requests. The figures of earlier benchmark runs do not contain `p99Ratio`.
    */
   p99Ratio?: number;
   failures?: number;
@@ -109,8 +109,8 @@ const rounded = ({ value, low, high }: Figure): Partial<Spread> =>
 
 /**
  * Returns a line of text for each figure of a benchmark case that is worse than the recorded figure. A figure is worse
- * if every value in its confidence interval is worse than every value in the recorded confidence interval. Figures
- * without a confidence interval are not compared.
+ * only if its confidence interval does not overlap with the recorded confidence interval. Figures without a confidence
+ * interval are not compared.
  */
 export function worseThanRecorded(
   { name, figures }: CaseResult,

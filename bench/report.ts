@@ -70,7 +70,8 @@ function figureText(figure: Figure): string {
 }
 
 /**
- * Returns a text with an upper limit of the gateway's speed, and with the share of this limit that the gateway reaches.
+ * Returns a text about an upper limit of the gateway's speed. The text also says which share of this limit the gateway
+ * reaches.
  */
 const limitText = ({ label, perSecond, reached }: Limit) =>
   `limit: ${label} ${number(perSecond)}/s; the gateway reaches ${spreadText(reached)} of it`;

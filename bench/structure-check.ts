@@ -3,7 +3,7 @@ import { createStructureCheck } from '../src/http/bodies/json.ts';
 import { median } from './pairs.ts';
 
 // `npm run bench:structure-check` measures how fast the gateway checks the structure of a large JSON body. A request
-// body arrives in chunks, so the benchmark measures the speed of the check for several chunk sizes.
+// body arrives in chunks, so the benchmark measures the structure check with several chunk sizes.
 
 /**
  * The goal for the speed of the structure check: megabytes of JSON per second of processor time. A slower structure

@@ -34,8 +34,8 @@ export interface RequestSpec {
 }
 
 /**
- * A function that builds the `n`-th request of a measurement. The `n`-th request for the gateway and the `n`-th request
- * for each peer are equivalent.
+ * A function that builds the `n`-th request of a measurement. For the same `n`, the gateway and its peers (the servers
+ * that the benchmark compares with the gateway) get equivalent requests.
  */
 type Build = (world: World, n: number) => RequestSpec;
 
@@ -134,8 +134,8 @@ const restRemove: Build = ({ bulkSecret }, n) => ({
 });
 
 /**
- * Returns the licence plate in the `n`-th request for a gate decision. The plate is on the whitelist only if `n` is
- * odd.
+ * Returns the licence plate in the `n`-th request for a gate decision. For an odd `n`, the plate is on the whitelist.
+ * For an even `n`, the plate is not on the whitelist.
  */
 const gatePlate = (n: number) => ({ ...plateOf(someEntry(n)), plateCode: n % 2 ? 'A' : 'B' });
 const gateAt =
@@ -245,8 +245,8 @@ const traffics: Record<string, Traffic> = {
 };
 
 /**
- * Returns the function that builds one kind of request for one server: the gateway or a peer (a server with which the
- * gateway is compared).
+ * Returns the function `build`, which builds requests of one kind for one server. The server is the gateway or a peer.
+ * A peer is a server with which the benchmark compares the gateway.
  */
 export function trafficOf(
   name: string,

@@ -12,7 +12,8 @@ import type { CaseResult } from './report.ts';
 // gate decisions.
 
 /**
- * The number of usage records per second, and also the number of gate decisions per second that the benchmark requests.
+ * The number of gate decisions per second that the benchmark requests. The benchmark writes the usage records of an
+ * hour with `requestsPerSecond` requests per second.
  */
 const requestsPerSecond = 1_000;
 const recordsOfAnHour = requestsPerSecond * 3_600;
@@ -20,10 +21,10 @@ const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * The number of measurements of gate decisions before the benchmark writes the usage records, and also the number of
- * measurements afterwards. Six measurements are enough for a confidence interval. The number of measurements is fixed
- * in advance, because the benchmark cannot measure gate decisions without usage records any more after it has written
- * the usage records.
+ * How many times the benchmark measures gate decisions before it writes the usage records. After it has written the
+ * usage records, the benchmark measures gate decisions the same number of times. Six measurements are enough for a
+ * confidence interval. The number of measurements is fixed in advance. After the benchmark has written the usage
+ * records, it can no longer measure gate decisions without usage records.
  */
 const gateRounds = 6;
 

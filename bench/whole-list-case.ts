@@ -57,7 +57,10 @@ async function repeat<Result>(times: number, work: () => Promise<Result>): Promi
 const listPath = (position: number, reference?: string) =>
   `/api/locations/${locationId(position)}/whitelist${reference ? `?referenceId=${reference}` : ''}`;
 
-/** The number of gate decisions per second that another client requests, while slow clients read whole lists. */
+/**
+ * While slow clients read whole lists, another client requests gate decisions. `gateRate` is the number of gate
+ * decisions per second.
+ */
 const gateRate = 200;
 const gateConnections = 10;
 const longLists = 5;
@@ -86,8 +89,8 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
       rate,
     });
   const short = () => fetchList(server, bulkSecret, shortPath);
-  // Before the measurement, the benchmark requests gate decisions and short lists, so that the heap of the server grows
-  // to its usual size, including garbage that V8 has not collected yet.
+  // Before the measurement, the benchmark requests gate decisions and short lists. These requests let the heap of the
+  // server grow to its usual size. The usual size includes garbage that V8 has not collected yet.
   await ask('gate', bench.warmUpSeconds);
   await ask('list-1000', bench.warmUpSeconds * 2);
   await repeat(30, short);
@@ -135,8 +138,9 @@ async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Resu
 }
 
 /**
- * Measures the response times of gate decisions in pairs of short measurements, without and with slow clients. The
- * function also measures the maximum memory of the gateway in each short measurement.
+ * Measures the response times of gate decisions in pairs of short measurements. Slow clients read long lists during one
+ * of the two measurements of each pair. The function also measures the maximum memory of the gateway in each short
+ * measurement.
  */
 async function gatesBesideReaders(bench: Bench, lists: Lists) {
   const gates = async () => {

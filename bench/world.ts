@@ -16,8 +16,8 @@ export interface World {
 }
 
 /**
- * The number of main locations. The benchmark data consists of the main locations and the large locations.
- * `entriesPerLocation` is the number of whitelist entries of each main location.
+ * The benchmark data contains two kinds of locations: main locations and large locations. `mainLocations` is the number
+ * of main locations, and `entriesPerLocation` is the number of whitelist entries of each main location.
  */
 export const mainLocations = 100;
 export const entriesPerLocation = 1000;

@@ -31,13 +31,13 @@ export interface RejectedRows<Row> {
 interface BatchImport<Row> {
   source: Source;
   batches: AsyncGenerator<Row[]>;
-  /** The noun for the imported rows in messages to the user, such as `events`. */
+  /** The plural noun with which messages to the user name the imported rows, such as `events`. */
   noun: string;
   /** The verb in messages about accepted rows, such as `recorded`. */
   done: string;
   /**
-   * Writes the rejected rows of an import to a file. `rejects` is omitted if the gateway refuses a whole batch because
-   * of one invalid row.
+   * Writes the rejected rows of an import to a file. An import of quotas has no `rejects`, because the gateway refuses
+   * a whole batch of quotas when one quota is invalid.
    */
   rejects?: RejectedRows<Row>;
   /**
@@ -53,8 +53,8 @@ interface BatchImport<Row> {
     stopping: AbortSignal,
   ): Promise<ReadonlyMap<number, Rejection>>;
   /**
-   * Returns the additional arguments of the command that continues a failed import. If `continuation` is omitted, the
-   * user can continue the import by running the same command again.
+   * Returns the arguments that the user must add to the command to continue a failed import. If the import has no
+   * function `continuation`, the user continues the import by running the same command again.
    */
   continuation?(after: { line: number; rejected: number }): string[];
 }
@@ -84,7 +84,7 @@ export async function* batchesOf<Row>(
 const linesOf = (batch: readonly FileRow[]) =>
   batch.length === 1 ? `line ${batch[0]?.line}` : `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`;
 
-/** The value that the import loop gets instead of a batch after the user has interrupted the import. */
+/** The value that tells the import loop that the user has interrupted the import. */
 const isStopped = Symbol('stopped');
 
 /**
@@ -140,7 +140,7 @@ export async function importInBatches<Row extends FileRow>(
 
   /**
    * Returns the next batch of rows. If the input is a file, the function reads the next batch even after Ctrl-C. If the
-   * file has no further rows, the command then reports a complete import instead of an interruption.
+   * file has no further rows, the import is complete, and the command reports no interruption.
    */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();

@@ -15,11 +15,11 @@ export interface Client {
    * Runs a GraphQL operation. If the gateway refuses the operation because of a limit, the client waits for the time in
    * the response header `Retry-After` and sends the operation again.
    *
-   * @param options.repeatable whether the operation may be executed twice without harm. The client retries a repeatable
-   *   operation a few times when the gateway fails or becomes unreachable, but only if the gateway has answered an
-   *   earlier request
+   * @param options.repeatable whether the operation may be executed twice without harm. When the gateway fails or
+   *   becomes unreachable, the client sends a repeatable operation again a few times. The client retries only after the
+   *   gateway has answered an earlier request
    * @param options.stopping a signal that ends the pause before a retry; `run` then throws an AbortError
-   * @throws {Failure} with the error message of the gateway, when the gateway returns an error
+   * @throws {Failure} when the gateway returns an error. The `Failure` contains the error message of the gateway
    */
   run<Data, Variables>(
     document: TypedDocumentNode<Data, Variables>,

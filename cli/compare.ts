@@ -11,9 +11,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Returns the innermost fields in which two JSON values differ. The function ignores the order of the fields in an
- * object, but compares the items of two lists in order. If two lists have different lengths, the function reports a
- * difference in the field `length`.
+ * Returns the fields whose values differ between two JSON values. If nested objects differ, the function returns only
+ * the innermost fields, such as `data[3].note`. The function ignores the order of the fields in an object, but compares
+ * the items of two lists in order. If two lists have different lengths, the function reports a difference in the field
+ * `length`.
  */
 export function differencesOf(rest: unknown, graph: unknown, field = ''): Difference[] {
   if (Array.isArray(rest) && Array.isArray(graph)) {

@@ -28,8 +28,8 @@ export interface Connection {
    *
    * @param path the path and query of the URL
    * @param stopping a signal that interrupts the pause after a rate limit error; `send` then throws an AbortError
-   * @throws {Failure} when no gateway answers, or when the gateway has refused a hundred retries because of a limit. If
-   *   a later retry may succeed, the property `temporary` of the `Failure` is true
+   * @throws {Failure} when no gateway answers. `send` also throws a `Failure` after a hundred retries that the gateway
+   *   refused because of a limit. If a later retry may succeed, the property `temporary` of the `Failure` is true
    */
   send(
     path: string,
@@ -61,9 +61,10 @@ export interface GatewayOptions {
 const maxRetries = 5;
 
 /**
- * The maximum number of retries of one request that the gateway refuses because of a limit. After the pause in
- * `Retry-After`, the gateway refuses the request again only if other clients use the same API key. If a hundred retries
- * are refused, the cause is probably not the gateway, but for example a proxy with its own limit.
+ * The maximum number of retries for one request, when the gateway refuses the request because of a limit. After the
+ * pause in `Retry-After`, the gateway usually accepts the request. The gateway may refuse the request again if other
+ * clients use the same API key. If a hundred retries are refused, the cause is probably another limit, such as the
+ * limit of a proxy.
  */
 const maxLimitRetries = 100;
 

@@ -19,7 +19,7 @@ const meaningful = {
 } as const;
 
 /**
- * The curl options with a value that are ignored, because they only affect how curl sends the request or prints the
+ * The ignored curl options that take a value. These curl options only affect how curl sends the request or prints the
  * response.
  */
 const ignoredWithValue = {
@@ -43,7 +43,7 @@ const ignoredWithValue = {
 } as const;
 
 /**
- * The curl options without a value that are ignored, because they only affect how curl sends the request or prints the
+ * The ignored curl options that take no value. These curl options only affect how curl sends the request or prints the
  * response.
  */
 const ignoredFlags = {
@@ -81,7 +81,7 @@ const options = {
  * Returns the REST requests from a text with curl commands. The curl commands can be written by people, or copied from
  * a browser. The function ignores all shell commands except curl.
  *
- * @throws {Failure} when curl itself would reject a command, or when pms does not support an option of a curl command
+ * @throws {Failure} when a curl command is invalid, or when pms does not support an option of the curl command
  */
 export const curlCalls = (script: string): RestCall[] =>
   shellCommands(script)

@@ -14,7 +14,9 @@ import { openSource } from './source.ts';
 /** The maximum number of events in one request. */
 const maxBatchSize = 1_000;
 
-/** Writes rejected events to a file. The file is created only when the gateway or `pms` rejects the first event. */
+/**
+ * Writes rejected events to a file. If neither the gateway nor `pms` rejects an event, the function creates no file.
+ */
 function createRejects(path: string): RejectedRows<EventLine> {
   let file: WriteStream | undefined;
   return {

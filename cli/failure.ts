@@ -3,8 +3,8 @@ export const exitCode = {
   /** The exit code of a command that succeeded. */
   done: 0,
   /**
-   * The exit code when the gateway rejected the request or was unreachable. An import also fails with this exit code if
-   * it has already sent rows and then finds a fault in the file.
+   * The exit code when the gateway rejected the request or was unreachable. `failed` is also the exit code of an import
+   * that has sent rows and then finds a fault in the file.
    */
   failed: 1,
   /**

@@ -62,8 +62,8 @@ export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
 
 /**
- * The longest pause before a retry, in seconds: one hour, which is the longest window of a rate limit. Without this
- * maximum, a server could request a pause of more than 24 days, for which a Node.js timer ends immediately.
+ * The longest pause before a retry, in seconds: one hour, which is the longest window of a rate limit. Without a
+ * maximum, a server could request a pause of more than 24 days. A Node.js timer of more than 24 days ends immediately.
  */
 const maxRetryAfterSeconds = 3600;
 
@@ -87,8 +87,9 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * Creates the error for a response that did not come from a parking gateway. The error message contains `difference`,
- * which says why the response cannot come from a gateway.
+ * Creates the error for a response that did not come from a parking gateway.
+ *
+ * @param difference the reason why the response cannot come from a gateway, as text for the error message
  */
 export const notGateway = (address: string, difference: string, answer: { temporary?: boolean } = {}) =>
   new Failure(

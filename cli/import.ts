@@ -113,8 +113,8 @@ async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator
 }
 
 /**
- * Returns another name for the file of rejected rows, so that an import that continues an earlier import does not
- * overwrite the file of the earlier import.
+ * Returns the file name for the rejected rows of a command that continues an import. The file name contains a line
+ * number, so that the command does not overwrite the rejected rows of the earlier command.
  */
 const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
 
@@ -145,8 +145,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // The command does not retry a CREATE import. If only the response was lost, the gateway has already imported the
-      // rows, and would reject all rows of the retry as duplicates.
+      // The command does not retry a CREATE import. If the response of the gateway was lost, the gateway may already
+      // have imported the rows. The gateway would then reject all rows of a retry as duplicates.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;
@@ -166,8 +166,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
       rejects: createRejects(rejectsPath, options),
       send,
       continuation: (after) => [
-        // The command that continues a CREATE import must start after the last imported line, because the gateway would
-        // reject rows that it has already imported as duplicates.
+        // The command that continues a CREATE import must start after the last imported line. If the command sent an
+        // imported row again, the gateway would reject the row as a duplicate.
         ...(mode === 'create' ? ['--after-line', String(after.line)] : []),
         ...(mode === 'create' && after.rejected > 0
           ? ['--rejects', rejectsAfter(rejectsPath, after.line)]

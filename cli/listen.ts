@@ -29,7 +29,8 @@ const receiverTimeoutMs = 15_000;
 const leaseSeconds = 60;
 /**
  * The maximum time, in milliseconds, for which `pms listen` forwards the webhook messages from one call of
- * `pullWebhookMessages`. The rest of the lease is left for the response to the last message.
+ * `pullWebhookMessages`. When this time is over, the remaining lease is twice as long as `receiverTimeoutMs`, so that
+ * the receiver can still respond to the last message.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
 /** The maximum number of messages that `pms listen` pulls with one request. */
@@ -203,7 +204,7 @@ export function addListenCommand(program: Command, open: () => Session): void {
           output.say(`Secret, for the receiver to verify messages: ${secret}`);
           await forwardWhileListening(session, forwardTo, webhook.id, stopping.signal);
         } finally {
-          // this call closes the subscription stream after a failure, because an open stream would keep the process
+          // after a failure, `abort` closes the subscription stream, because an open stream would keep the process
           // running
           stopping.abort();
           await deleteWebhook(session, webhook.id);

@@ -17,8 +17,8 @@ const pollIntervalMs = 15_000;
  */
 const refreshIntervalMs = 60_000;
 /**
- * The time for which a command collects notices of changes before it sends one request for all of them, in
- * milliseconds.
+ * The time that a command waits after a change before it requests the new data, in milliseconds. Several changes during
+ * this time cause only one request.
  */
 const gatheringMs = 200;
 
@@ -31,11 +31,12 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `work` again after each temporary failure until it succeeds. The pauses between the calls are up to 30 seconds,
- * or as long as the gateway requests with `Retry-After`.
+ * Calls `work` again after each temporary failure until `work` succeeds. Between two calls, the function waits as long
+ * as the gateway requests with the response header `Retry-After`. Without `Retry-After`, the function waits up to 30
+ * seconds.
  *
- * @param signal a signal that ends the current pause, and makes the next call of `work` the last call
- * @throws {Failure} when `work` fails permanently, or when `work` fails after `signal` was aborted
+ * @param signal a signal that ends the current pause. After `signal` is aborted, `work` is called at most once more
+ * @throws {Failure} when `work` fails permanently. After `signal` is aborted, also when `work` fails temporarily
  */
 export async function untilItSucceeds<Result>(
   work: () => Promise<Result>,

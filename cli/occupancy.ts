@@ -18,8 +18,8 @@ const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 
 /**
- * Returns the time at which the vehicles were counted. The command sends the time of a count even if the user has not
- * given it, because the gateway recognizes a retry of an occupancy count by this time.
+ * Returns the time at which the vehicles were counted. The gateway recognizes a retry by the time of the occupancy
+ * count. The command therefore always sends a time, even if the user has not given a time.
  */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 

@@ -15,8 +15,8 @@ export interface Output {
   /** Shows one object with its complete identifiers, as JSON or as a table with one line for each property. */
   one<Value extends object>(value: Value, columns: Columns<Value>): void;
   /**
-   * Shows a list of objects. A table has one row for each object, and shows a short identifier in the column of the
-   * property `id`.
+   * Shows a list of objects. A table has one row for each object. In a table, the property `id` appears as a short
+   * identifier.
    *
    * @param options.fullIds true to show complete identifiers, for objects whose commands do not accept short
    *   identifiers
@@ -27,15 +27,16 @@ export interface Output {
     options?: { fullIds?: boolean },
   ): void;
   /**
-   * Shows one result of a command that returns several results one after the other. With JSON output, prints `value` as
-   * one line of JSON. With text output, prints `lines`.
+   * Shows one result of a command that returns several results one after the other. If the output format is JSON,
+   * `next` prints `value` as one line of JSON. If the output format is text, `next` prints `lines`.
    */
   next(value: object, ...lines: readonly string[]): void;
   /** Prints a message for the user that is not part of the command's result. */
   say(line: string): void;
   /**
-   * Sets the function that prints messages for the user. For example, a progress bar sets a function that prints
-   * above the bar. If `write` is `undefined`, messages are printed to the stream `err`, which is the default.
+   * Sets the function that prints messages for the user. For example, a command with a progress bar sets a function
+   * that prints messages above the bar. If `write` is `undefined`, messages are printed to the stream `err`, which is
+   * the default.
    */
   sayThrough(write: ((text: string) => void) | undefined): void;
 }

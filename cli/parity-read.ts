@@ -28,7 +28,7 @@ export const notCompared = (obstacle: string): Comparison => ({ items: 0, differ
  * Returns the result of a comparison during which the gateway failed. A failed comparison must not discard the results
  * of the other comparisons.
  *
- * @throws the given error when it is permanent, because all other comparisons would then fail with the same error
+ * @throws the given error if this error is permanent. All other comparisons would fail with the same permanent error
  */
 export function notComparedAfter(error: unknown): Comparison {
   if (!(error instanceof Failure) || !error.temporary) throw error;

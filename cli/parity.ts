@@ -27,7 +27,7 @@ const dayMs = 86_400_000;
 const defaultLocations = 10;
 /** The default number of pages, of 100 items each, to compare in each list. */
 const defaultPages = 10;
-/** The maximum number of residents (references) of each location whose whitelist entries the command compares. */
+/** The maximum number of residents (references) at each location for which `pms parity` compares REST with GraphQL. */
 const maxResidents = 3;
 
 const repeatable = { repeatable: true };
@@ -85,8 +85,9 @@ async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | und
 }
 
 /**
- * Returns the ids of locations in the scope of the API key. The ids come from the first of three sources that the API
- * key may read: the list of locations, the list of statuses, and the scope of the API key.
+ * Returns the ids of locations in the scope of the API key. If the API key may read the list of locations, the ids come
+ * from this list. If the API key may read only statuses, the ids come from the statuses of the locations. If the API
+ * key may read neither locations nor statuses, the ids come from the scope of the API key.
  */
 async function reachedLocations(client: Client, limit: number): Promise<string[]> {
   const listed = await ifPermitted(

@@ -13,6 +13,7 @@ export const printable = (text: string): string =>
 /**
  * Escapes text of several lines for output on a terminal, but does not escape line feeds.
  *
- * @param text lines of plain text or of JSON; an escape such as `\u001b` does not change the meaning of JSON
+ * @param text one or more lines of plain text or JSON. In a JSON string, an escape such as `\u001b` means the same as
+ *   the escaped character
  */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');

@@ -127,7 +127,8 @@ async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
 }
 
 /**
- * Adds a line number to the error message if the gateway has rejected a whole batch of quotas because of one line.
+ * Adds the number of the faulty line to an error message. The gateway rejects a whole batch of quotas if one line is
+ * faulty.
  */
 function refusalOf(error: unknown, batch: readonly QuotaLine[]): unknown {
   if (!(error instanceof Failure)) return error;

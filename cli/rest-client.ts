@@ -74,8 +74,8 @@ export function createRestClient(connection: Connection): RestClient {
     });
 
   /**
-   * Sends a harmless request, in order to check whether the gateway can return equivalent GraphQL requests. A gateway
-   * before version 1.6.0 cannot return equivalent GraphQL requests, and would execute each REST request instead.
+   * Sends a harmless request, in order to check whether the gateway can translate a REST request to a GraphQL request.
+   * A gateway before version 1.6.0 cannot translate a REST request, and would execute the REST request instead.
    */
   async function requireTwins(): Promise<void> {
     if (knowsTwins) return;
@@ -98,8 +98,8 @@ export function createRestClient(connection: Connection): RestClient {
         return { status: response.status, body };
       }),
     async twinOf(call) {
-      // The path is resolved before the check, because /api/../graphql begins with /api/ but is not a path of the REST
-      // API.
+      // The path /api/../graphql begins with /api/, but is not a path of the REST API. `twinOf` therefore resolves the
+      // path before it checks the prefix /api/.
       if (!new URL(call.path, 'http://gateway').pathname.startsWith('/api/')) {
         throw new Failure(`Not a path of the REST API: ${call.path}`, exitCode.usage);
       }

@@ -51,8 +51,8 @@ function readKeyText(
 /**
  * Reads the API key, without the white space before and after it.
  *
- * @throws {Failure} when there is no API key, or when an HTTP header could not contain the API key. The error message
- *   never contains the API key
+ * @throws {Failure} when the API key is missing, or has a character that is not a visible ASCII character, such as a
+ *   space. The error message never contains the API key
  */
 function readKey(keyFile: string | undefined, env: Record<string, string | undefined>): string {
   const { text, name } = readKeyText(keyFile, env);

@@ -44,7 +44,10 @@ const comment = /#[^\n]*/y;
 const operator = /\d?[|<>]|&(?:&|\s|$)|;/y;
 const restOfLine = /[^\n]*/y;
 
-/** Maps the first character of an incomplete word in a shell command to the reason why the word is incomplete. */
+/**
+ * The error messages for incomplete words of a shell command. The key of each error message is the first character of
+ * the incomplete part of the word, such as an opening quotation mark.
+ */
 const incompleteWords: Record<string, string> = {
   "'": 'a single quote is not closed',
   '"': 'a double quote is not closed',
@@ -52,8 +55,8 @@ const incompleteWords: Record<string, string> = {
 };
 
 /**
- * Creates the error for an incomplete word of a shell command. The error message does not contain the word, because the
- * word may be a header with an API key.
+ * Creates the error for an incomplete word of a shell command. The error message does not contain the incomplete word,
+ * because this word may be a header with an API key.
  */
 function incompleteWord(text: string, at: number): Failure {
   const line = text.slice(0, at).split('\n').length;
@@ -65,7 +68,7 @@ function incompleteWord(text: string, at: number): Failure {
  * function does not replace variables by their values. The rest of a line after a shell operator, such as a pipe or a
  * redirection, is skipped.
  *
- * @throws {Failure} when a quotation mark in the text has no closing quotation mark
+ * @throws {Failure} when a word in the text is incomplete, for example because a closing quotation mark is missing
  */
 export function shellCommands(text: string): string[][] {
   const commands: string[][] = [[]];

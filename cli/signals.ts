@@ -31,8 +31,10 @@ export function onFirstSignal(stop: Stop): () => void {
 }
 
 /**
- * Stops the running command as a first SIGTERM would. The next SIGINT or SIGTERM does not yet end the process, because
- * a single Ctrl-C can both close the output, which leads to a call of `stopCommand`, and send a SIGINT.
+ * Stops the running command in the same way as the first SIGTERM. After a call of `stopCommand`, the first SIGINT or
+ * SIGTERM has no effect, and the second signal ends the process. A single Ctrl-C can close the output and also send a
+ * SIGINT. The program calls `stopCommand` when the output is closed, and the SIGINT of the same Ctrl-C must not end the
+ * process.
  *
  * @returns true if the command stops by itself; false if the caller must end the process
  */

@@ -98,7 +98,8 @@ export function addStatusCommand(program: Command, open: () => Session): void {
       try {
         await Promise.all(statuses.map(({ locationId }) => watch(session, locationId, signal)));
       } finally {
-        // this call closes the other streams after a failure, because an open stream would keep the process running
+        // after one event stream has failed, `abort` closes the other event streams, because an open event stream would
+        // keep the process running
         stopping.abort();
       }
     });

@@ -19,8 +19,8 @@ export interface Subscriber {
    * @param options.onConnected a function that is called when the stream is open. After this call, no result of the
    *   subscription is lost
    * @param options.signal the abort signal that ends the stream with a temporary failure, as a broken connection does
-   * @throws {Failure} when the stream breaks, ends, or cannot be opened; if a retry may succeed, the failure is marked
-   *   as temporary
+   * @throws {Failure} when the stream cannot be opened, breaks or ends. If a retry may succeed, the `Failure` is
+   *   temporary
    */
   results<Data, Variables extends Record<string, unknown>>(
     document: TypedDocumentNode<Data, Variables>,

@@ -45,7 +45,7 @@ function fittingWidths(
  *
  * @param rows the lines of the table, each with the texts of its cells
  * @param options.maxWidth the width of the terminal, to which longer lines are cut. Without `maxWidth`, no line is cut
- * @param options.isWhole a function that returns whether a column must never be cut
+ * @param options.isWhole a function that returns true for a column whose texts are always shown in full
  */
 export function textInColumns(
   rows: readonly (readonly string[])[],

@@ -20,8 +20,8 @@ const twinText = (call: RestCall, { query, variables }: Twin) =>
   [`# ${callText(call)}`, query, '', '# Variables', JSON.stringify(variables, null, 2), ''].join('\n');
 
 /**
- * Returns the text to translate: `source` itself if it is a curl command, and otherwise the text of the file with the
- * path `source` (`-` for the standard input).
+ * Returns the text to translate. If `source` is a curl command, the function returns `source`. Otherwise, `source` is
+ * the path of a file, or `-` for the standard input, and the function reads the text from this input.
  */
 const readSource = async (source: string, streams: Streams) =>
   /^\s*curl\s/.test(source) ? source : text(openSource(source, streams).stream);

@@ -16,7 +16,8 @@ import { deliveryColumns } from './webhook-deliveries.ts';
  * Returns the webhook with pull delivery that subscribes to a given event, for example the webhook that `pms listen`
  * has created.
  *
- * @throws {Failure} when no webhook matches, or when several webhooks match; the error message lists these webhooks
+ * @throws {Failure} when no webhook matches, or when several webhooks match. If several webhooks match, the error
+ *   message lists the ids of these webhooks
  */
 async function listeningWebhook({ client }: Session, event: WebhookEvent): Promise<string> {
   const webhooks = await allItemsOf(

@@ -19,8 +19,8 @@ export const deliveryColumns = { id: 'id', event: 'type', state: 'status', made:
 type Delivery = NonNullable<DeliveriesQuery['webhook']>['deliveries']['nodes'][number];
 
 /**
- * Returns the last response of the webhook receiver as text, such as its HTTP status. A message that a client has
- * pulled and acknowledged has no HTTP status, so the function returns `acknowledged`.
+ * Returns the result of the last delivery attempt: the error or the HTTP status. A message that a client has pulled and
+ * acknowledged has no HTTP status, so the function returns `acknowledged`.
  */
 const lastAnswer = ({ attempts }: Delivery) => {
   const last = attempts.at(-1);

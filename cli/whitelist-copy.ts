@@ -20,7 +20,10 @@ export interface WhitelistCopy {
    * The cursor at which the next read of the whitelist feed starts. In a new copy of a whitelist, the cursor is null.
    */
   cursor: string | null;
-  /** The time, in ISO 8601, until which the copy contains all changes of the whitelist. */
+  /**
+   * The time of the last synchronization, in ISO 8601. The copy contains all changes of the whitelist before
+   * `syncedAt`.
+   */
   syncedAt: string;
   /** Maps the id of each whitelist entry to the entry. */
   entries: Map<string, FeedEntry>;
@@ -39,11 +42,11 @@ function isWrittenCopy(value: unknown): value is WrittenCopy {
 }
 
 /**
- * Reads the copy of a whitelist from a file. If the file does not exist, returns an empty copy with the cursor null.
- * With the cursor null, a read of the whitelist feed returns the whole whitelist.
+ * Reads the copy of a whitelist from a file. If the file does not exist, `readCopy` returns an empty copy whose cursor
+ * is null. If the cursor is null, the next read of the whitelist feed returns the whole whitelist.
  *
- * @throws {Failure} when the file cannot be read, or is no copy of the location's whitelist. In both cases, the command
- *   must not overwrite the file
+ * @throws {Failure} when the file cannot be read, or when the file is not a copy of the location's whitelist. The
+ *   command must not overwrite a file for which `readCopy` throws an error
  */
 export async function readCopy(path: string, locationId: string): Promise<WhitelistCopy> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -86,8 +89,8 @@ function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
 }
 
 /**
- * Writes a copy to its file atomically. Other programs see either the old whitelist copy with the old cursor, or the
- * new whitelist copy with the new cursor.
+ * Writes a whitelist copy to a file, and replaces the old content of the file in one atomic step. Other programs see
+ * either the old whitelist copy with the old cursor, or the new whitelist copy with the new cursor.
  */
 export async function writeCopy(path: string, copy: WhitelistCopy): Promise<void> {
   await replaceFile(path, (target) => pipeline(Readable.from(textOf(copy)), target));

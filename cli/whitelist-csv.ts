@@ -9,8 +9,8 @@ const required = ['referenceId', 'plateType', 'plateCode', 'plateNumber'] as con
 const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
 /**
- * The columns whose values an import keeps in the whitelist if the CSV file omits the column. An empty field in the
- * column `hours` or `maxEntries` deletes the value in the whitelist.
+ * If a CSV file has no column `hours` or `maxEntries`, an import keeps the values in the whitelist. An empty field in
+ * the column `hours` or `maxEntries` deletes the value in the whitelist.
  */
 const kept = ['hours', 'maxEntries'] as const;
 
@@ -120,8 +120,8 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
 }
 
 /**
- * Yields the text of a file in UTF-8. The function does not replace bytes that are not UTF-8, because an import would
- * then overwrite names and notes with replacement characters.
+ * Yields the text of a file in UTF-8. If the file contains bytes that are not UTF-8, the function throws an error. If
+ * the function replaced these bytes, an import would overwrite names and notes with replacement characters.
  *
  * @throws {Failure} when the file is not in UTF-8
  */
@@ -144,7 +144,8 @@ async function* textOf(file: NodeJS.ReadableStream, name: string): AsyncGenerato
  * the start and end of a CSV field are kept.
  *
  * @param name the name of the file for error messages
- * @throws {Failure} when the file is empty or invalid; the error message for an invalid file contains the line number
+ * @throws {Failure} when the file is empty, is not in UTF-8, or is not valid CSV. For invalid CSV, the error message
+ *   contains the line number
  */
 export async function* readRows(file: NodeJS.ReadableStream, name: string): AsyncGenerator<Row> {
   let hasHeader = false;

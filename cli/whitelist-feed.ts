@@ -16,7 +16,7 @@ export type FeedEntry = FeedPage['upserts'][number];
 /**
  * Yields one page of a whitelist's feed after another, until there are no more changes.
  *
- * @param options.withUses whether the pages contain how many times each vehicle has entered
+ * @param options.withUses whether the pages show how often each vehicle has entered
  * @param after the cursor of the last page that the client has processed; null to read the whole whitelist
  */
 export async function* feedPages(

@@ -1,8 +1,9 @@
 import type { BreakingChange } from './breaking-change.ts';
 
 /**
- * Returns the paths of the breaking changes that the changelog announces. Each announced path is a code span in a list
- * item that starts with `**Breaking:**`, in the section `Unreleased` of the changelog.
+ * Returns the paths of the breaking changes that the changelog announces. The section `Unreleased` of the changelog
+ * announces breaking changes in list items that start with `**Breaking:**`. Each code span in such a list item is the
+ * path of a breaking change.
  */
 export function announcedPaths(changelog: string): string[] {
   const unreleased = /^## Unreleased$([\s\S]*?)(?=^## )/m.exec(`${changelog}\n## `)?.[1] ?? '';

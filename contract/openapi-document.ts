@@ -52,7 +52,7 @@ export interface Document {
  * Returns the object to which a `$ref` in an OpenAPI document points. If the value has no `$ref`, the function returns
  * the value itself.
  *
- * @throws when the document does not contain the object to which the reference points
+ * @throws when the document does not contain the object to which the `$ref` points
  */
 export function resolveReference<Value extends object>(document: Document, value: Value | Reference): Value {
   if (!('$ref' in value)) return value;

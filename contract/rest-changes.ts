@@ -7,8 +7,8 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /**
  * Compares the structure of two OpenAPI 3.1 documents: paths, methods, parameters, bodies, statuses, headers and
- * properties. The function compares no descriptions. The function also compares no regular expressions: a program
- * cannot easily decide whether a new regular expression accepts every text that the old one accepted.
+ * properties. The function ignores descriptions and regular expressions. A program cannot easily decide whether a new
+ * regular expression accepts every text that the old regular expression accepted.
  */
 export function breakingRestChanges(released: Document, current: Document): BreakingChange[] {
   const changes: BreakingChange[] = [];

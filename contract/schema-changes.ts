@@ -7,7 +7,10 @@ interface SchemaOf {
 }
 
 interface Comparison {
-  /** The place of the JSON Schema in the API, such as `GET /locations 200.data[]`. */
+  /**
+   * The part of the API that the JSON Schema describes. For example, `GET /locations 200.data[]` means the items of
+   * `data` in a response with status 200.
+   */
   path: string;
   /**
    * Whether the JSON Schema describes a request or a response. In a request, the gateway must still accept everything

@@ -13,7 +13,7 @@ const docs = new URL('../docs/', import.meta.url);
 const guidePages = ['programs', 'companies', 'locations', 'whitelist', 'residents'];
 
 /**
- * Converts a page to a section of the whole migration guide. Each heading of the page gets one more `#`, but code
+ * Converts a page to a section of the whole migration guide. Each heading gets a lower level, so `#` becomes `##`. Code
  * blocks stay unchanged.
  */
 const asSection = (page) =>
@@ -117,8 +117,8 @@ const bundles = await Promise.all([explorer, consolePage, otherPages].map((optio
 const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
 /**
- * Maps the name of each built file without the hash to its name with the hash. For a file that several scripts share
- * (`part.…`), the key in this map is also the name with the hash.
+ * The name of each built file contains a hash. This object maps the file name without the hash to the file name with
+ * the hash. For a file that several scripts share (`part.…`), both the key and the value are the name with the hash.
  */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {

@@ -37,8 +37,8 @@ const pageHeaders = secureHeaders({
 });
 
 /**
- * Returns a function that creates a value at its first call, and returns the same value at each later call. If `make`
- * fails, the next call of the returned function calls `make` again.
+ * Returns a function that creates a value with `make` at its first call, and returns the same value at each later call.
+ * If `make` throws an error, the next call of the returned function calls `make` again.
  */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
@@ -65,7 +65,7 @@ const wantsPage = (c: Context) =>
 /**
  * Creates the routes that need no API key (docs/contract-keys.md#what-is-public): the GraphQL schema, the OpenAPI
  * document, and all HTML pages. The HTML pages are the start page, the reference, the migration guide, the console and
- * the explorer. These public routes show no data of a company.
+ * the explorer. The routes that need no API key show no data of a company.
  *
  * @param options.limit middleware that takes points from the rate limit of the client's IP address
  */

@@ -5,8 +5,8 @@ import type { Context } from 'hono';
 import { type ContentCoding, contentCoding } from '../src/http/responses/compression.ts';
 
 /**
- * The Brotli compression level for files. A level above 6 would take several times as long, and the compressed files
- * would be only 1% smaller.
+ * The Brotli compression level for files. With a higher compression level, the files would be only 1% smaller, but the
+ * compression would take several times as long.
  */
 const brotliQuality = 6;
 

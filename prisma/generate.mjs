@@ -33,8 +33,8 @@ function generateIn(folder) {
   // Prisma's schema engine is not needed to generate the client. By default, Prisma's command line downloads a schema
   // engine from a host that many networks cannot reach. Prisma downloads no schema engine if the variable
   // PRISMA_SCHEMA_ENGINE_BINARY contains the path of an executable file. Only the child process that generates the
-  // Prisma client gets PRISMA_SCHEMA_ENGINE_BINARY, because this variable would make `prisma migrate` and `prisma db
-  // push` do nothing and still report success.
+  // Prisma client gets PRISMA_SCHEMA_ENGINE_BINARY. With this variable, `prisma migrate` and `prisma db push` would
+  // report success, but do nothing.
   const { status, error } = spawnSync(
     process.execPath,
     [

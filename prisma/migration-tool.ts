@@ -1,7 +1,7 @@
-// This file implements `npm run migration:create NAME` and `npm run migration:check`, two commands for developers. Both
-// commands of this file apply all migrations to an embedded database in memory, and compare the resulting tables with
-// schema.prisma. Unlike `prisma migrate dev`, `migration:create` and `migration:check` need no database server and
-// download no schema engine.
+// This file implements `npm run migration:create NAME` and `npm run migration:check`, two commands for developers.
+// `migration:create` and `migration:check` apply all migrations to an embedded database in memory, and compare the
+// resulting tables with schema.prisma. Unlike `prisma migrate dev`, `migration:create` and `migration:check` need no
+// database server and download no schema engine.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';

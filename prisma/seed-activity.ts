@@ -20,9 +20,9 @@ const pastDays = 7;
 const offsetMs = 4 * hourMs;
 
 /**
- * The minimum time between the last completed stay of a demo vehicle and the first start of the gateway, if the vehicle
- * is inside at this start. The current stay of such a vehicle began less than 12 hours before the start, so that it
- * does not overlap with a completed stay.
+ * If a demo vehicle is inside at the first start of the gateway, its last completed stay ended at least `pauseMs`
+ * before this start. The current stay of the vehicle began less than 12 hours before this start. The two stays
+ * therefore do not overlap.
  */
 const pauseMs = 12 * hourMs;
 
@@ -64,8 +64,9 @@ export interface DemoStay {
   enteredAt: number;
   exitedAt: number | null;
   /**
-   * The decision that the gateway sent to the gate. If `decision` is omitted, the gateway allowed the vehicle to enter
-   * if it has a whitelist entry, and otherwise sent no decision.
+   * The decision that the gateway sent to the gate. If `decision` is omitted, the decision depends on the whitelist.
+   * The gateway allowed a vehicle with a whitelist entry to enter, and sent no decision for a vehicle without a
+   * whitelist entry.
    */
   decision?: ParkingEvent['decision'];
 }

@@ -17,7 +17,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The demo data has usage records of API keys for this number of days before the first start of the gateway. */
+/** The demo data has usage records of API keys for the last `usageDays` days before the first start of the gateway. */
 const usageDays = 7;
 
 /** The database rows of a webhook, of its messages, and of the attempts to deliver these messages. */
@@ -30,9 +30,9 @@ export interface DemoWebhook {
 
 /**
  * Creates a webhook for the demo data. The receiver of the webhook accepted one message, and then rejected all later
- * messages. The messages of the demo webhook report new whitelist entries. The seed script must insert the webhook
- * after the audit records of the new whitelist entries. If the webhook were inserted first, a database trigger would
- * create a second delivery for each of these audit records.
+ * messages. The messages of the demo webhook report new whitelist entries. The seed script must insert the audit
+ * records of the new whitelist entries first, and the webhook later. If the seed script inserted the webhook first, a
+ * database trigger would create a second delivery for each new whitelist entry.
  */
 export function failingWebhook(options: {
   companyId: string;
@@ -113,8 +113,8 @@ interface DemoUse {
 const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
 
 /**
- * Returns the demo usage of each API key in the past days, as rows of the table `UsageTotal`. Later, the gateway also
- * writes the totals of real requests to the table `UsageTotal`.
+ * Returns the demo usage of each API key in the past days, as rows of the table `UsageTotal`. The running gateway adds
+ * the totals of real requests to the same table.
  */
 export function usageTotals(uses: readonly DemoUse[], now: number): UsageTotal[] {
   const lastHour = Math.floor(now / hourMs) * hourMs - hourMs;

@@ -160,8 +160,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // In each group of demo vehicles, the first vehicles are inside when the gateway starts. At the location Marina, two
-  // vehicles of the flat `limitedUnit` come first, so that the quota of this flat is full.
+  // In each group of demo vehicles, the first vehicles are inside when the gateway starts. At the location Marina, the
+  // list begins with two vehicles of the flat `limitedUnit`, so that the quota of this flat is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);
@@ -186,8 +186,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // The gateway never shows the secret of the portal's API key, because no client uses this key. The portal's API key
-  // exists only so that the demo data has usage totals of a second client.
+  // The gateway never shows the secret of the portal's API key, because no client uses this key. The demo data contains
+  // the portal's API key to show the usage totals of a second client.
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>
@@ -202,8 +202,8 @@ export async function seedDemoData(
     ...{ companyId, apiKeyId: portalKeyId, entries: guests, secrets: webhookSecrets, now },
   });
   /**
-   * Inserts many rows with one SQL statement, because Prisma's `createMany` would take a second. Each inserted row must
-   * have a value for every column of the table.
+   * Inserts many rows with one SQL statement. With Prisma's `createMany`, the insertion would take one second. Each
+   * inserted row must have a value for every column of the table.
    */
   const insert = (table: Prisma.ModelName, rows: readonly object[]) =>
     prisma.$executeRawUnsafe(

@@ -100,8 +100,8 @@ export function createRouteHandler(
    * Returns the entity tag of a list if the list has not changed since the client read the list. Returns `undefined` if
    * the list may have changed, so that the response must contain the list.
    *
-   * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid, because an invalid request
-   *   must not get status 304 (RFC 9110, section 13.2.1)
+   * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid. Only a valid request may
+   *   get status 304 (RFC 9110, section 13.2.1)
    */
   async function unchangedTag(
     request: RestRequest,
@@ -109,8 +109,8 @@ export function createRouteHandler(
     context: Context,
   ): Promise<string | undefined> {
     if (!validator || request.ifNoneMatch === undefined) return undefined;
-    // With `takeWholeList`, the GraphQL operation validates its arguments, but reads no whitelist entries from the
-    // database.
+    // This GraphQL operation only needs to validate its arguments. If the context contains `takeWholeList`, the
+    // operation reads no whitelist entries from the database.
     const withoutRead: Context = { ...context, takeWholeList: () => undefined };
     await execute({ ...variables, ...pageOf(request) }, withoutRead);
     return validator.unchangedSince(request, context);
@@ -122,9 +122,9 @@ export function createRouteHandler(
     variables: Record<string, unknown>,
     context: Context,
   ): Promise<Answer> {
-    // The gateway reads first the entity tag of a list, and then the list. If the list changes in the meantime, the
-    // client gets the new list with an outdated entity tag. The outdated entity tag is harmless: the next conditional
-    // request of the client returns the whole list again.
+    // The gateway reads first the entity tag of a list, and then the list. If the list changes between these two reads,
+    // the client gets the new list with an outdated entity tag. The client loses no change, because its next
+    // conditional request returns the whole list again.
     const tag = await validator?.current(request, context);
     const own = { ...context, defersLargeValues: true };
     const page = route.list!(await execute({ ...variables, ...pageOf(request) }, own));
@@ -229,9 +229,9 @@ function breakOff(error: unknown, context: Context): boolean {
 }
 
 /**
- * Returns the response headers for a list that has an entity tag. With these headers, only a private cache, such as the
- * cache of a browser, may store the list. Before each use of the stored list, the cache must ask the gateway whether
- * the list has changed.
+ * Returns the response headers for a list that has an entity tag. The header `Cache-Control` allows only a private
+ * cache to store the list, such as the cache of a browser. Before each use of the stored list, the cache must ask the
+ * gateway whether the list has changed.
  */
 function validatorHeaders(tag: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {

@@ -33,7 +33,10 @@ export interface DescribedData {
    * of each value.
    */
   data: object;
-  /** Returns the JSON Schema of a placeholder in `data`, or of an object that contains placeholders from `data`. */
+  /**
+   * Returns the JSON Schema of `part`. The argument `part` is a placeholder in `data`, or an object whose properties
+   * are placeholders in `data`.
+   */
   schemaOf(part: unknown): JsonSchema;
 }
 
@@ -69,8 +72,8 @@ export function describeData(
       ...selections.map((selection) => {
         if (selection.kind === Kind.FIELD) {
           const field = type.getFields()[selection.name.value]!;
-          // The JSON Schema of a root field does not allow null, because REST returns an error without data when a root
-          // field is null.
+          // When a root field is null, REST returns an error instead of data. The JSON Schema of a root field therefore
+          // does not allow null.
           const shownType = type === rootType ? new GraphQLNonNull(getNullableType(field.type)) : field.type;
           return {
             [(selection.alias ?? selection.name).value]: typePart(shownType, selection, field.description),

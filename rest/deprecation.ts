@@ -3,12 +3,12 @@ import { errorAnswer } from './envelope.ts';
 import { type Route, routeName, routes } from './routes.ts';
 
 /**
- * A period in which deprecated REST routes are switched off (a brownout). During a brownout, clients that still use
- * deprecated routes get errors, so that their developers notice the deprecation.
+ * A period in which deprecated REST routes are switched off (a brownout). During a brownout, each request to a
+ * deprecated route gets an error. From these errors, developers of clients learn that the route is deprecated.
  */
 export interface Brownout {
   start: Date;
-  /** The end of the brownout, from which the deprecated routes are available again. */
+  /** The end of the brownout. After this time, clients can use the deprecated routes again. */
   end: Date;
 }
 
@@ -23,8 +23,9 @@ const removedAt = new Date('2027-06-30T00:00:00Z');
 const guideAddress = '/reference#guide-moving-to-the-graph';
 
 /**
- * Lists the deprecated REST routes. Each item contains the name of the route in usage records, the earliest time of its
- * removal, and the route that replaces it.
+ * Lists the deprecated REST routes. Each item contains the name of one deprecated route in usage records (`operation`).
+ * The item also contains the earliest time at which a release may remove the deprecated route (`removedAt`), and the
+ * new route (`replacement`).
  */
 export const deprecatedOperations = routes.flatMap((route) =>
   route.successor
@@ -33,8 +34,8 @@ export const deprecatedOperations = routes.flatMap((route) =>
 );
 
 /**
- * Returns a brownout as text for the header `Brownout`: an ISO 8601 interval in quotation marks, because the header is
- * a structured field (RFC 9651).
+ * Returns the text of a brownout for the header `Brownout`: an ISO 8601 interval in quotation marks. A string in a
+ * structured header field (RFC 9651) needs quotation marks.
  */
 const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.toISOString()}"`;
 

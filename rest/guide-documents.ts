@@ -15,7 +15,7 @@ const sectionOf = (name: string) =>
  * Updates the GraphQL documents of all endpoints in the migration guide from REST to GraphQL (docs/moving-to-graphql/).
  *
  * @param pages maps the path of each page of the guide to the text of the page
- * @returns the text of each page with the current GraphQL documents
+ * @returns the updated text of each page, by the path of the page
  * @throws {Error} when the guide has no section for one of the endpoints
  */
 export function withDocuments(pages: Readonly<Record<string, string>>): Record<string, string> {

@@ -10,7 +10,7 @@ import { createSlots } from '../src/scheduling/slots.ts';
 export type Piece = string | DeferredJson;
 
 /**
- * The number of characters of JSON text that the gateway writes to a connection at once. The gateway writes more
+ * The number of characters of JSON text that the gateway writes to a connection in one step. The gateway writes more
  * characters only after the client has read the previous characters.
  */
 const charactersAtOnce = 64 * 1024;
@@ -32,10 +32,10 @@ export function piecesOf(value: unknown): Piece[] {
 const writeSlots = createSlots(slotLimits.largeValueWrites);
 
 /**
- * Waits for the write slot of an API key. Each API key has only one write slot, so that only one request of the key at
- * a time writes a large value to its connection.
+ * Waits until no other request of the API key writes a large value to a connection. Only one request of an API key at a
+ * time may write a large value.
  *
- * @returns a function that releases the write slot for the next request
+ * @returns a function that lets the next request of the API key write a large value
  */
 const takeWriteSlot = (keyId: string) =>
   new Promise<() => void>((begin) => {
@@ -77,8 +77,8 @@ async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<U
 /**
  * Writes the pieces of a response one after another, as fast as the client reads the response.
  *
- * @param breakOff a function that closes the client's connection after an error, so that the client does not treat the
- *   incomplete response as complete; returns false if there was no connection to close
+ * @param breakOff a function that closes the client's connection after an error. The closed connection tells the client
+ *   that the response is incomplete. `breakOff` returns false if there was no connection to close
  */
 export function streamPieces(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,

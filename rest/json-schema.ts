@@ -69,7 +69,7 @@ type Override = NonNullable<ToJsonSchema['override']>;
 /**
  * Returns the JSON Schema for the Zod types that Zod cannot convert. A Zod Date becomes a JSON Schema that accepts no
  * value, because JSON has no dates. A JSON object with arbitrary content becomes a JSON Schema that accepts any object.
- * For all other types that JSON Schema cannot express, Zod throws an error.
+ * For a type without a JSON Schema, such as BigInt, Zod throws an error.
  */
 const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
   if (zodSchema._zod.def.type === 'date') return { not: {} };
@@ -77,16 +77,16 @@ const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
 };
 
 /**
- * Removes the regular expression that Zod adds to a `format`, because it has up to 300 characters and only repeats the
- * meaning of the `format`.
+ * Removes the regular expression that Zod adds to a `format`. The regular expression has up to 300 characters, and only
+ * repeats the meaning of the `format`.
  */
 const override: Override = ({ jsonSchema }) => {
   if (jsonSchema.format) delete jsonSchema.pattern;
 };
 
 /**
- * Simplifies the JSON Schema of a union. Types that JSON does not have, such as Date, are removed from the union. A
- * union of a type and null becomes a single JSON Schema that also allows null.
+ * Simplifies the JSON Schema of a union. The function removes types that JSON does not have, such as Date, from the
+ * union type. A union of a type and null becomes a single JSON Schema that also allows null.
  */
 function simplified({ anyOf, ...schema }: JsonSchema): JsonSchema {
   if (!Array.isArray(anyOf)) return schema;

@@ -5,8 +5,8 @@ import type { RestRequest } from './routes.ts';
 
 /**
  * The maximum length of an entity tag in characters. The gateway does not send a longer entity tag, because many
- * proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a cursor, which lists
- * the open database transactions. Many open transactions therefore make the entity tag long.
+ * proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a cursor, and the cursor
+ * lists the open database transactions. With many open transactions, the entity tag becomes long.
  */
 const maxTagLength = 1024;
 
@@ -42,8 +42,8 @@ export interface ListValidator {
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**
- * Returns the `ETag` of a whitelist that was read when the whitelist feed had the given cursor. Returns `undefined` if
- * the `ETag` would be too long.
+ * Creates the `ETag` of a whitelist from a cursor of the whitelist feed. Returns `undefined` if the `ETag` would be too
+ * long.
  */
 export function listTag(cursor: string): string | undefined {
   const tag = entityTag(cursor);
@@ -70,8 +70,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
         // An error of the GraphQL query is ignored here, because the client's entity tag may contain an invalid cursor.
-        // If the GraphQL query fails for another reason, the later query for the list fails, too, and the client gets
-        // the error.
+        // With any error except an invalid cursor, the later query for the list also fails. The client then gets the
+        // error of the later query.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {
           upserts: unknown[];

@@ -3,9 +3,9 @@ import type { JsonShape } from '../src/paging.ts';
 
 /**
  * Returns the fields that a GraphQL document selects for each item of a list, in the order of the response. Each
- * selected field must have the name of a database column, and must have no arguments and no selection of its own.
+ * selected field must have the name of a database column. A selected field must have no arguments and no subfields.
  *
- * @throws {TypeError} when a selected field has arguments or a selection of its own
+ * @throws {TypeError} when a selected field has arguments or subfields
  */
 export function nodeShape(document: DocumentNode): JsonShape {
   /** Returns all fields of a selection, including the fields of its fragments. */

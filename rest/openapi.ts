@@ -223,9 +223,9 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
 }
 
 /**
- * Returns the JSON Schema of a request body in which a required field may have its current name or its former name. A
- * request body with the former name may also contain the current name with the value null, because a null field counts
- * as missing.
+ * Returns the JSON Schema of a request body in which a required field may have its current name or its former name. In
+ * a request body with the former name, the field with the current name may be null. The gateway treats a null field
+ * like a missing field.
  */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
@@ -242,9 +242,9 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
 }
 
 /**
- * Returns the JSON Schema for the body of a successful response. The endpoint's own function for response bodies first
- * creates an example body with a placeholder for each value. Then `answerSchema` replaces each placeholder by the JSON
- * Schema of the value.
+ * Returns the JSON Schema for the body of a successful response. Each endpoint has a function that creates its response
+ * bodies. This function first creates an example body with a placeholder for each value. Then `answerSchema` replaces
+ * each placeholder by the JSON Schema of the value.
  */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);

@@ -20,8 +20,8 @@ const entityTagForm = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
  */
 const versionTagForm = /^"([1-9][0-9]{0,8})"$/;
 /**
- * The version number for an entity tag that the gateway never sends. No whitelist entry or location has the version 0,
- * because versions start at 1.
+ * The version 0, which matches no whitelist entry or location, because versions start at 1. The gateway uses the
+ * version 0 when a client sends an entity tag that the gateway never creates.
  */
 const noVersion = 0;
 

@@ -51,8 +51,8 @@ const purposeHeader = 'x-request-purpose';
 const parityPurpose = 'parity';
 
 /**
- * Returns the name of a request in usage records. If the client only asks for the equivalent GraphQL request, or only
- * compares REST with GraphQL, the name differs from the operation name, so that the usage records do not suggest that
+ * Returns the name of a request in usage records, which is usually the operation name. The name has a prefix if the
+ * client asks for the equivalent GraphQL request, or only compares REST with GraphQL. Such a request does not show that
  * the client still needs the REST endpoint.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
@@ -77,8 +77,8 @@ function createDeprecationMiddleware(
     const { state } = c.var;
     const params = c.req.param();
     const asTwin = asksForTwin(c);
-    // This middleware sets the operation name, because usage records must also count requests that never reach the
-    // route handler.
+    // Some requests get an error response before the route handler runs. This middleware sets the operation name, so
+    // that the usage records of these requests also contain the operation name.
     state.operation = usageName(c, routeName(route), asTwin);
     const headers = deprecation.headers(params);
     const switchedOff = asTwin ? undefined : deprecation.brownoutAnswer(params);

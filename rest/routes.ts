@@ -55,11 +55,14 @@ interface RouteOf<Data, Variables> {
    */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
   /**
-   * Returns the GraphQL connection (a page of a list) from the data of the GraphQL operation. If the client sends
-   * `limit` or `cursor`, the REST response contains one page; otherwise, it contains the whole list.
+   * Finds the page of the list (a GraphQL connection) in the data of the GraphQL response. If the client sends `limit`
+   * or `cursor`, the REST response contains one page; otherwise, it contains the whole list.
    */
   list?: (data: Answered<Data>) => ConnectionPage;
-  /** Whether the endpoint returns a whitelist, with an `ETag` that clients may send in `If-None-Match`. */
+  /**
+   * `hasEntityTag` is true if the endpoint returns a whitelist. The response has an `ETag`, and clients may send this
+   * `ETag` in `If-None-Match`.
+   */
   hasEntityTag?: true;
   /** Returns the version of the whitelist entry or location in the response, which becomes the `ETag`. */
   versionOf?: (data: Answered<Data>) => number;
@@ -87,8 +90,8 @@ interface RouteOf<Data, Variables> {
 export type Route = RouteOf<never, never>;
 
 /**
- * Creates a row of the endpoint table. The parameter types let TypeScript check that the functions of the row fit the
- * GraphQL document of the row.
+ * Creates a row of the endpoint table. With the type parameters, TypeScript checks that the functions in `row` fit the
+ * GraphQL document in `row`.
  */
 const route = <Data, Variables>(row: RouteOf<Data, Variables>) => row as unknown as Route;
 

@@ -3,7 +3,7 @@ import type { PreparedOperation } from '../src/graphql/executor.ts';
 import type { Variables } from '../src/graphql/operation-plan.ts';
 import type { Answer } from '../src/http/responses/response.ts';
 
-/** The media type of a GraphQL request that a client can post to `/graphql` without a change. */
+/** The media type of a response that contains a GraphQL request. A client can post the response body to `/graphql`. */
 export const twinMediaType = 'application/graphql-request+json';
 
 /**

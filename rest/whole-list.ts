@@ -91,7 +91,7 @@ const end = ']}';
  * key of the request is revoked.
  *
  * @param breakOff a function that closes the client's connection after an error, so that the client does not treat the
- *   incomplete response as complete; returns false if there was no connection to close
+ *   incomplete response as complete. `breakOff` returns false if the request has no connection
  */
 export function wholeListBody(
   first: ListPart,
@@ -113,7 +113,7 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
       await context.reauthenticate();
       return readNext();
     });
-    // A part of the list can be empty, for example if the remaining items were deleted in the meantime.
+    // A part of the list can be empty, for example if a client deleted the last items while the gateway sent the list.
     if (part.items.length > 0) yield ',';
     yield* part.items;
     ({ next } = part);

@@ -19,8 +19,9 @@ import {
 const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 
 /**
- * The regular expression for a company name in JSON Schema. Other programming languages may not support `\p{L}` (any
- * letter), so this regular expression excludes only some characters up to U+009F and accepts all later characters.
+ * The regular expression for a company name in JSON Schema. The regular expression does not use `\p{L}` (any letter),
+ * because other programming languages may not support `\p{L}`. Up to U+009F, the regular expression accepts the same
+ * characters as `companyName`. The regular expression accepts all characters after U+009F.
  */
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
@@ -93,7 +94,8 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
     settings: t.field({
       type: 'JSON',
       nullable: true,
-      // The field `settings` costs 5, because the settings of each company need a separate read and can be large.
+      // The cost of the field `settings` is 5 instead of 1, because company settings can be large, and an additional
+      // SQL statement reads the settings.
       complexity: { field: 5, multiplier: 1, reads: true },
       description: 'Settings of the company: any JSON object.',
       resolve: ({ id }, _, context) => context.services.companies.settingsOf(context, id),

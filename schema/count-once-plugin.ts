@@ -14,12 +14,12 @@ declare global {
   }
 }
 
-/** The results of the database reads of each request, by the name of the read. */
+/** For each request, the results of its database reads. The key of a result is the name of the database read. */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Runs the database read with a given name only once in a request. Each further call with this name returns the result
- * of the first call.
+ * Calls `ask` only once in a request for each name of a database read. Each further call of `once` with the same name
+ * returns the result of the first call.
  */
 function once<Answer>(request: object, name: string, ask: () => Promise<Answer>): Promise<Answer> {
   const answers = answersOf.get(request) ?? new Map<string, Promise<unknown>>();
@@ -32,7 +32,7 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 /**
  * A plugin that counts each list only once in a request, because PostgreSQL must read the whole list to count it. With
  * aliases, a client can select `totalCount` of one list several times in a request. If a client selects a page several
- * times with equal arguments, the gateway also reads the page only once. In a mutation, the plugin has no effect: the
+ * times with equal arguments, the gateway reads the page only once. In a mutation, the plugin has no effect: the
  * gateway reads and counts every selected list separately.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {

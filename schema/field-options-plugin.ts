@@ -13,8 +13,8 @@ import { defaultPageSize } from './pagination.ts';
 const pluginName = 'fieldOptions';
 
 declare global {
-  // TypeScript merges each interface below with the Pothos interface of the same name, so both need the same type
-  // parameters.
+  // TypeScript merges `Plugins` and `FieldOptions` with the Pothos interfaces of the same names. Merged interfaces must
+  // have the same type parameters.
   /* eslint-disable @typescript-eslint/no-namespace, @typescript-eslint/no-unused-vars */
   export namespace PothosSchemaTypes {
     export interface Plugins<Types extends SchemaTypes> {
@@ -46,34 +46,40 @@ declare global {
 }
 
 /**
- * The cost of a GraphQL field. `field` is the cost without the subfields that a client selects. The gateway multiplies
- * the costs of the selected subfields by the page size, or by `multiplier` if the field has no page size.
+ * The cost of a GraphQL field. `field` is the cost without the subfields that a client selects. If the field has a page
+ * size, the gateway multiplies the costs of the selected subfields by the page size. If the field has no page size, the
+ * gateway multiplies the costs of the subfields by `multiplier`.
  */
 interface FieldCost {
   field: number;
-  /** Computes the cost of the field from its arguments, in place of the constant `field`. */
+  /**
+   * Computes the cost of the field from its arguments. If `fieldOf` is given, the gateway ignores the constant `field`.
+   */
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * With `wholeReads`, the gateway multiplies the cost of a subfield that reads the database by at least the number of
-   * items on the page (or of rows in the request). The cost of a subfield that does not read the database is multiplied
-   * by at most `multiplier`.
+   * With `wholeReads`, the gateway compares `multiplier` with the number of items on the page (or of rows in the
+   * request). The gateway multiplies the cost of a subfield that reads the database by the larger number. The gateway
+   * multiplies the cost of any other subfield by the smaller number.
    */
   wholeReads?: boolean;
   /**
    * Whether the gateway reads the database to resolve the field. If `reads` is omitted, only a field that returns
-   * objects counts as a read. With `reads: false`, the fields of the returned object cost as much as the fields of the
-   * parent object.
+   * objects counts as a read. With `reads: false`, the gateway multiplies the cost of the field and the costs of its
+   * subfields by the same number.
    */
   reads?: boolean;
   /**
    * Whether a query with this field always waits for a slot of the concurrency limit, even if the query has a low cost.
-   * Set `isHeavy` for a field that can read many rows at a low cost.
+   * Set `isHeavy` for a field that has a low cost, although the field can read many rows.
    */
   isHeavy?: boolean;
-  /** Computes the maximum number of list items from the arguments of the field, in place of `multiplier`. */
+  /**
+   * Computes the maximum number of list items from the arguments of the field. If `itemsOf` is given, the gateway
+   * ignores `multiplier`.
+   */
   itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
-  /** The default page size, for a field that returns pages and defines its own cost. */
+  /** The default page size of a field that returns pages. */
   pageSize?: number;
 }
 
@@ -84,9 +90,9 @@ interface FieldCost {
  * the error codes of the fields that an endpoint uses. A field with the argument `first` and without its own cost gets
  * a cost that depends on the page size.
  *
- * The plugin also makes the root fields of queries and mutations nullable. If the root fields were not nullable, an
- * error in one root field would remove the data of all root fields. A root field is null only when it has an error,
- * because its resolver never returns null (docs/contract.md#nullability-of-root-fields).
+ * The plugin also makes the root fields of queries and mutations nullable. When a root field has an error, the other
+ * nullable root fields keep their data. A root field is null only when it has an error, because its resolver never
+ * returns null (docs/contract.md#nullability-of-root-fields).
  */
 class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(fieldConfig: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {

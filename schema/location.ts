@@ -195,7 +195,7 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
  */
 const longestStayCost = 8_000;
 
-/** Returns the cost of a change of a location, which depends on the changed fields. */
+/** Returns the cost of a change of a location. A change of the maximum stay costs more than any other change. */
 const updateCost = ({ input }: Readonly<Record<string, unknown>>) =>
   typeof input === 'object' && input !== null && 'longestStayHours' in input ? longestStayCost : 1;
 

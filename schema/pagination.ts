@@ -14,7 +14,7 @@ export const pageSize = wholeNumber(1, maxPageSize);
 
 const encodeCursor = (id: string) => Buffer.from(id).toString('base64url');
 
-/** Matches a cursor, which is an id of 36 characters in base64url encoding. */
+/** The regular expression for a cursor. A cursor is the base64url encoding of an id, and has 48 characters. */
 const cursorForm = /^[\w-]{48}$/;
 const notACursor = 'Must be a cursor that this list returned';
 
@@ -78,8 +78,8 @@ export async function keysetConnection<Item extends { id: string }>(
 }
 
 /**
- * An empty list. For a REST request whose list the REST API itself reads from the database, the GraphQL resolver
- * returns an empty page.
+ * A list without items. For some REST requests, such as a request for a whole list, the REST code itself reads the list
+ * from the database. The GraphQL resolver then returns an empty page.
  */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 

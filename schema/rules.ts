@@ -18,9 +18,9 @@ function isText(value: string): boolean {
   return value.isWellFormed() && !controlCharacter.test(value);
 }
 
-// A check in code (`refine`) does not appear in the generated JSON Schema, so `meta` describes the check there, for
-// example with a regular expression. The regular expressions of the validation rules use only syntax that other
-// programming languages also support.
+// A check in code (`refine`) does not appear in the generated JSON Schema. The method `meta` therefore adds a
+// description of the check to the JSON Schema, for example a regular expression. The regular expressions of the
+// validation rules use only syntax that other programming languages also support.
 
 /**
  * Whether a text has at most `max` characters. A character is a Unicode code point, as in `maxLength` of JSON Schema. In
@@ -39,8 +39,9 @@ export const text = (max: number) =>
 
 /**
  * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
- * same way as to an unknown identifier. The rule cuts a malformed identifier to the maximum length of `details.value`
- * in an error, and replaces each character that the database cannot store by U+FFFD.
+ * same way as to an unknown identifier. The rule shortens a malformed identifier to the maximum length of
+ * `details.value` in an error. If the database cannot store a character of the identifier, the rule replaces the
+ * character by U+FFFD.
  */
 export const identifier = z
   .string()
@@ -84,8 +85,9 @@ export const emptyOr = (
 
 /**
  * Whether a value is an object. A check that compares several fields of an object uses this function as its option
- * `when`. Without `when`, Zod would skip such a check if any field had an invalid type, and the error would not list
- * all invalid fields. A check with the option `when` must therefore handle fields of invalid types.
+ * `when`. Without the option `when`, Zod would skip the check if any field had an invalid type. The error would then
+ * not list all invalid fields. With `when`, Zod runs the check even if fields have invalid types, so the check must
+ * handle these types.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;
@@ -135,15 +137,15 @@ export const wholeNumber = (minimum: number, maximum = maxGraphInt) =>
 export const expectedVersion = wholeNumber(0).nullish();
 
 /**
- * The limits of a JSON object with arbitrary content (docs/contract.md#settings). The JSON objects must be small,
- * because a list of companies contains the object `settings` of each company.
+ * The limits of a JSON object with arbitrary content, such as the settings of a company (docs/contract.md#settings).
+ * The settings must be small, because a list of companies contains the settings of each company.
  */
 const maxObjectLevels = 10;
 const maxObjectKibibytes = 16;
 
 /**
- * Validates a JSON object with arbitrary content. The rule limits the depth and the size of the object, and rejects
- * members and values that the gateway could not return unchanged.
+ * Validates a JSON object with arbitrary content. The rule limits the depth and the size of the object. The rule also
+ * rejects texts that the database cannot store, and numbers that JavaScript cannot represent exactly.
  */
 export const freeObject = z.custom<Record<string, unknown>>((value) => freeObjectFault(value) === undefined, {
   error: ({ input }) => freeObjectFault(input),

@@ -92,8 +92,8 @@ builder.subscriptionField('locationStatusChanged', (t) =>
 );
 
 /**
- * The maximum number of locations that a client can watch with one subscription. A page of locations also has at most
- * 100 locations.
+ * The maximum number of locations that a client can watch with one subscription. `maxWatchedLocations` equals the
+ * maximum number of locations on one page.
  */
 const maxWatchedLocations = 100;
 

@@ -40,8 +40,8 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
  * @throws {ServiceError} `VALIDATION_ERROR` when the time range is empty or too long
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
-  // Without `to`, the time range ends at the current time, rounded up to the next second. Because of the rounding,
-  // several `usage` fields of one request usually get the same default time range.
+  // Without `to`, the time range ends at the current time, rounded up to the next second. Because the end is rounded,
+  // all `usage` fields of one request usually get the same default time range.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());

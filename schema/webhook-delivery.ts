@@ -54,7 +54,10 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   }),
 });
 
-/** The approximate number of attempts after which the gateway stops sending a message. */
+/**
+ * The number of attempts from which the gateway computes the cost of the field `attempts`. The gateway stops sending a
+ * message after about 20 attempts.
+ */
 const usualAttempts = 20;
 /** The cost of the field `body` of a webhook delivery. */
 const bodyComplexity = 20;

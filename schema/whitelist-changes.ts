@@ -11,8 +11,8 @@ import { WhitelistEntry } from './whitelist.ts';
 const defaultFeedPageSize = 1000;
 
 /**
- * The cost options of one page of the whitelist feed. A page of any size costs one rate limit point, unless the query
- * selects fields of whitelist entries that need a separate database read.
+ * The options for the cost of one page of the whitelist feed. A page of any size costs one rate limit point. A page
+ * costs more if the query selects fields of whitelist entries for which the gateway reads the database again.
  */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 

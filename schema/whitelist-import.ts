@@ -14,8 +14,8 @@ import { identifier } from './rules.ts';
 
 /**
  * The validation rule of the argument `entries` checks only the number of rows in an import. The gateway later
- * validates each row separately, because an import stores its valid rows even if other rows are invalid, except in the
- * mode REPLACE.
+ * validates each row separately. In all import modes except REPLACE, an import stores the valid rows even if other rows
+ * are invalid.
  */
 const entriesRule = z
   .array(z.unknown())
@@ -123,9 +123,9 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rows: t.field({
       type: [ImportRow],
       description: 'The rejected rows, in the order of the request.',
-      // The cost computation assumes that the gateway rejects at most 200 rows of an import. In practice, even an
-      // import of 10,000 rows rejects only a few rows. With `wholeReads`, the gateway nevertheless charges a selected
-      // field that reads the database for every row of the import.
+      // Even an import of 10,000 rows usually rejects only a few rows, so the gateway multiplies the costs of most
+      // selected fields by at most 200. If a selected field reads the database, `wholeReads` removes this maximum: the
+      // gateway multiplies the cost of the field by the number of all rows, and at least by 200.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),

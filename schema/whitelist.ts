@@ -139,7 +139,7 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
 
 /**
  * Converts the input of a client to the values of a whitelist entry. If the client omits an optional value, the value
- * becomes null; only `hours` and `maxEntries` then stay unchanged.
+ * becomes null. There are two exceptions: omitted `hours` and omitted `maxEntries` leave the stored values unchanged.
  */
 export function entryValues(input: z.output<typeof whitelistEntryRule>): WhitelistEntryValues {
   return {

@@ -41,8 +41,9 @@ export interface AppDependencies extends GuardDependencies {
   /** The time intervals (brownouts) during which deprecated REST routes are temporarily switched off. */
   brownouts: readonly Brownout[];
   /**
-   * Returns three states for /readyz: whether the database is available, whether the rate limiter uses its fallback,
-   * and whether notices from other gateway processes arrive late.
+   * Returns three states for /readyz. `database` is the state of the database. `limiter` is `fallback` while the rate
+   * limiter counts points in the memory of the process instead of Redis. `notices` is `late` while notices from other
+   * gateway processes arrive late.
    */
   readiness: () => Promise<{
     database: DatabaseState;
@@ -113,7 +114,8 @@ export function createApp(dependencies: AppDependencies): {
       state,
       showsCost: requestHeader(c, 'x-query-cost') === 'true',
     };
-    // Object.assign copies the two contexts in 0.6 µs in V8, while an object literal with two spreads takes 13 µs.
+    // In V8, `Object.assign` merges `context` and `own` about 20 times as fast as the object literal
+    // `{ ...context, ...own }` (0.6 µs instead of 13 µs).
     const graphContext = Object.assign({}, context, own);
     return graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
   });

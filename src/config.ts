@@ -265,7 +265,8 @@ export class ConfigError extends Error {}
 /**
  * Reads the settings from environment variables. An environment variable with an empty value counts as not set.
  *
- * @throws {ConfigError} with the names of all invalid variables
+ * @throws {ConfigError} when an environment variable is invalid. The error message contains the names of all invalid
+ *   variables
  */
 export function loadConfig(env: Record<string, string | undefined>): Config {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));

@@ -81,14 +81,14 @@ export interface Context {
    */
   cutConnection(): boolean;
   /**
-   * Receives a list from the resolver of the list when the REST response contains the whole list instead of one page.
-   * For a response with the whole list, the resolver only validates the request and passes the list to `takeWholeList`.
-   * The REST layer reads the items of the whole list as JSON text from the database.
+   * The function `takeWholeList` exists only if the REST response contains a whole list instead of one page. For a
+   * response with the whole list, the resolver of the list only validates the request and passes the list to
+   * `takeWholeList`. The REST layer reads the items of the whole list as JSON text from the database.
    */
   takeWholeList?: ((list: WholeList) => void) | undefined;
   /**
-   * Whether the gateway streams the response to the client. While it streams a response, the gateway reads each large
-   * value from the database just before it writes this value to the response (see large-values.ts).
+   * Whether the gateway streams the response to the client. In a streamed response, the gateway reads each large value
+   * from the database just before the gateway writes the value to the response (see large-values.ts).
    */
   defersLargeValues?: boolean | undefined;
   /**

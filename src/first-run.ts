@@ -46,7 +46,10 @@ export async function welcome(
   }
 }
 
-/** What the first start must still create: the operator's key, the demo data, both, or neither. */
+/**
+ * Whether the gateway must still create the operator's key at its first start, and whether the gateway must still
+ * create the demo data.
+ */
 interface Missing {
   operatorKey: boolean;
   demoData: boolean;

@@ -258,7 +258,8 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     metrics,
     endStreams: () => stopping.abort(),
     async close() {
-      // The usage recorder is closed after the last requests, because each request ends with its usage record.
+      // Each request writes a usage record at its end. The gateway therefore closes the usage recorder only after the
+      // last requests have ended.
       const lastRequests = waitForLastRequests().then((requests) => {
         if (requests > 0) {
           log.error(

@@ -34,8 +34,8 @@ export interface JsonPage {
 }
 
 /**
- * A list that one response can contain as a whole, without pages. The database writes the list as JSON text, so the
- * gateway process does not have to parse and serialize each row.
+ * A list that one response can contain as a whole, without pages. The database writes the rows of the list as JSON
+ * text, so the gateway process does not parse and serialize the rows.
  */
 export interface WholeList {
   /**

@@ -89,9 +89,9 @@ async function authenticate(secret: string | undefined): Promise<Key> {
   return key;
 }
 
-// Each API key has a rate limit for a long time window and a rate limit for a short time window. For both time windows
-// of each API key, Redis has a list with the times of the requests. The middleware checks both rate limits in one round
-// trip to Redis.
+// Each API key has a rate limit for a long time window and a rate limit for a short time window. For each API key and
+// each time window, Redis has one list with the times of the requests. The middleware checks both rate limits in one
+// round trip to Redis.
 
 const redis = new Redis(REDIS_URL!, { maxRetriesPerRequest: 1, enableOfflineQueue: true }) as Redis & {
   take(

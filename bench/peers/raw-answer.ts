@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// This plain Node HTTP server shows the maximum number of requests per second in a benchmark case on this machine.
-// Without any checks, the plain Node server answers every request with the response that is stored in the file
-// ANSWER_FILE.
+// The benchmark measures how many requests per second this plain Node HTTP server answers. The result is the maximum
+// number of requests per second that a benchmark case can reach on this machine. The plain Node server checks nothing,
+// and answers every request with the response in the file ANSWER_FILE.
 
 const { status, headers, body } = JSON.parse(readFileSync(process.env.ANSWER_FILE!, 'utf8')) as {
   status: number;

@@ -54,8 +54,8 @@ const services = {
 } as Partial<Services> as Services;
 
 /**
- * Removes fields from a GraphQL type, because the library SOFA selects all fields of a type. The type keeps only the
- * fields that the equivalent REST route of the gateway returns.
+ * Removes fields from a GraphQL type. The library SOFA returns all fields of a type, but the equivalent REST route of
+ * the gateway returns only the remaining fields.
  */
 function removeFields(type: string, ...names: string[]): void {
   const fields = (schema.getType(type) as GraphQLObjectType).getFields();

@@ -50,8 +50,8 @@ const graph = (name: string, query: (run: number) => string, variables?: (run: n
 const atPriceOfContract = (shape: Shape): Shape => ({ ...shape, priceOfContract: true });
 
 /**
- * Returns the beginning of a GraphQL field with the id of the large location, such as `parkingSessions(locationId:
- * "…"`.
+ * Returns the name and the arguments of a GraphQL field that reads a list of the large location. `rest` contains
+ * further arguments and the closing parenthesis.
  */
 const of = (list: string, rest: string) => `${list}(locationId: "${large}"${rest}`;
 const entryFields =

@@ -2,8 +2,8 @@ import { markdownTable } from '../markdown-table.ts';
 import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
-// A request may need at most `maxMilliseconds` of processor time per rate limit point, and at most `maxTimesMedian`
-// times the median of all kinds of requests.
+// The processor time of a request per rate limit point has two limits. The first limit is `maxMilliseconds`. The second
+// limit is the median of all kinds of requests, multiplied by `maxTimesMedian`.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;
@@ -12,10 +12,7 @@ const maxTimesMedian = 6;
 export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): number =>
   (gatewayMs + postgresMs) / points;
 
-/**
- * Returns the maximum processor time per rate limit point, in milliseconds: the lower of `maxMilliseconds` and
- * `maxTimesMedian` times the median of all kinds of requests.
- */
+/** Returns the lower of the two limits of the processor time per rate limit point, in milliseconds. */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));
 

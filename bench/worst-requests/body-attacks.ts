@@ -10,8 +10,8 @@ import type { WorstWorld } from './seed.ts';
  */
 const largestBody = 16 * 1024 * 1024 - 1000;
 /**
- * The number of repeated JSON values in a request body with many values. The gateway allows 150,000 JSON values in a
- * body, so 1,000 values remain for the other parts of the body.
+ * The number of repeated JSON values in a request body with many values. `mostValues` is lower than the gateway's limit
+ * of 150,000 JSON values, because the body also contains other values.
  */
 const mostValues = 149_000;
 const deepestNesting = 34;

@@ -16,7 +16,8 @@ const instant = (daysAgo: number, minutes: number) =>
 const usageFields = 'hour surface operation requests refused errors';
 
 /**
- * Returns a GraphQL query that reads the usage of an API key under many aliases, each for a slightly different month.
+ * Returns a GraphQL query that selects the usage of an API key under many aliases. Each alias selects the usage of 30
+ * days that begin at a different minute.
  */
 const usage = ({ busyKeyId }: WorstWorld) =>
   `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { ${usageFields} } }`)} }`;

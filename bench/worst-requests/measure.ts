@@ -11,7 +11,7 @@ import type { SpendJob, SpendResult } from './spend.ts';
 /** The effect of one kind of expensive requests (an attack) on gate decisions. All delays are in milliseconds. */
 export interface AttackResult {
   attack: string;
-  /** The delays of gate decisions before the expensive requests, without load. */
+  /** The delays of gate decisions before the benchmark sends the first expensive request. */
   quiet: number[];
   /** The longest delay of a gate decision while the gateway handles a single expensive request. */
   largestOfOne: number;

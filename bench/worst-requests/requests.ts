@@ -11,8 +11,7 @@ export interface AttackRequest {
 }
 
 /**
- * A kind of expensive request. Each request of this kind takes as much time in the gateway as the limits for requests
- * allow.
+ * A kind of expensive request. Each request of this kind is as expensive as the request limits of the gateway allow.
  */
 export interface Attack {
   name: string;

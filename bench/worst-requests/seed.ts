@@ -14,7 +14,8 @@ export interface WorstWorld extends World {
    */
   spenderSecret: string;
   /**
-   * The id of an API key with many usage records, which has the same scope as the API key for the expensive requests.
+   * The id of an API key with many usage records. This API key has the same scope as the API key with the secret
+   * `spenderSecret`.
    */
   busyKeyId: string;
 }
@@ -32,8 +33,8 @@ const oldSettingsBytes = 16 * 1024 * 1024;
 const importRecords = 60;
 const importedEntries = 10_000;
 /**
- * The number of hours for which one seeded API key has usage records, with `usedOperations` different operations in
- * each hour.
+ * One seeded API key has usage records for `usageHours` hours. In each hour, the API key has used `usedOperations`
+ * different operations.
  */
 const usageHours = 31 * 24;
 const usedOperations = 50;

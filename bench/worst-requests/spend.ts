@@ -23,11 +23,11 @@ export interface SpendJob {
 export interface SpendResult {
   seconds: number;
   /**
-   * The number of responses for each HTTP status. `statuses[0]` is the number of requests without a response, plus the
-   * number of responses that the client did not read.
+   * The number of requests for each HTTP status of the response. The status 0 counts each request without a response,
+   * and each request whose response the client did not read to the end.
    */
   statuses: Record<number, number>;
-  /** The beginning of one response, from which the user of the benchmark can see what the requests do. */
+  /** The beginning of one response. This text shows the user of the benchmark what the requests do. */
   sample: string;
 }
 
@@ -55,8 +55,8 @@ async function spend({
   async function send({ path, body, ...options }: AttackRequest): Promise<number> {
     const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
     request.on('error', () => undefined);
-    // If the gateway rejects a request body that the client is still sending, the gateway closes the connection, and
-    // the client gets a connection error even if it has already read the response. Therefore, the client ignores
+    // If the gateway rejects a request before the client has sent the whole body, the gateway closes the connection.
+    // The client then gets a connection error, even after the client has read the response. The client ignores such
     // connection errors.
     request.once('socket', (socket) => socket.on('error', () => undefined));
     request.end(body);

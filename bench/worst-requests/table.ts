@@ -2,8 +2,8 @@ import { markdownTable } from '../markdown-table.ts';
 import type { RecordedWorst } from '../recorded.ts';
 import type { AttackResult } from './measure.ts';
 
-// The constants `mostDelayMs` and `mostRatio` limit how much one API key may slow down the gate decisions of other
-// companies.
+// While one API key sends expensive requests, the benchmark measures gate decisions for companies that send no
+// expensive requests. The constants `mostDelayMs` and `mostRatio` limit the delay of these gate decisions.
 
 const mostDelayMs = 250;
 const mostRatio = 5;
@@ -20,8 +20,8 @@ function p99(delays: readonly number[]): number {
 }
 
 /**
- * Returns the delays of the gate decisions in one minute: first all delays during the expensive requests, and then, for
- * the rest of the minute, delays that were measured without load.
+ * Combines measured delays of gate decisions into the delays of one minute. The minute begins with all delays that were
+ * measured during the expensive requests. Delays that were measured without load fill the rest of the minute.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -30,8 +30,8 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 }
 
 /**
- * Maps the name of each kind of expensive request to its figures. The benchmark measures the delays without load again
- * before each kind of expensive request, and the function computes one p99 from all delays without load.
+ * Maps the name of each kind of expensive request to its figures. Before each kind of expensive request, the benchmark
+ * measures delays without load. The function computes one p99 from all delays that were measured without load.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);

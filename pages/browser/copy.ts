@@ -35,7 +35,10 @@ export function bindCopyButton(button: HTMLButtonElement, textOf: () => string, 
   button.addEventListener('click', () => void copy());
 }
 
-/** Adds a copy button to each code block of the page, unless the browser allows no access to the clipboard. */
+/**
+ * Adds a copy button to each code block of the page. If the page cannot use the clipboard, the function adds no
+ * buttons.
+ */
 export function offerCopies(): void {
   if (!navigator.clipboard) return;
   for (const block of document.querySelectorAll('.code')) {

@@ -22,8 +22,8 @@ export function Editors({ cursor }: { cursor: number | undefined }) {
     for (const [editor, label] of labels) {
       editor?.setOption('screenReaderLabel', label);
       if (editor) editor.getScrollerElement().tabIndex = 0; // a user can now scroll the editor with the keyboard
-      // This key map makes the editor ignore the Tab key, so the browser moves the focus out of the editor. Keyboard
-      // users could not leave an editor that handles the Tab key (WCAG 2.1.2).
+      // This key map makes the editor ignore the Tab key, so the browser moves the focus out of the editor. If the
+      // editor handled the Tab key, a user without a mouse could not leave the editor (WCAG 2.1.2).
       editor?.addKeyMap({ Tab: false, 'Shift-Tab': false });
     }
   }, [queryEditor, variableEditor, responseEditor]);

@@ -25,7 +25,7 @@ function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent
  * Fills the variables of an explorer tab with a location and a plate that the user's API key may read. The function
  * keeps values that the user has written. The function replaces only an empty `locationId`, the example plate, and
  * values that it filled in for the previous API key (`former`). An example parking event gets a new identifier and the
- * current time, because the gateway ignores a parking event whose identifier it already knows.
+ * current time. With the old identifier, the gateway would not record another parking event.
  *
  * @param text the variables as the JSON text in the editor
  * @returns the variables with the new values, as JSON text. When no value can be replaced, or when `text` is not valid

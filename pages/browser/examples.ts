@@ -12,7 +12,7 @@ export const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumb
  */
 export const noLocation = '';
 
-/** Returns the time of an example parking event, and an identifier that contains this time. */
+/** Returns the two fields of an example parking event that depend on the time: `eventId` and `occurredAt`. */
 export const exampleEvent = (at: Date) => ({
   eventId: `explorer-${at.getTime()}`,
   occurredAt: at.toISOString(),
@@ -68,7 +68,7 @@ query MayEnter($locationId: ID!, $plate: PlateInput!) {
   },
   {
     query: `# Why may a vehicle not enter?
-# The permit of this one ended yesterday in the demo data.
+# In the demo data, the permit of RAK V 9934 ended yesterday.
 query WhyRefused($locationId: ID!, $plate: PlateInput!) {
   plateAccess(locationId: $locationId, plate: $plate) {
     allowed
@@ -91,8 +91,8 @@ query WhyRefused($locationId: ID!, $plate: PlateInput!) {
     },
   },
   {
-    query: `# How much of its quota does a unit use, and how much
-# of a pass is left? The demo data has both.
+    query: `# How many vehicles use each quota, and how many entries
+# of a pass are left? The demo data has quotas and a pass.
 query QuotaAndPass($locationId: ID!, $passOf: String!) {
   location(id: $locationId) {
     quotas(first: 5) {

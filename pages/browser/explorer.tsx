@@ -62,8 +62,8 @@ function Explorer(props: {
       variables: example.variables ? JSON.stringify(example.variables, null, 2) : '',
     }));
     if (!linked.query) return examples;
-    // On the first visit of a user, GraphiQL opens the first tab in `defaultTabs`, and ignores the properties `query`
-    // and `variables`.
+    // On the first visit of a user, GraphiQL ignores the properties `query` and `variables`, and opens the first tab in
+    // `defaultTabs`. The operation of the link must therefore be in the first tab.
     const first = { query: early.query ?? linked.query, variables: linked.variables ?? null };
     return [first, ...examples.filter(({ query }) => query !== linked.query)];
   });
@@ -105,8 +105,8 @@ const retrySeconds = 10;
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
     const response = await fetch('/graphql/schema.graphql').catch(() => undefined);
-    // A response with status 200 may not contain the complete schema, because the download was interrupted, or because
-    // a proxy sent another page.
+    // A response with status 200 can contain only a part of the schema, if the download was interrupted. The response
+    // can also contain another page, which a proxy sent.
     const schema =
       response?.ok &&
       (await response

@@ -1,7 +1,7 @@
 import type { ExampleValues } from './example-variables.ts';
 import { deviceStorage } from './storage.ts';
 
-/** The name of the local storage item that contains the values that the explorer filled into each tab. */
+/** The name under which the local storage contains the values of the explorer for each tab. */
 const storedValuesName = 'parking-gateway:filled-values';
 
 /**
@@ -14,8 +14,8 @@ export function loadFilledValues(): Map<string, ExampleValues> {
     const stored: unknown = JSON.parse(deviceStorage.getItem(storedValuesName) ?? '{}');
     return new Map(Object.entries((stored ?? {}) as Record<string, ExampleValues>));
   } catch {
-    // If the text in the local storage is damaged, the explorer does not know which values it has filled into the
-    // stored tabs, so it does not replace these values.
+    // If the text in the local storage is damaged, the function returns an empty map. With an empty map, the explorer
+    // replaces no values in the stored tabs.
     return new Map();
   }
 }

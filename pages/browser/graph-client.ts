@@ -35,12 +35,12 @@ export function createFetcher(currentKey: () => string): Fetcher {
       next: () =>
         results.next().catch(async (error: unknown) => {
           // When the gateway rejects a subscription, the response is JSON and not an event stream. The client returns
-          // this JSON as the next result of the subscription.
+          // the JSON of this response as the next result of the subscription.
           if (!(error instanceof NetworkError) || !error.response) throw error;
           return { done: false, value: (await (error.response as Response).json()) as ExecutionResult };
         }),
-      // The function `return` closes the stream at once. If `subscribe` were an async generator, the stream would stay
-      // open until the next result.
+      // The function `return` closes the stream of the subscription at once. An async generator would close the stream
+      // only after the next result arrived, so `subscribe` is not an async generator.
       return: () => results.return!(undefined),
       [Symbol.asyncIterator]() {
         return this;

@@ -37,7 +37,10 @@ document.addEventListener('keydown', (event) => {
 });
 filter();
 
-/** Opens the section with the entry of the API reference that the page address names after `#`. */
+/**
+ * Opens the section with the target entry of the page address. The part of the page address after `#` is the id of the
+ * target entry.
+ */
 function openTarget(): void {
   const target = document.getElementById(location.hash.slice(1));
   const section = target?.closest('details.section') as HTMLDetailsElement | null | undefined;
@@ -67,7 +70,7 @@ function mark(id: string): void {
 }
 
 const contents = document.querySelector('.contents')!;
-// The script assumes that the user reads the entry at 15 % of the window's height, measured from the top.
+// The script marks the entry at 15 % of the window's height, measured from the top.
 const reading = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) mark(target.id);

@@ -28,9 +28,9 @@ export function Console() {
     if (!opened || !graph) return undefined;
     const { viewer, secret } = opened;
     let isOpen = true;
-    // Only the first call of `close` has an effect, so that a late response to a request with an earlier API key cannot
-    // sign the user out after the user has entered another API key. After `close`, the form for the API key is empty,
-    // even if the device remembers the API key of another tab.
+    // For each API key, only the first call of `close` has an effect. After the user has entered another API key, a
+    // late response to a request with the earlier API key therefore cannot sign the user out. After `close`, the form
+    // for the API key is empty, even if the device remembers the API key of another tab.
     function close(message?: string) {
       if (!isOpen) return;
       isOpen = false;

@@ -85,8 +85,8 @@ function textOf(file: BufferSource): string {
 /**
  * Reads the rows of a CSV file (RFC 4180) with a header.
  *
- * @throws {Error} when the file is not in UTF-8, is not valid CSV, has a repeated or unknown column, or has a malformed
- *   `maxEntries`. If the fault is in one line or row, the error message contains the number of the line or row.
+ * @throws {Error} when the file is not valid UTF-8 or not valid CSV, when a column is repeated or unknown, or when a
+ *   `maxEntries` is malformed. If one line or row is faulty, the error message contains the number of the line or row.
  */
 export function readEntries(file: BufferSource): WhitelistEntryInput[] {
   const text = textOf(file);

@@ -11,7 +11,8 @@ import { FailureNotice } from './ui/view-state.tsx';
 /**
  * Asks the user for an API key, and sends a request to check whether the gateway accepts the key.
  *
- * @param props.first the stored API key, which is checked immediately; an empty text if no key is stored
+ * @param props.first the stored API key, which the form checks immediately. If no API key is stored, `first` is an
+ *   empty text
  * @param props.refusal the error message with which the gateway rejected the last API key
  */
 export function KeyForm(props: {

@@ -7,7 +7,10 @@ import { useSyncExternalStore } from 'react';
 export const viewNames = ['sites', 'whitelist', 'why', 'key', 'webhooks', 'keys', 'audit'] as const;
 export type ViewName = (typeof viewNames)[number];
 
-/** The view that the console shows, and the id of the object in this view, both from the page's address. */
+/**
+ * The view that the console shows, and the id of the object in this view. The page's address contains the view and the
+ * id.
+ */
 export interface Place {
   view: ViewName;
   id: string | undefined;
@@ -15,7 +18,7 @@ export interface Place {
 
 const idForm = /^[\w-]{1,64}$/;
 
-/** Reads the view and the id of its object from the part of the address after `#`. */
+/** Reads the view, and the id of the object in the view, from the part of the address after `#`. */
 function placeOf(hash: string): Place {
   const [, view = '', id = ''] = hash.split('/');
   const known = viewNames.find((name) => name === view) ?? 'sites';

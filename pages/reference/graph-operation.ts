@@ -37,8 +37,9 @@ const takesNothing = (field: GraphQLField<unknown, unknown>) =>
   !field.args.some((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
 
 /**
- * Returns the fields of a GraphQL type that an example operation selects: `nodes` and `pageInfo` of a connection, and
- * the scalar fields, the enum fields and the objects in `ownedTypes` of every other type.
+ * Returns the fields of a GraphQL type that an example operation selects. From a connection, an example operation
+ * selects `nodes` and `pageInfo`. From any other type, an example operation selects the scalar fields, the enum fields,
+ * and the objects whose type is in `ownedTypes`.
  */
 function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string {
   const named = getNamedType(type);
@@ -59,13 +60,13 @@ function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string
 const isList = (type: GraphQLOutputType): boolean =>
   isNonNullType(type) ? isList(type.ofType) : isListType(type);
 
-/** The types of nested objects whose fields are also selected in an example operation. */
+/** The types of nested objects that an example operation selects. */
 const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', 'PlateDifference']);
 const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
 
 /**
- * The nullable arguments that an example operation nevertheless contains. The argument `plate` is nullable because a
- * request contains either `plate` or `reading`.
+ * An example operation omits all nullable arguments except the arguments in `givenOfSeveral`. The argument `plate` is
+ * nullable because a request contains either `plate` or `reading`.
  */
 const givenOfSeveral = new Set(['plate']);
 

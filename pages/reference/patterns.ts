@@ -12,8 +12,8 @@ const words: Record<string, string> = {
 };
 
 /**
- * Returns the description of a regular expression in words. If `words` has no description of the regular expression,
- * the function returns the regular expression itself. A test fails when the API has a regular expression without a
+ * Returns the description of a regular expression from the table `words`. If the table contains no description, the
+ * function returns the regular expression itself. A test fails when the API has a regular expression without a
  * description.
  */
 export const patternInWords = (pattern: string): string => words[pattern] ?? pattern;

@@ -4,16 +4,16 @@ import type { Permission } from '../../prisma/generated/client/enums.ts';
 interface ActionRule {
   /** A description of the change for the API reference. */
   description: string;
-  /** The permission that an API key needs to read the content of a change of this kind. */
+  /** The permission that an API key needs to read the content of the recorded change. */
   readPermission: Permission;
-  /** Whether webhooks can subscribe to this kind of change. */
+  /** Whether webhooks can subscribe to the kind of change. */
   isWebhookEvent: boolean;
 }
 
 /**
  * The list of all kinds of changes that the gateway records. Audit records, webhook events, the GraphQL enum
- * `WebhookEvent` and hand-written SQL use the names in this list. The test test/storage/audit-actions.test.ts checks
- * that the names are the same in all these places.
+ * `WebhookEvent` and hand-written SQL use the names in this list. The test test/storage/audit-actions.test.ts compares
+ * the names in this list with the names in the code, in SQL and in the GraphQL enum.
  */
 export const auditActions = {
   'company.registered': {
@@ -179,13 +179,14 @@ export type WebhookEvent = {
 export const isAuditAction = (name: string): name is AuditAction => Object.hasOwn(auditActions, name);
 
 /**
- * Whether an API key with the given permissions may read the content of a recorded change. A record of another gateway
- * version can have a kind of change that this version does not know; no API key may read the content of this record.
+ * Whether an API key with the given permissions may read the content of a recorded change. A record that another
+ * version of the gateway wrote may have an unknown kind of change. No API key may read the content of a record with an
+ * unknown kind of change.
  */
 export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: string): boolean =>
   isAuditAction(action) && permissions.has(auditActions[action].readPermission);
 
-/** Whether a kind of change is an event to which webhooks can subscribe. */
+/** Whether webhooks can subscribe to an audit action, such as `company.updated`. */
 export const isWebhookEvent = (action: AuditAction): action is WebhookEvent =>
   auditActions[action].isWebhookEvent;
 

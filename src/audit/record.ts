@@ -68,7 +68,7 @@ export async function recordChanges(
   return id;
 }
 
-/** Returns the parameters of the SQL that `insertAuditRecord` returns. */
+/** Returns the values of the parameters in the SQL from `insertAuditRecord`. */
 export function auditParameters({ key, requestId }: { key: { id: string }; requestId: string }) {
   return {
     auditId: newId(),

@@ -22,13 +22,22 @@ export const insertRecords = namedStatement(
   ORDER BY r.n`,
 );
 
-/** The parameters of an audit record that `auditParameters` returns, in the order of the columns that they fill. */
+/**
+ * The names of the SQL parameters that `auditParameters` returns for an audit record. The names are in the order of the
+ * columns of the table `AuditRecord`.
+ */
 const authorParameters = ['auditId', 'auditApiKeyId', 'auditRequestId', 'auditTraceparent'] as const;
 
-/** The SQL list of the columns of a table with the authors of several changes. */
+/**
+ * The SQL list of columns for the author of a change. When one SQL statement writes several changes, a table with these
+ * columns contains the author of each change.
+ */
 export const authorColumns = columnList(authorParameters);
 
-/** SQL array parameters for the authors of several changes, with one array for each of `authorColumns`. */
+/**
+ * The SQL parameters for the authors of several changes. Each parameter is an array with the values of one column in
+ * `authorColumns`.
+ */
 export const authorArrayParameters = columnList(authorParameters, (_, name) => `$${name}::text[]`);
 
 /**
@@ -36,10 +45,11 @@ export const authorArrayParameters = columnList(authorParameters, (_, name) => `
  * appends a `FROM` clause to the returned SQL, and passes the parameters that `auditParameters` returns. For changes
  * that the gateway makes with Prisma, use `recordChange`.
  *
- * @param location the alias of a table with the `id` and `companyId` of the location
- * @param targetId an SQL expression for the id of the changed object. `changes` is an SQL expression for the JSON of
- *   the changed values
- * @param author the alias of a table with `authorColumns`, if the statement writes the changes of several authors
+ * @param location the alias of a table whose columns `id` and `companyId` describe the location
+ * @param targetId an SQL expression for the id of the changed object
+ * @param changes an SQL expression for the JSON of the changed values
+ * @param author the alias of a table with the columns `authorColumns`. `author` is omitted if the SQL statement writes
+ *   the change of only one author
  */
 export function insertAuditRecord(
   action: AuditAction,

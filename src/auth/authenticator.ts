@@ -13,15 +13,16 @@ import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 /** Finds the API key that belongs to the secret in the header `X-API-Key`. */
 export interface Authenticator {
   /**
-   * Returns the API key to which a secret belongs, or a promise of this key if the key is not cached.
+   * Returns the API key to which a secret belongs. If the API key is not in the cache, the function returns a promise
+   * of the API key.
    *
    * @throws {ServiceError} `UNAUTHORIZED`. The error message is the same for all invalid secrets; a missing secret has
    *   a different error message
    */
   authenticate(secret: string | undefined): AuthenticatedKey | Promise<AuthenticatedKey>;
   /**
-   * Looks up the API key of a secret only in the cache. Returns `undefined` when the gateway must look up the secret in
-   * the database, because the cache does not contain the secret.
+   * Looks up the API key of a secret only in the cache. Returns `undefined` if the cache contains no result for the
+   * secret.
    *
    * @throws {ServiceError} `UNAUTHORIZED` when the secret is invalid according to the cache
    */
@@ -32,11 +33,11 @@ export interface Authenticator {
    */
   knownSecretHashes: {
     has(secret: string | undefined): boolean;
-    /** Adds the hash of a new API key secret to this set. */
+    /** Adds the hash of a new API key secret to the set of known hashes. */
     add(hash: string): void;
     /**
-     * Reads the hashes of the newest secrets from the database after 5 s, because other processes may have issued new
-     * secrets. Further calls of `readSoon` before this read have no effect.
+     * Reads the hashes of the newest secrets from the database 5 s after the call, because other processes may have
+     * issued new secrets. Until this database read has ended, further calls of `readSoon` have no effect.
      */
     readSoon(): void;
   };
@@ -53,8 +54,8 @@ export interface Authenticator {
 const cachedForMs = 5_000;
 /**
  * The time for which the result of an API key look-up stays in the cache while Redis is unreachable, in milliseconds.
- * Without Redis, this process can miss the notice that an API key was revoked, and then accepts the revoked API key
- * until the cached look-up result expires.
+ * Without Redis, this process can miss the notice that an API key was revoked. The process then accepts the revoked API
+ * key until the result in the cache expires.
  */
 const cachedWithoutNoticesMs = 500;
 /** The maximum number of valid API keys in the cache. Each cached API key occupies about 1 KiB of memory. */
@@ -141,8 +142,9 @@ export async function createAuthenticator(options: {
   }
 
   /**
-   * A cache of the hashes of recently used secrets. The cache finds the HMAC hash of a secret by the SHA-256 digest of
-   * the secret, because computing the digest is seven times as fast as computing the hash.
+   * A cache of the hashes of recently used secrets. The key of each hash in the cache is the SHA-256 digest of the
+   * secret. The cache saves processor time, because computing the digest is seven times as fast as computing the HMAC
+   * hash.
    */
   const hashes = new LRUCache<string, string>({ max: maxCachedKeys });
 
@@ -211,8 +213,8 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
 type FoundSecret = Pick<ApiKeySecret, 'id' | 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 
 /**
- * Returns one API key for each given hash of a secret, in the order of the hashes. For a hash that belongs to no valid
- * API key of the environment, the returned array contains `undefined`.
+ * Returns one API key for each given hash of a secret, in the order of the hashes. If no valid API key of the given
+ * environment has a secret with this hash, the array contains `undefined` instead of an API key.
  */
 async function findKeys(
   prisma: PrismaClient,

@@ -5,24 +5,24 @@ import { isId } from '../ids.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { companyScope, locationScope } from './scope.ts';
 
-// An API key can give another API key at most the permissions, scope, limits and lifetime that the first key itself has
-// (docs/contract-keys.md#keys). An operator's key is an exception: it may give another API key higher rate limits than
-// the operator's key itself has. Without this exception, no new API key could have higher rate limits than the existing
-// API keys.
+// An administrator's key cannot give another API key more permissions, a larger scope, higher limits or a longer
+// lifetime than the administrator's key has (docs/contract-keys.md#keys). An operator's key is an exception: it may
+// give another API key higher rate limits than its own. The exception allows new API keys with higher rate limits than
+// all existing API keys.
 
 /**
- * The permissions, scope, limits and expiry that one API key gives to another API key. If a member such as
- * `permissions` is omitted, the grant contains no permissions.
+ * The permissions, scope, limits and expiry that one API key gives to another API key. An omitted member gives nothing:
+ * without `permissions`, the other API key gets no permissions.
  */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;
   companyIds?: readonly string[] | undefined;
   locationIds?: readonly string[] | undefined;
-  /** The hourly rate limit of the API key that receives the grant, in points. */
+  /** The hourly rate limit of the other API key, in points. */
   hourlyLimit?: number | undefined;
-  /** The burst rate limit of the API key that receives the grant, in points. */
+  /** The burst rate limit of the other API key, in points. */
   burstLimit?: number | undefined;
-  /** The time at which the API key that receives the grant expires, or null if this key never expires. */
+  /** The time at which the other API key expires; null if the other API key never expires. */
   expiresAt?: Date | null | undefined;
 }
 
@@ -36,8 +36,8 @@ const forbidden = (field: string, value: unknown, message: string) =>
   new ServiceError('FORBIDDEN', message, { field, value });
 
 /**
- * Checks that `key` gives another API key no more access than `key` itself has, and that the companies and locations in
- * `grant` exist.
+ * Checks that `grant` gives another API key only access that `key` itself has. Also checks that the companies and
+ * locations in `grant` exist.
  *
  * @throws {ServiceError} `FORBIDDEN` with the name of the field that would give the other API key too much access.
  *   `NOT_FOUND` for a location that is unknown or outside the scope of `key`
@@ -115,10 +115,9 @@ async function requireLocations(
 }
 
 /**
- * Checks that an API key may rotate or change another API key (the target key). `key` must have at least the
- * permissions, scope, limits and lifetime of the target key; for an operator's key, the limits do not matter. Without
- * this check, a client could rotate an API key that has more access than the client's own key, and would get the new
- * secret.
+ * Checks that the API key `key` may rotate or change another API key (the target key). The target key must not have
+ * more access than `key` (see `excessOf`). A client that rotates an API key gets the new secret. Without the check, the
+ * client could get the secret of an API key with more access.
  *
  * @throws {ServiceError} `FORBIDDEN`; the error message names the access that only the target key has
  */
@@ -131,10 +130,9 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 }
 
 /**
- * Describes what the target key has in addition to `key`: a permission, a later expiry, a larger scope or a higher rate
- * limit. If the target key has several such advantages over `key`, the description contains only the first advantage.
- * Returns `undefined` if the target key has no more access than `key`, or if `key` is an operator's key and the target
- * key has only higher rate limits.
+ * Describes the first access that the target key has and `key` lacks: a permission, a later expiry, a larger scope or a
+ * higher rate limit. Returns `undefined` if `key` has all access of the target key. If `key` is an operator's key, the
+ * function ignores the rate limits.
  */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));

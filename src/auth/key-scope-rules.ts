@@ -1,9 +1,9 @@
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 
-// Only a client with an operator's key can create an API key with an empty scope (no companies and no locations),
-// because the administrators of a company could not see or revoke this API key. The scope of an operator's key lists no
-// company and no location, because an operator's key has access to every company and location.
+// Only a client with an operator's key can create an API key with an empty scope (no companies and no locations). The
+// administrators of a company can neither see nor revoke an API key with an empty scope. The scope of an operator's key
+// lists no company and no location, because an operator's key has access to every company and location.
 
 /** The companies and locations in the scope of an API key. */
 interface KeyScope {
@@ -12,7 +12,7 @@ interface KeyScope {
 }
 
 /**
- * Checks the scope of a new API key that a client without an operator's key issues.
+ * Checks the scope of a new API key. The check is only for clients without an operator's key.
  *
  * @throws {ServiceError} `FORBIDDEN` when the new key would be an operator's key, or would have no companies and no
  *   locations

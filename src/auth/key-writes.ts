@@ -61,8 +61,8 @@ export type KeyWrites = ReturnType<typeof createKeyWrites>;
 
 /**
  * Creates the functions that write API keys. Inside its transaction, each of these functions checks the author's API
- * key again (`lockKeys`). The function throws `UNAUTHORIZED` or `FORBIDDEN` if this API key has become invalid or has
- * lost the permission ADMIN since the request began.
+ * key again (`lockKeys`). If the author's API key has become invalid since the request began, the function throws
+ * `UNAUTHORIZED`. If the author's API key has lost the permission ADMIN, the function throws `FORBIDDEN`.
  *
  * @param services.hashSecret returns the hash that is stored instead of a secret
  */
@@ -134,7 +134,7 @@ export function createKeyWrites(services: {
      * function writes no audit record.
      *
      * @throws {ServiceError} `NOT_FOUND` when the client may not manage the API key. `CONFLICT` when the API key is
-     *   revoked. `FORBIDDEN` when the API key has, or would get, more access than the client's own API key
+     *   revoked. `FORBIDDEN` when the API key has more access than the client's own API key, before or after the change
      */
     async update(author: Author, id: string, change: KeyChange): Promise<ScopedApiKey> {
       const values = {
@@ -243,9 +243,9 @@ export function createKeyWrites(services: {
 }
 
 /**
- * Returns the rate limits of a new API key. If the client omits a rate limit, the new API key gets the default rate
- * limit or the rate limit of the client's own API key, whichever is lower. If the client's own API key is an operator's
- * key, the new API key always gets the default rate limit.
+ * Returns the rate limits of a new API key. If the client omits a rate limit, the gateway compares the default rate
+ * limit with the rate limit of the client's own API key. The new API key gets the lower of these two rate limits. If
+ * the client's own API key is an operator's key, the new API key always gets the default rate limit.
  */
 function limitsOf(key: AuthenticatedKey, { hourlyLimit, burstLimit }: KeyRequest) {
   const own = key.unrestricted ? defaultLimits : key;

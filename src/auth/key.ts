@@ -19,8 +19,8 @@ export interface AuthenticatedKey {
    */
   readonly companyIds: readonly string[];
   /**
-   * The ids of the locations that the scope of the API key lists individually. The companies that own these locations
-   * need not be in the scope.
+   * The ids of the locations that the scope of the API key lists individually. The scope of an API key can list a
+   * location without the company that owns the location.
    */
   readonly locationIds: readonly string[];
   /**
@@ -80,12 +80,16 @@ export interface Author {
   requestId: string;
 }
 
-/** The author of a change that may have to wait for a long time before the gateway makes the change. */
+/**
+ * The author of a change that may wait for a long time, for example for earlier changes. While the change waits, the
+ * API key of the author can become invalid.
+ */
 export interface WaitingAuthor extends Author {
   /**
    * Checks that the author's API key is still valid and has not lost any access (src/auth/reauthenticate.ts).
    *
-   * @throws {ServiceError} `UNAUTHORIZED` when the API key is no longer valid, and `FORBIDDEN` when it has lost access
+   * @throws {ServiceError} `UNAUTHORIZED` when the API key is no longer valid, and `FORBIDDEN` when the API key has
+   *   lost a permission or a part of its scope
    */
   reauthenticate(): Promise<unknown>;
 }

@@ -11,16 +11,16 @@ const readIntervalMs = 5_000;
 /**
  * The hashes of secrets that the gateway has issued. When this process finds that a secret is invalid, the process
  * removes the hash of the secret from the set of known hashes. When a client address has sent too many unknown secrets,
- * the gateway rejects further unknown secrets from this address without a database look-up. The gateway still looks up
- * each secret whose hash is in the set, because the secret may be valid.
+ * the gateway rejects further unknown secrets from this address without a database look-up. The gateway always looks up
+ * a secret with a known hash, because the secret may be valid.
  */
 export interface KnownSecretHashes {
   has(hash: string): boolean;
   add(hash: string): void;
   delete(hash: string): void;
   /**
-   * Reads the hashes of the newest secrets from the database after 5 s. Further calls of `readSoon` before this read
-   * have no effect.
+   * Reads the hashes of the newest secrets from the database 5 s after the call. Until this database read has ended,
+   * further calls of `readSoon` have no effect.
    */
   readSoon(): void;
 }

@@ -30,9 +30,9 @@ const validSecret = namedStatement(
 
 /**
  * Locks the API key of an administrator, and the API key that the administrator changes, until the transaction ends.
- * Then checks the administrator's key again, because another administrator may have changed it after the request began.
- * Without the second check of the administrator's key, an API key that has just lost permissions could give these
- * permissions back to itself.
+ * `lockKeys` then checks the administrator's key a second time, because another administrator may have changed this key
+ * during the request. Without the second check, an administrator's key that has just lost permissions could give the
+ * lost permissions back to itself.
  *
  * @param administrator the API key of the request, as it was when the request began
  * @param targetId the id of the API key that the administrator changes, as the client sent it; omitted for a new API

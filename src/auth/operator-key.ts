@@ -93,7 +93,7 @@ async function endFormerKeys(
 /**
  * Creates an operator's key with all permissions.
  *
- * @throws when another API key has the same secret
+ * @throws when an API key already has the secret of `operator`
  */
 export async function createOperatorKey(prisma: PrismaClient, operator: OperatorSecret): Promise<void> {
   await prisma.$transaction((transaction) => insertOperatorKey(transaction, operator, 'first start'));

@@ -3,8 +3,8 @@ import type { Authenticator } from './authenticator.ts';
 import type { AuthenticatedKey } from './key.ts';
 
 /**
- * Checks the API key again during a long request, such as a stream. A long request may continue only while its API key
- * still has all permissions and the whole scope that the API key had when the request began.
+ * Checks the API key again during a long request, such as a stream. A long request must end when the API key of the
+ * request has lost a permission or a part of its scope.
  *
  * @param before the API key, with the permissions and the scope that it had at the start of the request
  * @returns the current state of the API key

@@ -38,9 +38,9 @@ const maxCompaniesOfQuestion = 100;
 /**
  * Returns the ids of the companies in an API key's scope, as text for the SQL condition `isOfCompanies`. With the
  * condition `isOfCompanies`, an SQL statement reads a location only if a company with one of the given ids owns the
- * location. Returns null if the API key is an operator's key, if its scope has more than 100 companies, or if its scope
- * lists the location itself. If `companiesOfReach` returns null, the SQL statement reads the location without checking
- * its company, and the function `reachable` checks the scope of the API key afterwards.
+ * location. The function returns null in three cases: the API key is an operator's key, its scope has more than 100
+ * companies, or its scope contains `locationId` in `locationIds`. If `companiesOfReach` returns null, the SQL statement
+ * does not check which company owns the location. The function `reachable` then checks the scope of the API key.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
@@ -59,8 +59,8 @@ export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach
 export const isInScope = `(q."isReached" OR l."companyId" = ANY (string_to_array(q."companyIds", ' ')))`;
 
 /**
- * Returns the values that `isInScope` needs for one change. `isReached` is true when the location is in the scope of
- * the API key, regardless of its company.
+ * Returns the values that `isInScope` needs for one change. `isReached` is true for an operator's key, and for an API
+ * key whose `locationIds` contain the location. If `isReached` is true, the company of the location does not matter.
  */
 export function scopeOfLocation({ unrestricted, companyIds, locationIds }: Reach, locationId: string) {
   const isReached = unrestricted || locationIds.includes(locationId);

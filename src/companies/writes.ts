@@ -52,8 +52,8 @@ export function createCompanyWrites(services: { prisma: PrismaClient; authentica
   const { prisma, authenticator } = services;
   return {
     /**
-     * Registers a company and adds it to the scope of the author's API key (docs/contract.md#company). An operator's
-     * key keeps its scope, which already contains every company.
+     * Registers a company, and adds the company to the scope of the API key that sent the request
+     * (docs/contract.md#company). An operator's key keeps its scope, which already contains every company.
      *
      * @throws {ServiceError} `CONFLICT_ERROR` when another company already has the same slug
      */

@@ -7,8 +7,8 @@
 export const advisoryLocks = {
   /**
    * The number of the advisory lock that a gateway process holds while it applies migrations. Other gateway processes
-   * wait for this lock before they apply migrations. Earlier versions of the gateway use the same lock number, so
-   * gateway processes of different versions never migrate at the same time.
+   * wait until the advisory lock is free before they apply migrations. Earlier versions of the gateway use the same
+   * lock number, so gateway processes of different versions never migrate at the same time.
    */
   migration: 7_205_759_403,
   /**

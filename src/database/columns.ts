@@ -12,9 +12,9 @@ export function columnList<Column extends string>(
 }
 
 /**
- * Returns SQL that lists the columns of a Prisma model. The SQL statements of the gateway list all columns by name,
- * because prepared `SELECT *` statements of an older gateway version fail when the migration of a newer version adds a
- * column.
+ * Returns SQL that lists the columns of a Prisma model. The SQL statements of the gateway list all columns by name.
+ * When the migration of a new gateway version adds a column, a prepared `SELECT *` statement of the old gateway version
+ * would fail.
  *
  * @param fields the scalar fields of a model, as Prisma lists them (`Prisma.LocationScalarFieldEnum`)
  * @param alias the alias of the table in the SQL statement

@@ -6,8 +6,9 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 type Client = Pick<PGlite, 'query' | 'exec' | 'transaction'>;
 
 /**
- * Prisma's connections to the embedded database. `EmbeddedAdapters` starts transactions itself, because the
- * transactions of `PrismaPGlite` report a failed COMMIT as a success, and do not handle a failed ROLLBACK.
+ * Prisma's connections to the embedded database. `EmbeddedAdapters` does not use the transactions of `PrismaPGlite`.
+ * When COMMIT fails, a transaction of `PrismaPGlite` reports success. A transaction of `PrismaPGlite` also does not
+ * handle a failed ROLLBACK.
  */
 export class EmbeddedAdapters extends PrismaPGlite {
   readonly #client: Client;

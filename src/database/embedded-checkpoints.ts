@@ -5,8 +5,8 @@ const checkIntervalMs = 30_000;
 
 /**
  * The number of bytes by which the write-ahead log grows before the gateway runs the next checkpoint. After a crash,
- * the embedded database therefore replays at most about `maxLogBytes` bytes of the write-ahead log when it starts. A
- * checkpoint blocks the process for about 30 ms.
+ * the embedded database replays the part of the write-ahead log since the last checkpoint. This part has about
+ * `maxLogBytes` bytes or less. A checkpoint blocks the process for about 30 ms.
  */
 const maxLogBytes = 64 * 1024 * 1024;
 
@@ -37,7 +37,7 @@ export function startCheckpoints(client: Pick<PGlite, 'query' | 'exec'>): () => 
   }
 
   const timer = setInterval(() => {
-    // an error of this check is ignored, because the next check tries the checkpoint again
+    // the timer ignores an error of `check`, because the timer later calls `check` again
     running = check().catch(() => undefined);
   }, checkIntervalMs).unref();
 

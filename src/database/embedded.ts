@@ -37,8 +37,9 @@ const sharedBuffersMebibytes = 64;
 
 /**
  * The start parameter of the embedded database that makes PostgreSQL plan a prepared statement at each execution.
- * PostgreSQL would otherwise keep a plan until autovacuum updates the statistics of its tables, and PGlite has no
- * autovacuum. A plan that was made for an empty whitelist would read a whitelist of 10,000 entries row by row.
+ * Without this parameter, PostgreSQL would use the same plan until autovacuum updates the statistics of the tables.
+ * PGlite has no autovacuum. A plan that was made for an empty whitelist would read a whitelist of 10,000 entries row by
+ * row.
  */
 const planAtEachExecution = ['-c', 'plan_cache_mode=force_custom_plan'];
 
@@ -82,8 +83,8 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
 
 /**
  * Opens the files of the embedded database. Only the operating system user that runs the gateway can read the database
- * files. A new database is created in a temporary folder, which is renamed when the database is complete. An
- * interrupted first start therefore leaves no incomplete database in the final folder.
+ * files. A new database is created in a temporary folder, which is renamed when the database is complete. If the first
+ * start is interrupted, the next start therefore finds no incomplete database, and creates the database again.
  */
 async function openFolder(folder: string): Promise<PGlite> {
   // Without the umask 0o077, PGlite would create files that all users of the computer can read.

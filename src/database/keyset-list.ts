@@ -9,12 +9,12 @@ import {
 import { createStatementBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum number of lists in which one SQL statement counts rows on the embedded database. */
+/** The maximum number of lists whose rows one SQL statement of the embedded database counts. */
 const maxJoinedCounts = 10;
 
 /**
- * The maximum number of pages that one SQL statement reads as JSON. One SQL statement reads only a few pages, because
- * each page is long, and several SQL statements can read pages in parallel.
+ * The maximum number of pages that one SQL statement reads as JSON. A page as JSON is long, so one SQL statement reads
+ * only a few pages. Several SQL statements can read pages at the same time.
  */
 const maxJoinedJsonPages = 10;
 

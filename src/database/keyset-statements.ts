@@ -19,8 +19,8 @@ export interface KeysetListOptions<Question, Shared> {
   fields: Readonly<Record<string, string>>;
   /**
    * SQL expressions that replace columns of the table in the result of a statement. The key of each SQL expression is
-   * the name of the column that it replaces. An SQL expression may use the columns of the alias `r` (a row of the
-   * list), but no other tables.
+   * the name of the replaced column. An SQL expression may use the columns of the alias `r` (a row of the list), but no
+   * other tables.
    */
   expressions?: Readonly<Record<string, string>>;
   /**
@@ -33,8 +33,8 @@ export interface KeysetListOptions<Question, Shared> {
    */
   jsonPageColumns?: string;
   /**
-   * The table of the companies or locations to which the rows of the list belong. Each row of the list contains the
-   * id of its owner in the column `column`.
+   * The owner of a row is a company or a location. For example, a location owns its whitelist entries. `table` is the
+   * table of the owners, and `column` is the column of a row that contains the id of the owner.
    */
   owner: { table: 'Company' | 'Location'; column: string };
   /**
@@ -46,8 +46,9 @@ export interface KeysetListOptions<Question, Shared> {
   /** An additional SQL condition that every row `r` of the list must meet. */
   condition?: string;
   /**
-   * Returns the part of a query that `sharedParameters` converts to the SQL parameters of `condition`. One SQL
-   * statement can answer several queries only if `sharedOf` returns the same object for each of these queries.
+   * Returns a value of the query, such as the API key. The function `sharedParameters` converts this value to the SQL
+   * parameters of `condition`. One SQL statement can answer several queries only if `sharedOf` returns the same object
+   * for each of these queries.
    */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
@@ -67,8 +68,9 @@ interface FilterCondition {
 export interface Question {
   ownerId: string;
   /**
-   * The ids of the companies to which the owner of the list may belong, separated by spaces (see `isOfCompanies`). If
-   * `ofCompanies` is omitted, the owner may belong to any company.
+   * The ids of companies, separated by spaces (see `isOfCompanies`). The statement returns rows only if the owner with
+   * the id `ownerId` is one of these companies, or is a location of one of these companies. If `ofCompanies` is
+   * omitted, every owner is allowed.
    */
   ofCompanies?: string | null | undefined;
 }
@@ -132,8 +134,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
       WITH ORDINALITY AS q(${['"ownerId"', ...columns.map((column) => `"${column}"`), 'n'].join(', ')})`;
 
   /**
-   * Returns an SQL condition that is true for the rows of a given owner that match the filters and page bounds in
-   * `used`.
+   * Returns an SQL condition for the rows of a list. The condition is true for a row that belongs to the given owner,
+   * and that matches all filters and page bounds in `used`.
    */
   const membership = (ownerId: string, used: string[]) =>
     [
@@ -147,8 +149,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
   /**
-   * Returns the numbers of the columns by which a query filters, for the name of the SQL statement. The statement name
-   * contains column numbers instead of column names, because PostgreSQL truncates long statement names.
+   * Returns the numbers of the filters and page bounds in a query, which become a part of the name of the SQL
+   * statement. The statement name contains numbers instead of the names of filters, because PostgreSQL truncates long
+   * statement names.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
@@ -171,9 +174,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   const shapes = new Map<JsonShape, number>();
 
   /**
-   * Returns a number that identifies a JSON shape in the names of SQL statements. A JSON shape is the list of fields
-   * that each row has in the JSON of a list. There are few JSON shapes, because the gateway defines them, and clients
-   * cannot add JSON shapes.
+   * Returns the number of a JSON shape, which becomes a part of the name of an SQL statement. A JSON shape is the list
+   * of fields that each row has in the JSON of a list. The gateway has few JSON shapes, because clients cannot define
+   * JSON shapes.
    */
   function shapeNumber(shape: JsonShape): number {
     const number = shapes.get(shape) ?? shapes.size;
@@ -214,8 +217,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Counts the rows in one part of a list that match the client's filters. PostgreSQL first uses an index to read at
-   * most `rowsPerCount` rows, and then checks the filters without an index for each of these rows. The SQL statement
-   * therefore never reads more than `rowsPerCount` rows, even if few rows match all filters.
+   * most `rowsPerCount` rows. PostgreSQL then checks the filters that have no index for each of these rows. The SQL
+   * statement therefore reads at most `rowsPerCount` rows, even if none of these rows matches all filters.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);
@@ -248,7 +251,7 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Returns the parameters of one SQL statement that answers several queries. The SQL parameter of a column is an array
-   * with one value for each query. Every other SQL parameter has one value, which all queries share.
+   * with one value for each query. All other SQL parameters have a single value, which all queries share.
    */
   const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
     ...Object.fromEntries(

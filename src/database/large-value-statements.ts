@@ -1,20 +1,20 @@
 import { namedStatement } from './named-statement.ts';
 
 /**
- * The size up to which a JSON value counts as small if PostgreSQL stores the value uncompressed, in bytes. One SQL
- * statement reads the small JSON values of several rows, but a large JSON value needs an SQL statement of its own.
+ * The maximum size of a small JSON value that PostgreSQL stores uncompressed, in bytes. One SQL statement reads the
+ * small JSON values of several rows, but a large JSON value needs an SQL statement of its own.
  */
 const smallStoredBytes = 16 * 1024;
 /**
- * The size up to which a JSON value counts as small if PostgreSQL stores the value compressed, in bytes. Uncompressed,
- * a JSON value can be up to ninety times larger.
+ * The maximum stored size of a small JSON value that PostgreSQL compresses, in bytes. An uncompressed JSON value can be
+ * ninety times as large as the stored value.
  */
 const smallCompressedBytes = 1024;
 
 /**
  * The maximum size of a JSON value as uncompressed jsonb, in bytes. If a value is larger than `maxJsonbBytes`, the
- * gateway does not read its JSON text, because the text would be too large for any response. A jsonb value can be
- * longer than its JSON text, but by at most about 25 bytes for each string, number or other value that it contains.
+ * gateway does not read its JSON text, because the text would be too large for any response. The jsonb format adds at
+ * most about 25 bytes to each value in the JSON text, such as a string or a number.
  */
 const maxJsonbBytes = 12 * 1024 * 1024;
 

@@ -42,7 +42,8 @@ const readSlots = createSlots(slotLimits.largeValueReads);
  * @param table the name of a table that has a column `id`
  * @param column the name of the column, which must have the type jsonb
  * @param isBounded a function that returns whether the gateway can parse a JSON text quickly
- * @param tooLarge the error when one value, or the sum of all values, is too large for a response that is not streamed
+ * @param tooLarge the error when one value, or the sum of all values, is too large. The values of a streamed response
+ *   may have any size
  */
 export function createLargeValues(
   sql: Sql,
@@ -54,8 +55,8 @@ export function createLargeValues(
   const charactersOf = new WeakMap<ValueReader, number>();
 
   /**
-   * Adds the size of a value to the total size of all values in the response. Returns whether the total size is still
-   * within the limit.
+   * Adds the size of a value to the total size of all values in the response. Returns true if the total size of the
+   * values is at most `maxCharactersOfAnswer`.
    */
   function count({ reader }: Question, text: string): boolean {
     const characters = (charactersOf.get(reader) ?? 0) + text.length;
@@ -66,18 +67,22 @@ export function createLargeValues(
   /** Reads a value of any size as JSON text. If the value has just been deleted, the returned text is `null`. */
   const readWhole = ({ id, reader }: Question) =>
     readSlots.run(reader.key.id, async () => {
-      // The API key may have been revoked while the response waited for the client or for a slot.
+      // The API key may have been revoked while this task waited for a slot, or while the client read an earlier part
+      // of the response.
       await reader.reauthenticate();
       await yieldToEventLoop();
       const [row] = await sql.query<{ text: string | null }>(wholeValue, wholeValue.values({ id }));
       return row?.text ?? 'null';
     });
 
-  /** Reads a large value from the database. Returns an error if the value does not fit into the response. */
+  /**
+   * Reads a large value from the database. Returns the error `tooLarge` if the value, or the sum of all values in the
+   * response, is too large.
+   */
   const readBounded = (question: Question) =>
     readSlots.run(question.reader.key.id, async () => {
       const { id, reader } = question;
-      // The API key may have been revoked while the read of this value waited for a slot.
+      // The API key may have been revoked while this task waited for a slot.
       await reader.reauthenticate();
       // If the response has already reached its maximum size, the gateway reads no more large values for the response.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);

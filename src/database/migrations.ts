@@ -45,8 +45,8 @@ const readApplied: Statement = {
 };
 
 /**
- * SQL that creates the table of the migration history. The table has Prisma's definition, so that Prisma's own commands
- * work on the same database.
+ * SQL that creates the table of the migration history. The table has the same columns as Prisma's own table of
+ * migrations, so that Prisma's commands work on the same database.
  */
 const createHistory = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -74,8 +74,8 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
   if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
   return database.withMigrationLock(async (connection) => {
-    // This process reads the history of migrations again, because another process may have applied the migrations while
-    // this process waited for the migration lock.
+    // While this process waited for the migration lock, another process may have applied the migrations. This process
+    // therefore reads the history of migrations again.
     const history = await readHistory(database.sql);
     if (!needsWork(migrations, history, log)) return [];
     const unfinished = history.find(({ finished }) => !finished);
@@ -135,9 +135,9 @@ async function applyMigration(connection: MigrationConnection, migration: Migrat
 
 /**
  * Runs the script of a migration without a transaction. If a script without a transaction fails, PostgreSQL does not
- * roll back the statements that have already succeeded, and the row of the migration in the history of migrations stays
- * unfinished. While the history of migrations contains an unfinished migration, every gateway process exits with an
- * error at its start.
+ * roll back the statements that have already succeeded. The failed migration then stays unfinished in the history of
+ * migrations (table `_prisma_migrations`). While the history of migrations contains an unfinished migration, every
+ * gateway process exits with an error at its start.
  */
 async function applyWithoutTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
   const id = await startHistoryRow(connection, migration);

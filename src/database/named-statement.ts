@@ -19,8 +19,8 @@ export interface NamedStatement extends Statement {
 }
 
 /**
- * The maximum length of a statement name in bytes. PostgreSQL truncates longer names, so two different long names could
- * become equal.
+ * The maximum length of a statement name in bytes. PostgreSQL truncates a statement name after 63 bytes, so two
+ * different long names could become equal.
  */
 const maxNameBytes = 63;
 
@@ -53,7 +53,7 @@ export function namedStatement(name: string, text: string): NamedStatement {
 /**
  * Converts the parameters of several changes to array parameters: `[{ id: 1 }, { id: 2 }]` becomes `{ id: [1, 2] }`.
  *
- * @throws {TypeError} when an item lacks a parameter of the first item
+ * @throws {TypeError} when an item has no value for a parameter of the first item
  */
 export const parameterArrays = (items: readonly Parameters[]): Record<string, unknown[]> =>
   Object.fromEntries(

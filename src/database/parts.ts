@@ -8,8 +8,8 @@ export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   );
 
 /**
- * Splits a list of items into parts, and keeps the order of the items. The sum of the weights of all items in one part
- * is at most `most`. An item whose weight is greater than `most` becomes a part of its own.
+ * Splits a list of items into parts, and keeps the order of the items. The total weight of the items in one part must
+ * not exceed `most`. If a single item is heavier than `most`, this item becomes a part with only one item.
  */
 export function partsWithin<Item>(
   most: number,

@@ -3,8 +3,8 @@ import type { PoolClient } from 'pg';
 import { LOCK_LIMITS_MS, STATEMENT_TIMEOUT_MS } from './session.ts';
 
 /**
- * Prisma's connections through a pooler in transaction mode. In transaction mode, a pooler keeps the settings of a
- * connection only until the transaction ends. Each transaction therefore begins by setting the time limits in
+ * Connects Prisma to a pooler in transaction mode, such as PgBouncer. In transaction mode, a pooler keeps the settings
+ * of a connection only until the transaction ends. Each transaction therefore begins by setting the time limits in
  * `LOCK_LIMITS_MS` and the statement timeout.
  */
 export class PoolerAdapters extends PrismaPg {
@@ -20,10 +20,11 @@ export class PoolerAdapters extends PrismaPg {
       try {
         await transaction.queryRaw({ sql: `SELECT ${settings.join(', ')}`, args: [], argTypes: [] });
       } catch (error) {
-        // When a transaction fails to start, Prisma does not return its connection to the pool, so `PoolerAdapters`
-        // removes the connection from the pool and closes it. If the pool reused this connection, later statements
-        // would run in the transaction that is still open. `PoolerAdapters` does not send ROLLBACK instead, because a
-        // ROLLBACK could have to wait for a slow statement.
+        // When the query with the time limits fails, Prisma does not return the connection of the transaction to the
+        // pool. `PoolerAdapters` therefore removes the connection from the pool and closes the connection. On a reused
+        // connection, the transaction would still be open, and later statements would run in this transaction.
+        // `PoolerAdapters` closes the connection instead of sending a ROLLBACK, because a ROLLBACK may have to wait for
+        // a slow statement.
         (transaction as unknown as { client: PoolClient }).client.release(true);
         throw error;
       }

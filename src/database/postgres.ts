@@ -23,9 +23,9 @@ import {
 const DEADLOCK = '40P01';
 
 /**
- * The maximum time for which a request waits for a free connection, in milliseconds. This maximum must be longer than 5
- * s, because a frozen gateway process can block other requests until PostgreSQL ends the transaction of the frozen
- * process after 5 s.
+ * The maximum time for which a request waits for a free connection, in milliseconds. A frozen gateway process can block
+ * other requests for 5 s, until PostgreSQL ends the transaction of the frozen process. A request must therefore wait
+ * longer than 5 s for a connection.
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
 /**
@@ -55,8 +55,8 @@ interface PostgresOptions extends DatabaseOptions {
 
 /**
  * Connects to a PostgreSQL server. The gateway has separate connection pools for requests of gates, for health probes,
- * for long work, and for all other requests. Slow or blocked requests therefore never occupy the connections for gates
- * and health probes.
+ * for long work, and for all other requests. Because each kind of request has its own pool, slow requests cannot occupy
+ * the connections for gate requests and health probes.
  *
  * @throws {DatabaseStartError} when the PostgreSQL server does not answer within `startWaitSeconds`
  */
@@ -71,8 +71,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     types: columnTypes,
   };
   // When the gateway connects through a pooler such as PgBouncer, the gateway sets no time limits for the whole
-  // connection. A pooler rejects connection parameters that set time limits, and a time limit that a session sets with
-  // SQL would also apply to other clients of the pooler.
+  // connection. A pooler rejects connection parameters that set time limits. If the gateway set a time limit with SQL,
+  // the time limit would also apply to other clients of the pooler.
   const throughPooler = directDatabaseUrl !== undefined || !prepareStatements;
 
   function openPool(
@@ -93,8 +93,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         options: '-c jit=off',
       }),
       max: size,
-      // PostgreSQL itself ends slow statements after `statement_timeout`. The time limit of the package pg
-      // (`query_timeout`) is 1 s longer, so `query_timeout` takes effect only when PostgreSQL is unreachable.
+      // PostgreSQL itself ends slow statements after `statement_timeout`. The package pg ends a query 1 s later, after
+      // `query_timeout`. `query_timeout` therefore takes effect only when PostgreSQL is unreachable.
       query_timeout: statementTimeoutMs + 1_000,
       // Each database session uses UTC, because Prisma's adapter treats every time as UTC and ignores the server's time
       // zone. The time zone can also be set through PgBouncer, because PgBouncer restores the time zone of each client
@@ -192,13 +192,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         await Promise.all([locker.connect(), worker.connect()]);
         // Migrations can take minutes, and other gateway processes wait for the migrations. For migrations, the gateway
         // therefore switches off the time limits of its PostgreSQL role. On a connection through a pooler, the gateway
-        // leaves the time limits on, because the change would also apply to other clients of the pooler.
+        // does not change the time limits, because changed time limits would also apply to other clients of the pooler.
         if (directDatabaseUrl !== undefined || !throughPooler) {
           await worker.query(TIME_LIMITS.map((name) => `SET ${name} TO 0`).join('; '));
         }
         // The gateway takes transaction-level advisory locks, because a pooler does not support session-level advisory
-        // locks. The queries that request the advisory locks have no parameters, because PostgreSQL would keep the
-        // snapshot of a query with parameters.
+        // locks. The queries for the advisory locks have no parameters. After a query with parameters, PostgreSQL would
+        // keep the snapshot of the query.
         await locker.query(['BEGIN', ...TIME_LIMITS.map((name) => `SET LOCAL ${name} TO 0`)].join('; '));
         await takeAdvisoryLock(locker, advisoryLocks.migration);
         await takeAdvisoryLock(locker, advisoryLocks.prismaMigration);
@@ -226,8 +226,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 /**
  * Waits until PostgreSQL answers, because the gateway and PostgreSQL can start at the same time.
  *
- * @throws {DatabaseStartError} when PostgreSQL does not answer in time, or immediately when it rejects the connection
- *   settings
+ * @throws {DatabaseStartError} when PostgreSQL does not answer in time. If PostgreSQL rejects the connection settings,
+ *   the function throws the error immediately
  */
 async function waitForServer(ask: () => Promise<unknown>, waitSeconds: number, log: Logger): Promise<void> {
   const endsAtMs = performance.now() + waitSeconds * 1_000;
@@ -249,7 +249,7 @@ async function waitForServer(ask: () => Promise<unknown>, waitSeconds: number, l
 
 /**
  * Whether PostgreSQL rejected the connection settings: the user or the password (class 28), the database (3D), or a
- * parameter (08P01). Further attempts to connect with the rejected settings would fail, too.
+ * parameter (08P01). PostgreSQL would also reject further attempts to connect with the same settings.
  */
 function isRefusal(error: unknown): boolean {
   return /^(28|3D|08P01)/.test(String(property(error, 'code')));
@@ -257,7 +257,7 @@ function isRefusal(error: unknown): boolean {
 
 /**
  * Requests an advisory lock for the current transaction again and again until PostgreSQL grants the lock. A single SQL
- * statement that waits for the advisory lock would keep its snapshot meanwhile, and would therefore block a CREATE
+ * statement that waits for the advisory lock would keep a snapshot during the wait. The snapshot would block a CREATE
  * INDEX CONCURRENTLY in another process.
  */
 async function takeAdvisoryLock(client: pg.Client, lock: number): Promise<void> {

@@ -27,9 +27,9 @@ interface Prepared {
 const { serialize } = protocol;
 
 /**
- * PGlite with prepared statements. The class PGlite parses an SQL text at each execution, and needs six calls of
- * PostgreSQL for each execution. `PreparedPGlite` parses an SQL text once, and needs one call for each execution.
- * `PreparedPGlite` sends the messages of PostgreSQL's extended query protocol
+ * PGlite with prepared statements. For each execution of a statement, the class PGlite parses the SQL text again, and
+ * calls PostgreSQL six times. `PreparedPGlite` parses an SQL text only once, and calls PostgreSQL only once for each
+ * execution. `PreparedPGlite` sends the messages of PostgreSQL's extended query protocol
  * (https://www.postgresql.org/docs/17/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY).
  */
 export class PreparedPGlite extends PGlite {
@@ -45,7 +45,7 @@ export class PreparedPGlite extends PGlite {
     return super.transaction((transaction) => {
       const { query } = transaction;
       transaction.query = <Row>(text: string, values?: unknown[], options?: QueryOptions) =>
-        // A closed transaction refuses the statement in its own `query`.
+        // After the end of the transaction, the original function `query` refuses the statement.
         transaction.closed ? query<Row>(text, values, options) : this.#run<Row>(text, values, options);
       return callback(transaction);
     });

@@ -11,12 +11,13 @@ import { isLockFailure, isRefusedValue } from './violations.ts';
 const maxJoinedWrites = 50;
 
 /**
- * The time within which PostgreSQL rejects a statement because of a locked row, in milliseconds. After a longer wait, a
- * whole table was locked, and each change alone would wait again.
+ * The time within which PostgreSQL rejects a statement because of a locked row, in milliseconds. A later rejection
+ * means that another transaction has locked a whole table. In this case, a separate statement for each change would
+ * wait for the locked table again.
  */
 const maxRejectionMs = 2_000;
 
-/** The parameters of a client's change of one row. */
+/** A change of one row, with the values for the parameters of the SQL statement. */
 interface RowWrite extends Readonly<Record<string, unknown>> {
   /** The id of the row. */
   rowId: string;
@@ -24,9 +25,9 @@ interface RowWrite extends Readonly<Record<string, unknown>> {
 
 /**
  * Creates a function that changes one row. One SQL statement writes all changes that arrive in one iteration of the
- * event loop. If PostgreSQL rejects this statement because of a value or a lock, the statement has changed nothing, and
- * each change runs in a statement of its own. A wrong value or a locked row therefore affects only the client that
- * writes it.
+ * event loop. PostgreSQL can reject the common statement because of a wrong value or a locked row. A rejected statement
+ * changes nothing, and the gateway then runs a separate statement for each change. The wrong value or the locked row of
+ * one client therefore does not affect the changes of other clients.
  *
  * @param statement an SQL statement whose parameters are arrays with one value for each change. The column `n` of a
  *   result row is the number of the change, starting at 1
@@ -57,8 +58,8 @@ export function createRowWrites<Row extends { n: number }>(
     }
   }
 
-  // `createBatch` returns all answers of a batch at the same time. Each answer therefore contains a promise, so that a
-  // change does not wait for a locked row of another change.
+  // `createBatch` returns all answers of a batch at the same time. A change must not wait for the locked row of another
+  // change. Each answer therefore contains a promise for the result of one change.
   const join = createBatch<RowWrite, { result: Promise<Row | undefined> }>(async (writes) => {
     const results = new Map<RowWrite, Promise<Row | undefined>>();
     const changesOfRows = [...groupBy(writes, ({ rowId }) => rowId).values()];

@@ -28,12 +28,15 @@ export interface SharedConnection {
   heavy: Client;
 }
 
-/** The number of event loop iterations from the arrival of a gate's request until its SQL statement is in the queue. */
+/**
+ * How many event loop iterations the gateway needs to read the request of a gate and to add an SQL statement to the
+ * queue.
+ */
 const iterationsForGates = 4;
 
 /**
- * The maximum number of SQL statements for gate decisions that run in a row while another statement waits, so that
- * gates cannot starve other requests.
+ * The maximum number of SQL statements for gate decisions that run one after the other while another SQL statement
+ * waits. Because of this limit, gate decisions cannot block other requests completely.
  */
 const maxGatesInARow = 20;
 

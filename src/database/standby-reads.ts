@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { Connections } from './types.ts';
 
 /**
- * How long the gateway reads only from the primary after the standby has failed, so that requests do not wait for the
- * failed standby, in milliseconds.
+ * The time for which the gateway reads only from the primary database after the standby has failed, in milliseconds.
+ * During this time, requests do not wait for the failed standby.
  */
 const retryAfterMs = 5_000;
 

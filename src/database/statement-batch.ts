@@ -45,7 +45,7 @@ async function loadApart<Question, Answer>(
  *
  * @param load returns the answers to many queries, in the order of the queries. `load` must be read-only, because it
  *   may be called again with the same queries after an error
- * @param maxJoined the maximum number of queries that one call of `load` answers
+ * @param maxJoined the maximum number of queries in one call of `load`
  */
 export const createQueryBatch = <Question, Answer>(
   load: Load<Question, Answer>,
@@ -55,15 +55,15 @@ export const createQueryBatch = <Question, Answer>(
 
 /**
  * Creates a function that collects all calls of one iteration of the event loop, and answers all of them with a small
- * number of SQL statements. One execution of an SQL statement answers all queries that need this statement and for
- * which `batch.sharedOf` returns an identical value. The column `n` of a result row is the number of the query to which
- * the row belongs, starting at 1.
+ * number of SQL statements. Queries share one execution of an SQL statement if they need the same SQL statement, and if
+ * `batch.sharedOf` returns the same value for all of the queries. The column `n` of a result row is the number of the
+ * query to which the row belongs, starting at 1.
  *
- * @param batch.keyOf returns the same key for equal queries, so that the database answers them only once. Without
- *   `batch.keyOf`, the database answers equal queries separately
- * @param batch.maxJoined the maximum number of queries that one execution of an SQL statement answers
- * @param batch.rowsOf returns how many rows the result of a query may have. `batch.rowsOf` is needed only for queries
- *   with many result rows
+ * @param batch.keyOf a function that returns the same key for equal queries, so that the database answers equal queries
+ *   only once. Without `batch.keyOf`, the database answers equal queries separately
+ * @param batch.maxJoined the maximum number of queries that share one execution of an SQL statement
+ * @param batch.rowsOf a function that returns how many rows the result of a query may have. `batch.rowsOf` is needed
+ *   only for queries with many result rows
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(
   sql: Sql,

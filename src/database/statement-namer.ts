@@ -1,14 +1,15 @@
 /**
- * The maximum number of statements that each connection prepares under the names of `createStatementNamer`. Without
- * `maxNamedStatements`, prepared statements would occupy much memory in PostgreSQL, because Prisma creates a different
- * SQL statement for each length of a list of values.
+ * The maximum number of SQL statements that get a name from `createStatementNamer`. Each connection prepares only SQL
+ * statements with a name. Without `maxNamedStatements`, prepared statements would occupy much memory in PostgreSQL,
+ * because Prisma creates a different SQL statement for each length of a list of values.
  */
 const maxNamedStatements = 500;
 
 /**
- * Gives names to SQL statements, so that each connection prepares a statement only once. Prisma's statements have no
- * names of their own. On the embedded database, all statements get their names here. After `maxNamedStatements`
- * statements, new statements get an empty name, so that PostgreSQL does not prepare them.
+ * Gives names to SQL statements, so that each connection prepares a statement only once. On a PostgreSQL server, this
+ * function names only the SQL statements of Prisma, because Prisma does not name its SQL statements. On the embedded
+ * database, this function names all SQL statements. After `maxNamedStatements` statements, new statements get an empty
+ * name, so that PostgreSQL does not prepare them.
  */
 export function createStatementNamer(): (query: { sql: string }) => string {
   const nameByText = new Map<string, string>();

@@ -23,9 +23,12 @@ export interface Sql {
    *
    * - a timestamptz becomes a JavaScript Date;
    * - int2, int4 and float8 become numbers;
-   * - int8 and numeric become strings (to get a count as a number, cast it to `::int`);
+   * - int8 and numeric become strings;
    * - a bool becomes a boolean, and jsonb is parsed;
-   * - text[] becomes string[], and an enum becomes a string (cast an array of an enum to `::text[]`).
+   * - text[] becomes string[], and an enum becomes a string.
+   *
+   * To read a count as a number, cast the count to `::int` in the SQL statement. To read an array of enum values as
+   * string[], cast the array to `::text[]`.
    *
    * A parameter is a Date, string, number, boolean or null. For an array type such as `text[]`, the parameter is an
    * array of Dates, strings, numbers, booleans and nulls. Pass a jsonb value as `JSON.stringify(…)`, because the

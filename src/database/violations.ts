@@ -29,7 +29,7 @@ const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
  * `isUniqueViolation` does.
  */
 export function isRefusedValue(error: unknown): boolean {
-  // PGlite formats a Date in JavaScript, which throws a RangeError if the Date is invalid.
+  // PGlite formats each Date with JavaScript code. For an invalid Date, this code throws a RangeError.
   return error instanceof RangeError || hasCode(error, REFUSED_VALUE_CLASS);
 }
 
@@ -45,8 +45,8 @@ const hasCode = (error: unknown, codes: RegExp): boolean =>
     .some((code) => codes.test(String(code)));
 
 /**
- * Returns an error and the error objects inside it. The outer error object comes from Prisma, a driver adapter, pg or
- * PGlite, and any of the returned objects may be the error of PostgreSQL.
+ * Returns an error and the error objects inside this error. The given error comes from Prisma, a driver adapter, pg or
+ * PGlite. The error of PostgreSQL is either the given error or an error object inside the given error.
  */
 const causesOf = (error: unknown): unknown[] => [
   property(property(property(error, 'meta'), 'driverAdapterError'), 'cause'),
@@ -56,10 +56,10 @@ const causesOf = (error: unknown): unknown[] => [
 
 /**
  * Whether an error contains the name of a given constraint. In an error of pg or PGlite, the field `constraint`
- * contains the name of the constraint. In an error of Prisma's adapter for pg, the name is in `constraint.index`. An
- * error of Prisma's adapter for PGlite contains only the names of the columns (`constraint.fields`), but not the name
- * of the constraint. For an error of Prisma's adapter for PGlite, the function therefore searches PostgreSQL's message
- * for the quoted name of the constraint.
+ * contains the name of the constraint. In an error of Prisma's adapter for pg, the field `constraint.index` contains
+ * the name of the constraint. An error of Prisma's adapter for PGlite contains the names of the columns
+ * (`constraint.fields`), but not the name of the constraint. In such an error, the function searches PostgreSQL's
+ * message for the name of the constraint in quotation marks.
  */
 function names(violation: unknown, constraintName: string): boolean {
   const constraint = property(violation, 'constraint');

@@ -64,8 +64,8 @@ export class ServiceError extends GraphQLError {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, {
-      // If the path of the GraphQL field is known, the error omits the nodes of the GraphQL document. graphql-jit does
-      // not know the nodes, and the errors of graphql-jit and graphql-js must be equal.
+      // graphql-jit and graphql-js must return equal errors, but graphql-jit does not know the nodes of the GraphQL
+      // document. The error therefore omits the nodes if the path of the GraphQL field is known.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });
@@ -130,7 +130,7 @@ export const versionConflict = (version: number) =>
     value: version,
   });
 
-/** The error for a company that is outside the scope of the API key or does not exist, with status 403. */
+/** The error with status 403 for an unknown company, or for a company outside the scope of the API key. */
 export const companyForbidden = (companyId: string | undefined) =>
   new ServiceError('FORBIDDEN', 'API key has no access to this company', {
     field: 'companyId',

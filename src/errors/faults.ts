@@ -23,7 +23,7 @@ export function ruleFaults(issues: readonly StandardSchemaV1.Issue[], input: unk
   return [...faults.values()];
 }
 
-/** Returns the `VALIDATION_ERROR` for the issues that a Zod rule reported (see `ruleFaults`). */
+/** Converts the validation issues that Zod reported to a `VALIDATION_ERROR` (see `ruleFaults`). */
 export const validationError = (issues: readonly StandardSchemaV1.Issue[], input: unknown): ServiceError =>
   faultsError(ruleFaults(issues, input));
 

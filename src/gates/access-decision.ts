@@ -10,8 +10,9 @@ export interface AccessCandidate {
   entry: WhitelistEntry;
   differences: PlateDifference[];
   /**
-   * The text that matches the whitelist entry: the text that the camera read, or a similar text. `readAs` is null when
-   * the gate sent the type, code and number of the plate instead of a text.
+   * The plate text that matches the whitelist entry. The plate text is the camera text, an alternative of the camera,
+   * or a text with one confusable character. `readAs` is null if the gate sent the type, code and number of the plate
+   * instead of a camera text.
    */
   readAs: string | null;
 }
@@ -65,8 +66,9 @@ export function accessChecks({ facts, at, candidates }: AccessDecision): AccessC
 }
 
 /**
- * Makes the decision for a plate from the whitelist entry that has exactly this plate. If no whitelist entry has
- * exactly this plate, but exactly one entry has a similar plate, the decision uses the entry with the similar plate.
+ * Decides whether the vehicle with a plate may enter. The decision uses the whitelist entry that has exactly this
+ * plate. If no whitelist entry has exactly this plate, but exactly one entry has a similar plate, the decision uses the
+ * entry with the similar plate.
  */
 export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Date): AccessDecision {
   const similar = found.map((facts) => ({ facts, differences: plateDifferences(read, facts.entry) }));
@@ -85,8 +87,9 @@ export interface FittingFacts extends FittingEntry {
 }
 
 /**
- * Makes the decision from the whitelist entry whose plate is most similar to the text that a camera read. The vehicle
- * may not enter if several whitelist entries match the camera text equally well.
+ * Decides whether the vehicle in a camera reading may enter. The decision uses the whitelist entry with the plate that
+ * is most similar to the camera text. The vehicle may not enter if several whitelist entries match the camera text
+ * equally well.
  */
 export function decideReading(
   texts: readonly RankedText[],

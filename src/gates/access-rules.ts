@@ -9,7 +9,7 @@ export interface AccessFacts {
   /** The time zone of the location, to which the weekly hours of the whitelist entry refer. */
   timezone: string;
   /**
-   * How many times the vehicle of a whitelist entry with `maxEntries` has entered. The number is null if the whitelist
+   * How many times the vehicle of a whitelist entry with `maxEntries` has entered. `recorded` is null if the whitelist
    * entry has no `maxEntries`, or if the vehicle has not entered yet.
    */
   recorded: number | null;
@@ -20,8 +20,8 @@ export interface AccessFacts {
 }
 
 /**
- * The quota of a reference (such as an apartment), with the number of other vehicles of that reference inside the
- * location.
+ * The quota of a reference (such as an apartment), and the number of vehicles that use the quota. The number does not
+ * include the vehicle that wants to enter.
  */
 interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
   /** The number of other vehicles inside the location that belong to the same reference, such as an apartment. */

@@ -19,7 +19,10 @@ export type PlateQuestion = Plate & { locationId: string; ofCompanies: string | 
 /** A request for a decision about the texts that a camera may have read. */
 export type LocatedTextQuestion = TextQuestion & { locationId: string; ofCompanies: string | null };
 
-/** The columns of the quota that applies to a whitelist entry. If no quota applies, all these columns are null. */
+/**
+ * The columns of the quota that applies to a whitelist entry. If the whitelist entry has no quota, the quota columns
+ * are null.
+ */
 interface QuotaColumns {
   quotaInside: number | null;
   quotaEnforcement: QuotaEnforcement;
@@ -34,7 +37,10 @@ export type LocationAndEntry = Nullable<WhitelistEntry> &
   Omit<AccessFacts, 'entry' | 'quota'> &
   QuotaColumns & { n: number; foundId: string; companyId: string };
 
-/** A result row with a location, a matching whitelist entry, and the index of the text that matched. */
+/**
+ * A result row with a location and a matching whitelist entry. The camera reading has a list of possible texts, and
+ * `place` is the index of the text that matches the whitelist entry.
+ */
 export type LocationAndFittingEntry = LocationAndEntry & { place: number };
 
 /** Returns the location in the result rows of a gate request, or `undefined` when the location is unknown. */
@@ -42,8 +48,8 @@ const locationOf = ([first]: LocationAndEntry[]) =>
   first && { id: first.foundId, companyId: first.companyId };
 
 /**
- * Converts the result rows of `entryOfPlate` or `entriesOfSimilarPlates` for one request to the location and its
- * matching whitelist entries. Returns `undefined` when the location is unknown.
+ * Returns the location of one gate request, with the matching whitelist entries of the location. `rows` are the result
+ * rows of `entryOfPlate` or `entriesOfSimilarPlates` for the request. Returns `undefined` when the location is unknown.
  */
 export function foundIn(rows: LocationAndEntry[]) {
   const location = locationOf(rows);
@@ -138,8 +144,8 @@ export const entriesOfTexts = namedStatement(
 );
 
 /**
- * Converts the result rows of `entriesOfTexts` for one request to the location and its matching whitelist entries.
- * Returns `undefined` when the location is unknown.
+ * Returns the location of one gate request, with the matching whitelist entries of the location. `rows` are the result
+ * rows of `entriesOfTexts` for the request. Returns `undefined` when the location is unknown.
  */
 export function fittingIn(rows: LocationAndFittingEntry[]) {
   const location = locationOf(rows);
@@ -149,8 +155,9 @@ export function fittingIn(rows: LocationAndFittingEntry[]) {
 }
 
 /**
- * Returns the whitelist entry of a result row with the index of the text that matched the entry, as a list with one
- * item. The returned list is empty for a result row without a whitelist entry.
+ * Returns a list with the whitelist entry of a result row. The list item also contains `place`, which is the index of
+ * the camera text that matches the whitelist entry. For a result row without a whitelist entry, the returned list is
+ * empty.
  */
 const fittingEntryOf = (row: LocationAndFittingEntry): FittingFacts[] =>
   factsIn(row).map((facts) => ({ entry: facts.entry, facts, place: row.place }));

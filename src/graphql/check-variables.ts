@@ -23,12 +23,11 @@ import { argumentRule, type OperationPlan, type VariableArgument, type Variables
 type CheckedVariables = { coerced: Variables; fault?: undefined } | { fault: ServiceError };
 
 /**
- * Checks the variables of an operation, and explains what is wrong with them. If the value of a variable does not fit
- * its type in the schema, the value is also checked with the validation rules of the operation's arguments. If the
- * value of a field does not fit its type and also violates a validation rule, the error reports only the violation of
- * the rule. The error also lists variables whose values fit their types but violate a validation rule. A validation
- * rule receives the coerced value, as a resolver does. For example, the validation rule of an enum argument accepts
- * only the internal values of the enum.
+ * Checks whether the values of an operation's variables fit their types in the schema. If the value of a variable does
+ * not fit its type, the error describes the faults of all variables. A fault is either a value that does not fit its
+ * type, or a value that violates the validation rule of an argument. If a field has both faults, the error reports only
+ * the violation of the validation rule. A validation rule receives the coerced value, as a resolver does. For example,
+ * the validation rule of an enum argument accepts only the internal values of the enum.
  *
  * @returns the coerced variables when all values fit their types, otherwise the error `VALIDATION_ERROR`
  */
@@ -83,7 +82,10 @@ async function firstBroken(guarded: readonly VariableArgument[], value: unknown)
   return [];
 }
 
-/** Coerces a value that fits a type of the schema. Returns `undefined` for a value that does not fit the type. */
+/**
+ * Converts a value to a GraphQL input type, as the coercion of GraphQL does. Returns `undefined` for a value that does
+ * not fit the type.
+ */
 async function fit(value: unknown, type: GraphQLInputType): Promise<{ value: unknown } | undefined> {
   try {
     return {
@@ -149,9 +151,8 @@ async function coerceInParts(
 }
 
 /**
- * Checks that a variable is not null if the document uses the variable where the GraphQL schema does not allow null. In
- * a place that does not allow null, GraphQL accepts a variable whose type allows null, if the variable has a default
- * value.
+ * Rejects a variable with the value null if the document uses the variable where the GraphQL schema requires a value.
+ * GraphQL accepts a nullable variable in such a place if the variable has a default value.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */
@@ -165,8 +166,8 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 
 /**
  * Checks the numbers in variables that the document uses inside an object literal for a JSON value, such as the company
- * settings. The validation rule of the JSON value cannot check these numbers, because the rule receives only the parsed
- * numbers, and not the digits that the client sent.
+ * settings. The validation rule of the JSON value receives only the parsed numbers. The rule does not know the digits
+ * that the client sent.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when a number would change when it is stored
  */
@@ -185,10 +186,10 @@ export function requireExactVariables({ literalVariables }: OperationPlan, varia
 
 /**
  * Rewrites an error that comes from the validation rule of an argument. The original error quotes the coerced value,
- * such as a Date, which a client that sent a string would not recognize. The rewritten error quotes the value that the
- * client sent. The rewritten error also contains the faults of all arguments of the field, because Pothos reports only
- * the first invalid argument. If an error does not come from the validation rule of an argument, `asSent` returns the
- * error unchanged.
+ * such as a Date. A client that sent a string would not recognize the Date. The new error quotes the value that the
+ * client sent. The original error from Pothos reports only the first invalid argument of a field. The new error
+ * contains the faults of all arguments of the field. If an error does not come from the validation rule of an argument,
+ * `asSent` returns the error unchanged.
  */
 export async function asSent(
   error: ServiceError,
@@ -201,7 +202,7 @@ export async function asSent(
     variableArguments
       .filter((variableArgument) => variableArgument.responseKey === responseKey)
       .map(({ argument, variable }) => ({ argument, value: valueOf(variables, variable) }))
-      // Like Pothos, `asSent` applies no validation rule to a missing value.
+      // Pothos applies no validation rule to a missing value, so `asSent` also ignores missing values.
       .filter(({ value }) => value !== undefined && value !== null)
       .map(({ argument, value }) => argumentFaults(argument, value)),
   );
@@ -222,7 +223,7 @@ const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
 /**
  * Validates a coerced value with the validation rule of an argument.
  *
- * @param sent the value in the request, which the returned faults quote
+ * @param sent the value that the client sent. The returned faults quote this value
  * @returns a list of faults, which is empty when the argument has no validation rule or the value is valid
  */
 export async function brokenRule(

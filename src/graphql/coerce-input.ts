@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 
 /**
- * Puts a single item that the client sent into a list, if the schema requires a list. After this conversion, the path
+ * Puts a single item that the client sent into a list, if the schema requires a list. In the returned value, the path
  * of an invalid field in a list always contains the index of the list item.
  */
 export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
@@ -27,8 +27,9 @@ interface InputMapping {
 }
 
 /**
- * Applies the function `mapping.leaf` to each scalar and each enum in a value from a client. Two kinds of values stay
- * unchanged: a value whose structure does not fit its GraphQL type, and a field that the schema does not define.
+ * Replaces each scalar and each enum in a value from a client by the result of the function `mapping.leaf`. Two kinds
+ * of values stay unchanged: a value whose structure does not fit its GraphQL type, and a field that the schema does not
+ * define.
  */
 function mapInput(value: unknown, type: GraphQLInputType, mapping: InputMapping): unknown {
   if (isNonNullType(type)) return mapInput(value, type.ofType, mapping);

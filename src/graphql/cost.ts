@@ -23,10 +23,11 @@ import type { OperationPlan, Variables } from './operation-plan.ts';
 /** The cost options of a GraphQL field (see schema/field-options-plugin.ts). */
 interface CostExtensions {
   /**
-   * The cost of the field itself, and the multiplier for the fields in its selection. With `wholeReads`, the multiplier
-   * of each selected field that reads the database is at least the number of items of the page or list. By default,
-   * only a field that returns objects counts as a read of the database; the option `reads` overrides this default. With
-   * `reads: false`, the fields of the returned object have the same multiplier as the field that returns the object.
+   * The cost of the field itself, and the multiplier for the fields in its selection. With `wholeReads`, each field in
+   * the selection that reads the database has a minimum multiplier: the number of items of the page or list. By
+   * default, only a field that returns objects counts as a read of the database; the option `reads` overrides this
+   * default. With `reads: false`, the gateway multiplies the costs of the fields in the selection by the same number as
+   * the cost of the field itself.
    */
   cost?: {
     field: number;
@@ -40,10 +41,11 @@ interface CostExtensions {
   pageSize?: number;
 }
 
-/** Describes where a selection of fields is in the document: in which page and in how many lists. */
+/** Describes the page and the lists that contain a selection of fields in the GraphQL document. */
 interface Surroundings {
   /**
-   * The size of the page or the list of rows that contains the GraphQL selection, or 1 if no page or list contains it.
+   * The size of the page or of the list of rows that contains the GraphQL selection. Outside of pages and lists of
+   * rows, `items` is 1.
    */
   items: number;
   /** The number of lists in which the GraphQL selection is nested. */
@@ -64,9 +66,9 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 };
 
 /**
- * The number of nested lists that an introspection query can have without a higher cost. Each list at a deeper nesting
- * level multiplies the cost of its fields by `introspectionListItems`. The introspection query of GraphiQL has exactly
- * `freeIntrospectionLists` levels of nested lists.
+ * In an introspection query, the first `freeIntrospectionLists` levels of nested lists do not increase the cost of
+ * their fields. At each further level, a list multiplies the cost of its fields by `introspectionListItems`. The
+ * introspection query of GraphiQL has exactly `freeIntrospectionLists` levels of nested lists.
  */
 const freeIntrospectionLists = 3;
 const introspectionListItems = 10;
@@ -124,9 +126,9 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   }
 
   /**
-   * Returns the multiplier for the costs of all fields that a client selects inside a given field. The default
-   * multiplier is 1. For a field that returns a list, the default multiplier is the size of the page or list of rows
-   * that contains the field.
+   * Returns the multiplier of a field. The gateway multiplies the cost of each field in the selection of the field by
+   * the multiplier. The default multiplier is 1. If the field returns a list, the default multiplier is the size of the
+   * page or list of rows around the field.
    */
   function multiplierOf(
     node: FieldNode,

@@ -141,7 +141,7 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
  * Returns the path of a value in a document: the name of the argument, and the names of the input fields that contain
  * the value.
  *
- * @param ancestors the nodes that contain the value, as `visit` of graphql-js passes them
+ * @param ancestors the nodes that contain the value, in the format of the function `visit` of graphql-js
  */
 export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | undefined)[]): string[] =>
   ancestors.flatMap((node) => {
@@ -152,8 +152,8 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
 
 /**
  * Counts the selections of all operations in a document. If a fragment is used several times, the selections of the
- * fragment count each time. If a single fragment has more selections than all operations together, `countSelections`
- * returns the number of this fragment.
+ * fragment count each time. The function also counts the selections of each fragment. The result is the largest number:
+ * the number of all operations together, or the number of one fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = new Map(

@@ -25,8 +25,8 @@ export interface GraphEndpoint {
 }
 
 /**
- * The parameters of a GraphQL request (GraphQL over HTTP, "Request Parameters"), after `hasParameters` has checked that
- * they are well-formed.
+ * The well-formed parameters of a GraphQL request. The function `hasParameters` checks the form of the parameters. The
+ * specification "GraphQL over HTTP" defines the parameters in the section "Request Parameters".
  */
 interface RequestParameters {
   query: string;
@@ -77,7 +77,8 @@ export function createGraphEndpoint(
   /** Parses and validates a GraphQL document, unless this process has already cached the document. */
   async function prepareDocument(text: unknown, context: GraphRequestContext): Promise<void> {
     await documents.prepare(text, context.key.id);
-    // The API key may have been revoked while the new document waited for a slot to be parsed.
+    // The gateway checks the API key again, because the key may have been revoked while the new document waited to be
+    // parsed.
     await context.reauthenticate();
   }
 

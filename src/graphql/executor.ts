@@ -164,7 +164,8 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     requireValues(plan, variables);
     requireExactVariables(plan, variables);
     const cost = affordableCost(schema, plan, variables);
-    // The request guard has already charged one rate limit point, which is the whole price of a cheap request.
+    // The request guard (`src/http/guard/guard.ts`) has already charged one rate limit point for this request. An
+    // operation that costs only one point needs no further charge.
     if (cost.points > 1) await context.charge(cost.points);
     return cost;
   }
@@ -177,7 +178,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     let coerced: Variables | undefined;
     if (countValues(variables) > maxVariableFaults) {
       // The gateway writes its own error messages about invalid variables, because the messages of graphql-js quote
-      // whole values. For many invalid values, graphql-js would also take seconds to create its messages.
+      // whole values. When many values are invalid, graphql-js also needs several seconds to create its error messages.
       const checked = await checkVariables(schema, plan, variables);
       if (checked.fault) return { errors: [checked.fault] };
       ({ coerced } = checked);

@@ -32,8 +32,8 @@ export const maxDirectives = 50;
 export const maxDocumentDepth = 15;
 
 /**
- * The maximum cost of a GraphQL operation. The cost of an operation is the sum of the costs of its fields. For a field
- * inside a page of a list, the cost of the field is multiplied by the page size
+ * The maximum cost of a GraphQL operation. The cost of an operation is the sum of the costs of its fields. If a list
+ * has pages, the cost of each field of a list item is multiplied by the page size
  * (docs/contract-keys.md#cost-of-a-request).
  */
 export const maxCost = 10_000;
@@ -45,9 +45,9 @@ export const maxCost = 10_000;
 export const costPerPoint = 2_000;
 
 /**
- * The maximum cost of a query that runs immediately. A query whose cost is higher than `maxLightCost` waits for a free
- * slot, because only a few such queries run at the same time. For example, a query for all fields of 20 whitelist
- * entries has a cost of 300, so this query runs immediately.
+ * The maximum cost of a query that runs without waiting for a free slot. A query whose cost is higher than
+ * `maxLightCost` waits for a free slot, because only a few such queries run at the same time. For example, a query for
+ * all fields of 20 whitelist entries has a cost of 300, so this query runs immediately.
  */
 export const maxLightCost = 500;
 

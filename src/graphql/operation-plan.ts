@@ -32,7 +32,7 @@ import { inputNames } from './document.ts';
 /** The values of the variables in a request, by the names of the variables. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** A variable that a root field uses as the whole value of an argument. */
+/** A variable that is the complete value of an argument of a root field, such as `$id` in `location(id: $id)`. */
 export interface VariableArgument {
   variable: string;
   argument: GraphQLArgument;
@@ -42,14 +42,17 @@ export interface VariableArgument {
   responseKey: string;
 }
 
-/** The use of a variable inside an object literal for a JSON argument or a JSON input field. */
+/**
+ * A variable inside an object literal, such as `$name` in `settings: { name: $name }`. The object literal is the value
+ * of a JSON argument or of a JSON input field.
+ */
 interface LiteralVariable {
   literal: ObjectValueNode;
   /** The name of the JSON argument or of the JSON input field, for the error message. */
   field: string;
   /**
-   * The default value of the variable, if it contains a number that the gateway cannot store exactly; otherwise
-   * `undefined`.
+   * The default value of the variable, if the default value contains a number that the gateway cannot store exactly;
+   * otherwise `undefined`.
    */
   inexactDefault: ValueNode | undefined;
 }
@@ -67,8 +70,8 @@ export interface OperationPlan {
   /** The error codes that the fields of the operation declare in their `errors` option. */
   errorCodes: ReadonlySet<ErrorCode>;
   /**
-   * The names of the root fields, without aliases. In logs and usage records, these names are a part of the operation
-   * name (see `operationName`).
+   * The names of the root fields, without aliases. In logs and usage records, the name of an operation contains the
+   * names of its root fields (see `operationName`).
    */
   rootFields: readonly string[];
   /** Whether the cost of the operation depends on variables, for example on a page size or the length of a list. */
@@ -79,29 +82,32 @@ export interface OperationPlan {
    */
   hasHeavyField: boolean;
   /**
-   * Whether graphql-jit may compile the operation. Operations with one of the following parts are not compiled, because
-   * graphql-jit runs them differently from graphql-js:
+   * Whether graphql-jit may compile the operation. The gateway does not compile an operation with one of the following
+   * parts, because graphql-jit would run the operation differently from graphql-js:
    *
-   * - an object literal for a JSON argument: graphql-jit loses the variables in the literal, and members such as
-   *   `__proto__`;
-   * - a variable inside an object literal: graphql-jit reads null when the client does not send the variable;
-   * - a non-null variable with a default value: graphql-jit ignores the default value;
-   * - `@skip` and `@include`: graphql-jit stores the condition of one fragment use in the fields of the fragment, which
-   *   all uses of the fragment share.
+   * - An object literal for a JSON argument. graphql-jit loses variables in the object literal, and members such as
+   *   `__proto__`.
+   * - A variable inside an object literal. graphql-jit reads null when the client does not send the variable.
+   * - A non-null variable with a default value. graphql-jit ignores the default value.
+   * - `@skip` or `@include`. If one use of a fragment has such a condition, graphql-jit applies the condition to all
+   *   uses of the fragment.
    */
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
   /**
-   * A map from the name of a variable to its use inside an object literal for a JSON argument. If several literals
-   * contain the same variable, the map describes only the first literal.
+   * The uses of variables inside object literals for JSON arguments, by the name of the variable. If several object
+   * literals contain the same variable, the map describes only the first object literal.
    */
   literalVariables: ReadonlyMap<string, LiteralVariable>;
   /**
-   * The variables that the document uses where GraphQL does not allow null. The executor must reject null for such a
-   * variable, even if the variable has a default value (GraphQL, 5.8.5).
+   * The variables that the document uses as values of a non-null type. The executor must reject null for each variable
+   * in `requiredVariables`, even if the variable has a default value (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
-  /** The costs of the lists of rows in the arguments of root fields, in rate limit points. */
+  /**
+   * The costs of arguments that contain a list of rows, in rate limit points. Only arguments of root fields are
+   * included.
+   */
   rowCharges: readonly RowCharge[];
 }
 
@@ -218,8 +224,8 @@ export function planOperation(
 }
 
 /**
- * Returns the default value of a variable if it contains a number that the gateway cannot store exactly, and otherwise
- * `undefined`.
+ * Returns the default value of a variable if the default value contains a number that the gateway cannot store exactly.
+ * Otherwise, the function returns `undefined`.
  */
 function inexactDefaultOf(operation: OperationDefinitionNode, name: string): ValueNode | undefined {
   const definition = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name);
@@ -231,8 +237,8 @@ function inexactDefaultOf(operation: OperationDefinitionNode, name: string): Val
 }
 
 /**
- * Returns the name of an operation for logs, metrics and usage records. The name is the kind of the operation and its
- * root fields, such as `query locations,quotas`.
+ * Returns the name of an operation for logs, metrics and usage records. The name of an operation consists of the kind
+ * and the root fields of the operation, such as `query locations,quotas`.
  */
 export const operationName = (kind: string, rootFields: readonly string[]) =>
   `${kind} ${[...new Set(rootFields)].join(',')}`;

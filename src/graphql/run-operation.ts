@@ -37,9 +37,9 @@ export type Compile = (schema: GraphQLSchema, document: DocumentNode) => Compile
 /**
  * Runs one operation. A caller may call an `OperationRunner` any number of times.
  *
- * @param coerced the coerced variables, if the caller has already coerced them. A compiled operation does not coerce
- *   them again, because coercing 10,000 rows takes about 100 ms, in which the process does nothing else. The operation
- *   is therefore compiled before its first run with coerced variables
+ * @param coerced the coerced variables, if the caller has already coerced the variables. Only a compiled operation can
+ *   use coerced variables, so the gateway compiles an operation before its first run with coerced variables. To coerce
+ *   10,000 rows again would block the process for about 100 ms
  */
 export type OperationRunner = (
   variables: Variables,
@@ -104,12 +104,14 @@ const runCompiled = async (
     ? ((await compiled.query(undefined, context, { ...variables })) as ExecutionResult)
     : undefined;
 
-/** The type of each variable in an operation that is compiled for coerced variables. The type accepts every value. */
+/**
+ * The type of each variable in an operation that receives coerced variables. The type `Coerced` accepts every value.
+ */
 const Coerced = new GraphQLScalarType({ name: 'Coerced' });
 
 /**
- * Returns the schema and the document from which graphql-jit compiles an operation that receives coerced variables. In
- * the returned document, each variable has the type `Coerced`, so the compiled code passes each variable to the
+ * Returns the schema and the document for the compiler graphql-jit. The compiled operation receives coerced variables.
+ * In the returned document, each variable has the type `Coerced`, so the compiled code passes each variable to the
  * resolvers without a change.
  */
 export function forCoercedVariables(

@@ -2,7 +2,10 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** The API key of a subscription, with the functions and the abort signal that show when the subscription must end. */
+/**
+ * The API key of a subscription, and the functions for further checks of this API key. The abort signal `stopping` ends
+ * the subscription when the process stops.
+ */
 export interface StreamLease {
   key: AuthenticatedKey;
   /** Checks the API key of the request again, and throws an error if the API key is no longer valid. */
@@ -29,7 +32,7 @@ export interface KeyBoundStreams {
    * key becomes invalid, the stream sends an error with the reason and ends. When this process receives the notice that
    * the API key was revoked, the stream immediately stops sending results.
    *
-   * @param close the function that `open` returned for the same stream
+   * @param close the function that the caller received from `open` for the same stream
    */
   bind(
     results: AsyncIterableIterator<ExecutionResult>,
@@ -102,8 +105,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
           }
           if (refusal) yield { errors: [refusal] };
         } catch (error) {
-          // The generator yields an error as a result of the subscription. If the generator threw the error, Yoga would
-          // send the original error message to the client.
+          // The generator yields a result that contains the error in the list `errors`. If the generator threw the
+          // error, Yoga would send the original error message to the client.
           yield { errors: [error as GraphQLError] };
         } finally {
           close();
@@ -116,8 +119,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // The iterator `results` must end first, because the method `return` of the generator `passed` does not stop
-        // the generator while `passed` waits for a result.
+        // The iterator `results` must end first. While the generator `passed` waits for a result, `passed.return`
+        // cannot stop the generator.
         async return() {
           close(); // if the generator has not started yet, its `finally` block never runs
           await end();

@@ -30,8 +30,8 @@ export function createGraphYoga(
   const streams = createKeyBoundStreams(countSubscription);
 
   /**
-   * Logs an error that a subscription sends to its client, and counts the error in the metrics. The request that opened
-   * the subscription is logged and counted separately, when the stream begins.
+   * Logs an error that a subscription sends to its client, and counts the error in the metrics. The gateway has already
+   * logged and counted the request for the subscription when the event stream began.
    */
   function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
     const shown = maskError(error, { requestId, log });
@@ -97,8 +97,8 @@ export function createGraphYoga(
   return createYoga<YogaContext>({
     schema,
     plugins: [plugin],
-    // Without `fetchAPI`, Yoga would use its own stream class (a ponyfill) instead of native streams. The gateway
-    // process would crash when a client cancels a response with a ponyfill stream (honojs/node-server#233).
+    // Without `fetchAPI`, Yoga would use its own stream class (a ponyfill) instead of native streams. With a ponyfill
+    // stream, the gateway process would crash when a client cancels a response (honojs/node-server#233).
     fetchAPI: { ReadableStream, Response: TextResponse },
     graphqlEndpoint: '/graphql',
     graphiql: false,

@@ -3,8 +3,9 @@ import type { GatewayEnv } from './request-state.ts';
 
 /**
  * Returns a header of a request, or undefined when the client did not send the header. `requestHeader` reads the
- * headers that Node has parsed, because creating a `Headers` object would make the refusal of a request 10% slower.
- * Only a request that the gateway process sends to itself already has a `Headers` object.
+ * headers that Node has parsed, because creating a `Headers` object would make the refusal of a request 10% slower. A
+ * request that the gateway process sends to itself has no headers from Node. For such a request, `requestHeader` reads
+ * the `Headers` object of the request.
  *
  * @param name the name of the header in lower case
  */

@@ -9,8 +9,8 @@ import type { RateLimitDecision } from '../rate-limit/types.ts';
 export type Surface = 'rest' | 'graphql' | 'public';
 
 /**
- * The operation name that the gateway records before it knows the operation, and for every request without a valid API
- * key.
+ * The operation name of a request while the gateway does not know the operation of the request. A request without a
+ * valid API key keeps this operation name.
  */
 export const unknownOperation = 'unknown';
 
@@ -32,7 +32,8 @@ export interface RequestState {
   /** The value of the request header `Accept-Encoding`, which lists the compression methods that the client accepts. */
   readonly acceptEncoding: string | undefined;
   /**
-   * The number of response bytes in memory that wait to be sent, without the bytes in the buffers of the connection.
+   * The number of response bytes that wait in memory for the client. Bytes in the buffers of the connection are not
+   * counted.
    */
   heldBytes: number;
   /**

@@ -12,29 +12,32 @@ export const inexactNumberMessage =
   'Must not contain numbers that a 64-bit floating point number cannot represent exactly, such as 12345678901234567890: send them as text';
 
 /**
- * Whether an object or array directly contains an inexact number. An inexact number changes when it is parsed and
- * written again. `hasInexactNumber` finds only objects and arrays that `parseExactly` or `holdInexactNumber` has
- * recorded.
+ * Whether an object or array directly contains an inexact number. An inexact number changes when JavaScript parses the
+ * number and writes the number again. The function finds only the inexact numbers that `parseExactly` or
+ * `holdInexactNumber` has recorded.
  */
 export const hasInexactNumber = (holder: object): boolean => inexact.has(holder);
 
-/** Whether a JSON value contains an inexact number on any level. */
+/** Whether a JSON value contains an inexact number at any depth. */
 export function containsInexactNumber(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return hasInexactNumber(value) || Object.values(value).some(containsInexactNumber);
 }
 
-/** Whether the member of an object or array is an inexact number, or contains an inexact number on any level. */
+/**
+ * Whether the member `name` of an object or array is an inexact number, or contains an inexact number at any depth. An
+ * inexact number changes when JavaScript parses the number and writes the number again.
+ */
 export function isInexactMember(holder: object, name: string): boolean {
   if (inexact.get(holder)?.has(name)) return true;
   return Object.hasOwn(holder, name) && containsInexactNumber((holder as Record<string, unknown>)[name]);
 }
 
 /**
- * Records that an object or array contains an inexact number, which changes when JavaScript parses it and writes it
- * again.
+ * Records that an object or array contains an inexact number, which changes when JavaScript parses the number and
+ * writes the number again.
  *
- * @param name the name of the member whose value is inexact, or the index of the inexact number in an array
+ * @param name the name of the member with the inexact number. In an array, `name` is the index of the inexact number
  */
 export function holdInexactNumber(holder: object, name: string): void {
   const names = inexact.get(holder);
@@ -43,9 +46,9 @@ export function holdInexactNumber(holder: object, name: string): void {
 }
 
 /**
- * Matches the places in a JSON text that may contain an inexact number. A number of up to 15 digits without an exponent
- * is always exact. The regular expression can also match inside a JSON string, but such a match only makes
- * `parseExactly` slower.
+ * Matches the places in a JSON text that may contain an inexact number. Except for -0, JavaScript parses and writes
+ * every number of up to 15 digits without an exponent exactly. The regular expression can also match inside a JSON
+ * string, but such a match only makes `parseExactly` slower.
  */
 const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 
@@ -53,14 +56,14 @@ const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * The mark that `parseExactly` inserts before each inexact number. With this mark, `parseExactly` recognizes the
- * objects and arrays that contain inexact numbers. The mark is random, so that a client cannot guess it and send it.
+ * The mark that `parseExactly` inserts before each inexact number. `parseExactly` uses the mark to find the objects and
+ * arrays that contain inexact numbers. The mark is random, so that a client cannot guess it and send it.
  */
 const mark = randomUUID();
 
 /**
  * Parses a JSON text as `JSON.parse` does, and remembers the objects and arrays that contain inexact numbers. An
- * inexact number changes when JavaScript parses it and writes it again.
+ * inexact number changes when JavaScript parses the number and writes the number again.
  *
  * @throws {SyntaxError} when the text is not JSON
  */
@@ -82,9 +85,9 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * The maximum length of a number that is checked for exactness, in characters. A number with more than
- * `maxNumberCharacters` characters counts as inexact. No exact number needs so many characters: the smallest positive
- * number, 5e-324, has 326 characters when it is written without an exponent.
+ * The maximum number of characters of a number that `isExact` accepts. A longer number counts as inexact. Every exact
+ * number can be written with fewer characters. For example, the smallest positive number, 5e-324, has 326 characters
+ * without an exponent.
  */
 const maxNumberCharacters = 400;
 

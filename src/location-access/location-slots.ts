@@ -10,7 +10,8 @@ export interface LocationSlots {
    * changes.
    *
    * @param author the author of the change, or null if the gateway itself makes the change
-   * @param options.mayRefuse false if the change must not be refused (see `Slots.run`)
+   * @param options.mayRefuse whether `run` may refuse the change (see `Slots.run`). By default, `run` may refuse the
+   *   change
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
    *   changes take too long
    * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the change waited
@@ -29,8 +30,8 @@ export function createLocationSlots(): LocationSlots {
   return {
     run(author, locationId, work, options) {
       const runChecked = async () => {
-        // The gateway checks the API key before the transaction of the change begins. If the gateway looked up the API
-        // key inside the transaction, the embedded database would answer only after the end of the transaction.
+        // The gateway checks the API key before the transaction of the change begins. During the transaction, the
+        // embedded database would not answer a look-up of the API key.
         await author?.reauthenticate();
         return work();
       };

@@ -11,8 +11,8 @@ export interface LocationNotices {
    */
   publish(locationId: string): void;
   /**
-   * Yields the id of a location after each change of the location. The iterator may miss changes until the promise that
-   * `watch` returns is fulfilled. Notices can be lost while Redis is unreachable. When Redis is reachable again, the
+   * Yields the id of a location after each change of the location. The iterator may miss changes that happen before the
+   * promise of `watch` is fulfilled. Notices can be lost while Redis is unreachable. When Redis is reachable again, the
    * iterator therefore yields the ids of all watched locations. If a location changes several times before the caller
    * reads again, the iterator yields its id only once.
    *
@@ -24,8 +24,8 @@ export interface LocationNotices {
     options?: { presentFirst?: boolean },
   ): Promise<AsyncIterableIterator<string>>;
   /**
-   * Sends the notices that the process has collected. A stopping process calls `flush` before it closes its connection
-   * to Redis, so that subscribers of other processes receive its last notices.
+   * Sends the notices that the process has collected. A process that stops calls `flush` before it disconnects from
+   * Redis, so that the other processes receive the last notices.
    */
   flush(): Promise<void>;
 }

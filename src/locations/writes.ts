@@ -135,7 +135,8 @@ export function createLocationWrites({
         });
       const location = await locationSlots.run(author, id, change).catch(slugTaken(slug));
       statusNotices.publish(id);
-      // The whitelist feed contains the time zone of the location, so clients of the feed must read the new time zone.
+      // When the time zone of a location changes, clients of the whitelist feed must read the new time zone from the
+      // feed.
       if (timezone) whitelistNotices.publish(id);
       return location;
     },

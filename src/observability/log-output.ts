@@ -4,8 +4,8 @@ import type pino from 'pino';
 /** How long a log line may wait until it is written together with later lines, in milliseconds. */
 const maxLineWaitMs = 100;
 /**
- * The maximum number of characters that the log output collects before it writes them together. Writing more characters
- * at once would not make logging faster.
+ * The maximum number of characters that the log output collects before it writes them together. Larger writes would not
+ * make logging faster.
  */
 const maxWaitingCharacters = 16 * 1024;
 /**
@@ -16,7 +16,7 @@ const maxWaitingCharacters = 16 * 1024;
 export const maxUnwrittenCharacters = 4 * 1024 * 1024;
 /** How long the log output waits before it tries to write to a full pipe again, in milliseconds. */
 const fullPipeRetryMs = 50;
-/** How long an ending process waits until a full pipe accepts the last log lines, in milliseconds. */
+/** The maximum time for which an ending process tries to write the last log lines to a full pipe, in milliseconds. */
 const maxWaitAtExitMs = 400;
 
 /** The stream to which the log writes its lines. */
@@ -29,7 +29,7 @@ export interface LogOutput extends pino.DestinationStream {
 interface LogOutputOptions {
   /** The file that receives the log lines; by default, the lines go to standard output. */
   file?: string;
-  /** Called with the number of lost log lines, as soon as the log can be written again. */
+  /** The log output calls this function with the number of lost log lines, as soon as the log can be written again. */
   onLinesLost?: (count: number) => void;
 }
 

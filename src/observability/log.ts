@@ -7,15 +7,15 @@ import { createLogOutput } from './log-output.ts';
 const maxLoggedCauses = 4;
 
 /**
- * The properties of an error that the log contains. The log omits all other properties. Database drivers add further
- * properties, such as the SQL statement, its values and the row.
+ * The properties of an error that the log contains. The log omits the other properties of an error, such as the SQL
+ * statement, its values and the row, which database drivers add.
  */
 const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;
 
 /**
- * Converts an error to a value for the log. The logged value omits the SQL statement, its parameters and the row, which
- * database drivers add to an error, and the values that PostgreSQL quotes in its error messages. Bodies and API keys of
- * clients are never logged.
+ * Converts an error to a value for the log. The value for the log omits the properties that database drivers add to an
+ * error: the SQL statement, its parameters and the row. The value for the log also omits the data that PostgreSQL
+ * quotes in error messages. Bodies and API keys of clients are never logged.
  */
 function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? '[not an error]' : error;
@@ -59,8 +59,8 @@ const prefixColumns = 18;
 
 /**
  * Creates the message of a log line on a terminal. The message about an answered request contains the operation or
- * path, the result and the duration, and fits into the width of the terminal. All other messages about a request
- * contain the id of the request.
+ * path, the result and the duration, and fits into the width of the terminal. A message about an error in a request
+ * contains the id of the request.
  *
  * @param columns the width of the terminal
  */

@@ -44,15 +44,18 @@ export interface Metrics {
   /** Counts a request that has been answered. */
   record(request: CountedRequest): void;
   /**
-   * Counts an error in an event stream. The gateway also counts the request that started the event stream, when the
-   * stream begins.
+   * Counts an error in an event stream. `countError` does not count the request for the event stream, which the gateway
+   * counts when the event stream begins.
    */
   countError(error: { surface: Surface; operation: string; errorCode: string }): void;
   /** Counts an attempt to deliver a message to a webhook. */
   countAttempt(attempt: { outcome: AttemptOutcome; durationMs: number }): void;
   /** Changes the number of open subscriptions: by 1 when a subscription opens, and by -1 when a subscription ends. */
   countSubscription(change: 1 | -1): void;
-  /** Serves `GET /metrics`. The metrics route requires no API key, so it must not use the port of the APIs. */
+  /**
+   * Serves `GET /metrics` to clients without an API key. All clients can reach the port of the APIs, so the route must
+   * use another port.
+   */
   app: Hono;
 }
 
@@ -64,8 +67,8 @@ export interface Metrics {
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * The upper limits of the histogram buckets for webhook attempts, in seconds. A delivery attempt to a nearby receiver
- * falls into the first bucket, and an attempt that reaches the timeout falls into the last bucket.
+ * The upper limits of the histogram buckets for webhook attempts, in seconds. The smallest histogram bucket is for
+ * delivery attempts to nearby receivers. The largest histogram bucket is for delivery attempts that reach the timeout.
  */
 const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
@@ -77,8 +80,8 @@ const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const otherOperation = 'other';
 
 /**
- * The Node.js metrics that the gateway removes, because they are gauges with names that end in `_total`, which
- * Prometheus allows only for counters.
+ * The Node.js metrics that the gateway removes. The removed metrics are gauges with names that end in `_total`.
+ * Prometheus allows the ending `_total` only for counters.
  */
 const misnamedMetrics = [
   'nodejs_active_handles_total',

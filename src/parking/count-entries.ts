@@ -10,8 +10,8 @@ export interface EventChange {
 }
 
 /**
- * Whether an event has the kind `ENTRY` and the same whitelist entry before and after its correction, so that the
- * correction does not change how often the vehicle has entered.
+ * Whether an event has the kind `ENTRY` and the same whitelist entry before and after a correction. Such a correction
+ * does not change how often the vehicle has entered.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&

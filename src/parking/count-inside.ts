@@ -51,8 +51,8 @@ export function createInsideCounts({
     /**
      * Records which vehicles were inside a location at a given time. At the time of the occupancy count, every vehicle
      * in `plates` has an open session, and the sessions of all other vehicles end. If an occupancy count with plates
-     * already exists for the same time, the new list of vehicles replaces the stored list. An equal list changes
-     * nothing.
+     * already exists for the same time, the new list of vehicles replaces the stored list. If both lists contain the
+     * same vehicles, nothing changes.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -114,10 +114,10 @@ export function createInsideCounts({
       }),
 
     /**
-     * Records how many vehicles were inside a location at a given time. The sessions stay unchanged. The difference
-     * between the counted number and the number of open sessions becomes an adjustment of the occupancy
-     * (`adjustmentOf`). A second call of `adjustOccupancy` for the same time replaces the counted number, or changes
-     * nothing if the number is the same.
+     * Records how many vehicles were inside a location at a given time. `adjustOccupancy` does not change the parking
+     * sessions. The difference between the counted number and the number of open sessions becomes an adjustment of the
+     * occupancy (`adjustmentOf`). A second call of `adjustOccupancy` for the same time replaces the counted number, or
+     * changes nothing if the number is the same.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} the same errors as `setInside`
@@ -133,8 +133,8 @@ export function createInsideCounts({
             longestStayHours === null ? null : new Date(countedAt.getTime() + longestStayHours * msPerHour),
         });
         if (count.before?.occupied === occupied) return;
-        // An existing occupancy count keeps its stored number of open sessions. Counting the sessions again could give
-        // a wrong number, because the retention job may have removed some of the sessions.
+        // If a client replaces an occupancy count, the gateway keeps the stored number of open sessions. A new count of
+        // the sessions could be wrong, because the retention job may have removed some of the sessions.
         if (!count.before) await queryInTransaction(transaction, countOpenSessions, { countId: count.id });
         await recordChange(transaction, author, {
           action: 'parking.occupancy_adjusted',
@@ -170,7 +170,7 @@ async function putCount(transaction: Transaction, { locationId, kind, countedAt,
   return { id: before.id, before };
 }
 
-/** Returns the whitelist entry that each vehicle would have used to enter the location at the given time. */
+/** For each plate, returns the whitelist entry that matches the plate at the time of the occupancy count. */
 async function matchesOf(
   transaction: Transaction,
   location: Location,

@@ -46,11 +46,14 @@ export function sessionState({
  */
 interface SessionInput {
   locationId: string;
-  /** The sessions that began before the time of the first changed observation, and had not ended at this time. */
+  /**
+   * The sessions that began before the first changed observation, and were still in progress at the time of this
+   * observation.
+   */
   begun: readonly ParkingSession[];
   /** Maps the id of each session to the text that a camera read for the vehicle. */
   texts: ReadonlyMap<string, string | null>;
-  /** The first changed observation (event or count) and all later observations, in any order. */
+  /** The parking events and occupancy counts from the time of the first new or corrected observation, in any order. */
   observations: readonly (GateObservation | CountObservation)[];
   /** The maximum length of a stay in milliseconds; null when stays are unlimited. */
   longestStayMs: number | null;
@@ -64,9 +67,9 @@ const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
 >;
 
 /**
- * Returns the `eventId` of a parking event, or an empty text for an occupancy count. The gateway sorts observations
- * with equal time and kind by the returned text. An occupancy count needs no id, because a location has at most one
- * occupancy count for each time.
+ * Returns the `eventId` of a parking event, or an empty text for an occupancy count. If two observations have the same
+ * time and the same kind, the gateway sorts the observations by this text. An occupancy count needs no id, because a
+ * location has at most one occupancy count for each time.
  */
 const eventIdOf = (observation: GateObservation | CountObservation) =>
   observation.kind === 'INSIDE' ? '' : observation.eventId;
@@ -140,8 +143,9 @@ export function deriveSessions({
   const isOverdue = ({ staysUntil }: ParkingSession, at: Date) => staysUntil !== null && staysUntil < at;
 
   /**
-   * Returns the session with the plate of a vehicle. If no session has the plate, returns all sessions with the camera
-   * text of the vehicle.
+   * Returns the sessions of a vehicle. If a session has the plate of the vehicle, the result contains only this
+   * session. If no session has the plate, the result contains all sessions whose camera text matches the vehicle
+   * (`sameTextMatcher`).
    */
   function sessionsOf(vehicle: RecordedPlate): ParkingSession[] {
     const own = unended.withPlate(vehicle);
@@ -157,7 +161,7 @@ export function deriveSessions({
     );
   }
 
-  /** Creates a session of a vehicle without times, which the caller must set. */
+  /** Creates a session for a vehicle. The caller must set the times of the session. */
   const sessionOf = (vehicle: Omit<CountedPlate, 'countId'>): ParkingSession => {
     const { id, plateType, plateCode, plateNumber, whitelistEntryId, listed } = vehicle;
     return {

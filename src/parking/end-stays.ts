@@ -30,8 +30,8 @@ export interface StayExpiry {
 }
 
 /**
- * The interval at which the process looks for sessions whose maximum stay is over, in milliseconds. After the end of a
- * maximum stay, it can take up to one interval until the gateway notifies subscriptions and webhooks.
+ * The interval at which the process looks for sessions whose maximum stay is over, in milliseconds. The gateway can
+ * notify subscriptions and webhooks up to 10 seconds after the end of a maximum stay.
  */
 const checkIntervalMs = 10_000;
 

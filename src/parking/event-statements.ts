@@ -63,7 +63,8 @@ export const namedEntries = namedStatement(
 
 /**
  * Finds the whitelist entry of each parking event. If the gate sent the id of a whitelist entry, the statement uses
- * this whitelist entry. Otherwise, the statement uses the whitelist entry with the plate of the parking event.
+ * this whitelist entry. If the gate sent no id, the statement uses the whitelist entry with the plate of the parking
+ * event.
  */
 export const matchingEntries = namedStatement(
   'parking-matching-entries',
@@ -81,10 +82,10 @@ export const matchingEntries = namedStatement(
 );
 
 /**
- * Updates how often the vehicle of each whitelist entry has entered (table `WhitelistEntryUse`). If a whitelist entry
- * has `maxEntries`, the statement also marks the entry as changed, so that the whitelist feed informs clients how often
- * the vehicle has entered. To prevent deadlocks, this statement and the statement that deletes a whitelist entry both
- * lock the whitelist entry first, and then its row in `WhitelistEntryUse`.
+ * Updates the table `WhitelistEntryUse`, which stores how often the vehicle of each whitelist entry has entered. If a
+ * whitelist entry has `maxEntries`, the statement also marks the entry as changed, so that the whitelist feed informs
+ * clients how often the vehicle has entered. To prevent deadlocks, this statement and the statement that deletes a
+ * whitelist entry both lock the whitelist entry first, and then its row in `WhitelistEntryUse`.
  */
 export const addUses = namedStatement(
   'parking-add-uses',

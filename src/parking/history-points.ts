@@ -4,8 +4,8 @@ import { wallTime } from '../whitelist/hours.ts';
 export type HistoryInterval = 'QUARTER_HOUR' | 'HOUR' | 'DAY';
 
 /**
- * The maximum number of points in one occupancy history. The maximum allows a history of one month with hourly points,
- * which has 744 points.
+ * The maximum number of points in one occupancy history. A history of one month with hourly points has 744 points, so a
+ * client can request the history of a whole month.
  */
 export const maxHistoryPoints = 750;
 
@@ -20,10 +20,10 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Returns the approximate number of points in an occupancy history, without knowing the time zone of the location.
- * Before the gateway reads from the database, it uses the approximate number of points to compute the cost of the
- * request, or to reject a request for too many points. The exact number of points can differ by one, for example when
- * daylight saving time begins or ends.
+ * Returns the approximate number of points in an occupancy history, without knowing the time zone of the location. The
+ * gateway computes the cost of a request from the approximate number of points, before the gateway reads from the
+ * database. The gateway also rejects a request if the approximate number of points is too large. The approximate number
+ * of points can be wrong by one point, for example when daylight saving time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));
@@ -33,8 +33,8 @@ const dateOf = (at: number, timezone: string) => wallTime(new Date(at), timezone
 /**
  * Returns the time at which a date begins in a time zone.
  *
- * @param before an instant before the start of the day `date`, in milliseconds
- * @param within an instant on `date` or on a later date, in milliseconds
+ * @param before any time before the start of the day `date`, in milliseconds
+ * @param within any time on `date` or on a later date, in milliseconds
  */
 function startOfDate(date: string, before: number, within: number, timezone: string): number {
   let [early, late] = [before, within];
@@ -64,8 +64,8 @@ function startOfNextDay(start: number, timezone: string): number {
 }
 
 /**
- * Returns the start of the quarter hour or hour, in local time, that contains an instant. Local time matters, because
- * the difference between UTC and some time zones is not a whole number of hours.
+ * Returns the start of the quarter hour or hour, in local time, that contains an instant. In some time zones, such as
+ * UTC+5:30, an hour of local time does not begin at the same time as an hour of UTC.
  */
 function startOfPart(at: number, length: number, timezone: string): number {
   const minute = Math.floor(at / minuteMs) * minuteMs;

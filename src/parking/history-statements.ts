@@ -3,16 +3,17 @@ import { lastCountOf } from './occupancy-columns.ts';
 import { endOf, isUncertain, startOf } from './session-columns.ts';
 
 /**
- * SQL for the time from which a vehicle no longer counts as inside: the earlier of the end of its session and the end
- * of its maximum stay.
+ * SQL for the time from which a vehicle no longer counts as inside. This time is the end of the vehicle's session, or
+ * the end of the maximum stay if the maximum stay ends first.
  */
 const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
 
 /**
- * SQL that returns the index of the first instant at or after a given time, in a sorted array of instants. Indexes
- * start at 1. `width_bucket` alone would skip an instant that equals the given time, so the SQL subtracts a microsecond
- * from the given time. Subtracting a microsecond changes no other result, because all times are in whole milliseconds.
+ * SQL that searches a sorted array of instants. The SQL returns the index of the first instant that is not before a
+ * given time. Indexes start at 1. The PostgreSQL function `width_bucket` finds the last instant that is not after a
+ * given time. The SQL therefore subtracts a microsecond from the given time, and adds 1 to the result. All times are in
+ * whole milliseconds, so the subtraction has no other effect.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
@@ -21,13 +22,12 @@ const firstFrom = (time: string, instants: string) =>
  * SQL for the sessions that are necessary to compute the occupancy history of a query `q`:
  *
  * - All sessions that were in progress at any time from `q.from` to `q.to`.
- * - The uncertain sessions (`isUncertain`) that ended after the last occupancy count before the range
- *   (`q."countedAt"`), but before `q.from`. Uncertain sessions reduce the occupancy adjustment.
- * - The sessions that are not uncertain, were open at the time `q."derivedAt"` and ended before `q.from`, for occupancy
- *   counts that do not store the number of open sessions.
+ * - The uncertain sessions (`isUncertain`) that ended between `q."countedAt"` and `q.from`. `q."countedAt"` is the time
+ *   of the last occupancy count before the range. An uncertain session can move the occupancy adjustment closer to 0.
+ * - All other sessions that were open at the time `q."derivedAt"` and ended before `q.from`. If the statement has no
+ *   stored number of open sessions for an occupancy count, the statement counts these sessions.
  *
- * The SQL has a separate query for each of the three sets of sessions, so that PostgreSQL reads only the matching rows
- * of an index.
+ * Each set of sessions in this list has a separate query, so that PostgreSQL reads only the matching rows of an index.
  */
 const sessionsOf = (columns: string) => `
   SELECT ${columns} FROM "ParkingSession" s
@@ -41,19 +41,19 @@ const sessionsOf = (columns: string) => `
     AND ${startOf('s')} <= q."derivedAt" AND ${isUncertain('s')} IS NOT TRUE`;
 
 /**
- * Computes how many vehicles were inside locations at given instants. The parameters are three arrays with one item for
- * each instant of each history query: the number of the query (`$n`), the location of the query (`$locationId`) and the
- * instant (`$at`). The statement returns no row for the last instant of a query, because this instant only marks the
- * end of the last interval. The occupancy is the number of open sessions plus the occupancy adjustment (`adjustmentOf`
- * in occupancy-columns.ts). The statement reads each parking session only once. For each session, the statement adds 1
- * at the first instant at or after the start of the session, and subtracts 1 at the first instant at or after the end
- * of the session. The sum of the added and subtracted values up to an instant is the number of sessions that were open
- * at the instant.
+ * Computes how many vehicles were inside locations at given instants. The parameters are the three arrays `$n`,
+ * `$locationId` and `$at`. The arrays contain one item for each instant of a history query: the number of the query,
+ * the location of the query, and the instant. The statement returns no row for the last instant of a query, because
+ * this instant only marks the end of the last interval. The occupancy is the number of open sessions plus the occupancy
+ * adjustment (`adjustmentOf` in occupancy-columns.ts). The statement reads each parking session only once. Each session
+ * counts as +1 at the first instant that is not before the start of the session, and as -1 at the first instant that is
+ * not before the end of the session. The number of sessions that were open at an instant is the sum of all these values
+ * up to the instant.
  *
  * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
- * time of the count, as the status of the location does. The statement does not count the sessions again, because the
- * retention job may have removed some of the sessions. If the stored number of sessions equals the counted number of
- * vehicles, the occupancy needs no adjustment, and the statement ignores the last count.
+ * time of the count (`openSessions`). The status of the location uses the same number. The statement does not count the
+ * sessions again, because the retention job may have removed some of the sessions. If the occupancy count found as many
+ * vehicles as open sessions, the occupancy adjustment is 0. The statement then ignores the occupancy count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

@@ -7,21 +7,23 @@ import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { longFamilies, setEnds, setFades } from './stay-statements.ts';
 
 /**
- * The maximum number of sessions that the gateway computes in one step. Small steps need less memory, because the
- * gateway keeps the events and counts of all sessions of one step in memory. The gateway always computes the sessions
- * of one family of plates together, even if the family has more than `sessionsPerRefresh` sessions.
+ * The maximum number of sessions that the gateway computes in one step. The gateway keeps the events and counts of all
+ * sessions of one step in memory, so a step with fewer sessions needs less memory. The gateway computes all sessions of
+ * a plate family (`familyOf`) in the same step. A plate family with very many sessions can therefore exceed the maximum
+ * number.
  */
 const sessionsPerRefresh = 500;
 
 /**
- * A family of plates (`familyOf`) with sessions that a new maximum stay may change: one plate of the family, the number
- * of these sessions, and the start of the first session.
+ * A family of plates (`familyOf`) whose sessions may change when the location gets a new maximum stay. The object
+ * contains one plate of the family, the number of these sessions, and the start of the first session.
  */
 type LongFamily = ChangedPlate & { sessions: number };
 
 /**
- * Computes the sessions of a location again after a change of its maximum stay. The result is the same as if the
- * location had always had the new maximum stay. The caller must first lock the location in its transaction.
+ * Computes the sessions of a location again after a change of its maximum stay. The new maximum stay applies to all
+ * sessions, including sessions that began before the change. The caller must first lock the location in its
+ * transaction.
  *
  * @param now the current time, read from the clock of the database
  */
@@ -38,8 +40,8 @@ export async function applyLongestStay(
   for (const part of partsWithin(sessionsPerRefresh, families, ({ sessions }) => sessions)) {
     await refreshSessions(transaction, author, after, part, now);
   }
-  // Sessions that are shorter than the old and the new maximum stay are not computed again. `setEnds` changes only the
-  // end of the maximum stay of these sessions, so the number of open sessions that is stored with the last occupancy
-  // count stays correct.
+  // The gateway does not compute a session again if the session is shorter than the old and the new maximum stay. For
+  // such a session, `setEnds` changes only the time at which the maximum stay ends. The number of open sessions that is
+  // stored with the last occupancy count therefore stays correct.
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

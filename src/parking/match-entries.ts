@@ -41,8 +41,8 @@ export async function findNamedEntries(
  * Finds the whitelist entry of each event. If an event matches no whitelist entry, the returned map does not contain
  * the event.
  *
- * @param readings the parking events; the location must have each whitelist entry that an event names
- *   (`findNamedEntries`)
+ * @param readings the parking events. Each `entryId` in an event must be the id of a whitelist entry of the location
+ *   (see `findNamedEntries`)
  */
 export async function matchEntries(
   transaction: Transaction,

@@ -11,34 +11,35 @@ export const lastCountOf = (locationId: string) => `
   SELECT * FROM "OccupancyCount" WHERE "locationId" = ${locationId} ORDER BY "countedAt" DESC, kind DESC LIMIT 1`;
 
 /**
- * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`): the vehicle left, but
- * had no open session at the time of the last occupancy count. The caller must use the condition only for sessions that
- * ended after the last occupancy count.
+ * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`). In such a session, the
+ * vehicle left without a recorded entry, or the maximum stay was over at the time of the last occupancy count. The
+ * caller must use the condition only for sessions that ended after the last occupancy count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
 
 /**
- * The SQL condition for sessions that bring a negative occupancy adjustment (`adjustmentOf`) closer to 0: the session
- * was open at the time of the last occupancy count, and ended without a recorded exit. The caller must use the
- * condition only for sessions that ended after the last occupancy count.
+ * The SQL condition for sessions that increase a negative occupancy adjustment (`adjustmentOf`). Such a session was
+ * open at the time of the last occupancy count, and ended without a recorded exit. The caller must use the condition
+ * only for sessions that ended after the last occupancy count.
  */
 const isUnseenEnd = (session: string, countedAt: string) =>
   `(${session}."exitedAt" IS NULL AND NOT ${isInside(session)} AND ${wasOpenAt(session, countedAt)})`;
 
 /**
- * SQL for the current occupancy adjustment of a location. The adjustment is 0 unless the last occupancy count reported
- * only the number of vehicles inside. After an occupancy count without plates, the adjustment starts as the counted
- * number minus the number of sessions that were open at the time of the count. When a vehicle leaves or a session ends
- * after the count, the adjustment can come closer to 0.
+ * SQL for the current occupancy adjustment of a location. If the last occupancy count contained plates, the occupancy
+ * adjustment is 0. An occupancy count without plates sets the adjustment to a difference: the counted number of
+ * vehicles, minus the number of sessions that were open at the time of the count. After the count, the adjustment
+ * changes as follows:
  *
- * - If the last occupancy count found more vehicles than open sessions, the occupancy adjustment is positive. When a
- *   vehicle without an open session leaves, the positive adjustment falls by 1. The occupancy adjustment becomes 0 when
- *   the maximum stay has passed since the occupancy count.
- * - If the last occupancy count found fewer vehicles than open sessions, the occupancy adjustment is negative. When a
- *   session that was open at the time of the count ends without a recorded exit, the negative adjustment rises by 1.
- *   The negative adjustment never reduces the occupancy by more than the number of sessions that were open at the time
- *   of the count and are still open.
+ * - If the last occupancy count found more vehicles than open sessions, the occupancy adjustment is positive. An exit
+ *   without a recorded entry brings the adjustment closer to 0 by 1. The exit of a vehicle whose maximum stay was over
+ *   at the time of the count has the same effect. The occupancy adjustment becomes 0 when the maximum stay has passed
+ *   since the occupancy count.
+ * - If the last occupancy count found fewer vehicles than open sessions, the occupancy adjustment is negative. Each
+ *   session that was open at the time of the count and ends without a recorded exit brings the adjustment closer to 0
+ *   by 1. The negative adjustment subtracts at most one vehicle for each session that was open at the time of the count
+ *   and is still open.
  */
 const adjustmentOf = (locationId: string) => `coalesce((
   SELECT CASE
@@ -62,9 +63,9 @@ const adjustmentOf = (locationId: string) => `coalesce((
 
 /**
  * SQL that updates occupancy counts when ended sessions are deleted, so that the occupancy adjustments (`adjustmentOf`)
- * stay unchanged. An adjustment depends on the difference between the counted number and `openSessions`. Some ended
- * sessions bring the adjustment closer to 0 (`isUnknownExit`, `isUnseenEnd`). When a session that brought the
- * adjustment closer to 0 is deleted, the SQL instead brings the difference closer to 0 by 1.
+ * stay unchanged. An adjustment depends on the difference between the counted number and `openSessions`. Two kinds of
+ * ended sessions make a positive or negative adjustment smaller by 1 (`isUnknownExit`, `isUnseenEnd`). When such a
+ * session is deleted, the SQL makes the difference smaller by 1.
  *
  * @param deleted an SQL query that returns the ids of the sessions to delete, which must still exist when the SQL runs
  */
@@ -98,8 +99,8 @@ export const occupancyColumns = (locationId: string) => `
 export interface OccupancyParts {
   openSessions: number;
   /**
-   * The number of vehicles inside minus the number of open sessions; negative when fewer vehicles are inside than
-   * sessions are open.
+   * The number of vehicles inside minus the number of open sessions. For example, the adjustment is -2 for 8 vehicles
+   * inside and 10 open sessions.
    */
   adjustment: number;
 }

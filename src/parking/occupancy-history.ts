@@ -3,8 +3,8 @@ import type { Sql } from '../database/types.ts';
 import { occupancyHistory } from './history-statements.ts';
 
 /**
- * A point of an occupancy history: the number of vehicles inside at one time, and how many vehicles entered and left
- * between this point and the next point.
+ * A point of an occupancy history. A point contains the number of vehicles inside at one time, and the numbers of
+ * entries and exits until the next point.
  */
 export interface OccupancyPoint {
   at: Date;

@@ -19,10 +19,10 @@ export const countOpenSessions = namedStatement(
 );
 
 /**
- * Updates the number of open sessions that is stored with the last occupancy count, if this count contains no plates
- * and sessions have changed. The statement must run before the new sessions are written, because it compares the new
- * sessions with the stored sessions. The statement does not count all sessions again, because the retention job may
- * have removed sessions that were open at the time of the count.
+ * Adapts `openSessions` of the last occupancy count to changed parking sessions. If the last occupancy count contains
+ * plates, the statement changes nothing. The statement must run before the new sessions are written, because it
+ * compares the new sessions with the stored sessions. The statement must not count all sessions again, because the
+ * retention job may have removed some of the counted sessions.
  */
 export const updateOpenSessions = namedStatement(
   'occupancy-count-sessions-change',

@@ -25,12 +25,13 @@ export interface QuotaCount {
   count(change: EventChange): ExceededQuota | null;
   /**
    * Whether the gateway must refresh the sessions before it can check the quota of an event. If the result is true, the
-   * caller must first write the earlier events, refresh the sessions and start a new count. The result is true if the
-   * event can exceed a quota, and at least one of these conditions is true:
+   * caller must first write the earlier events, and refresh the sessions. The caller must then call `startQuotaCount`
+   * again. The result is true if the event can exceed a quota, and if `count` has already counted one of the following
+   * events:
    *
-   * - An earlier event that `count` has counted is a correction.
-   * - An earlier event that `count` has counted has the same reference, and is not newer than the last known
-   *   observation of its vehicle.
+   * - a correction of a stored event;
+   * - a late event of the same reference (such as an apartment): when the event arrived, the gateway already knew an
+   *   observation of the vehicle with the same or a later time.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
@@ -52,15 +53,14 @@ export async function startQuotaCount(
   const found =
     entryIds.length > 0 ? await findQuotasOfEntries(transaction, location.id, entryIds, { isBatch }) : [];
   const quotas = new Map(found.map((quota) => [quota.entryId, quota]));
-  // The vehicles inside, for each reference (such as an apartment). The inner map has the id of the whitelist entry of
-  // each vehicle as key, and the id of its session as value. The session id is the id of the parking event that started
+  // The vehicles inside, for each reference (such as an apartment). Each vehicle is stored as the id of its whitelist
+  // entry (the key), with the id of its session (the value). The session id is the id of the parking event that started
   // the parking session.
   const insideOf = new Map(
     found.map(({ referenceId, sessions }) => [referenceId, new Map(Object.entries(sessions))]),
   );
   const lastObservedAt = new Map(found.map((quota) => [quota.entryId, quota.lastObservedAt]));
-  // The references (such as apartments) for which the gateway must refresh the sessions before it knows the vehicles
-  // inside.
+  // The references (such as apartments) whose vehicles inside are unknown until the gateway refreshes the sessions.
   const outdated = new Set<string>();
   const longestStayMs = longestStayMsOf(location);
   const isStayOver = ({ occurredAt }: ParkingEvent) =>
@@ -74,7 +74,8 @@ export async function startQuotaCount(
       outdated.has(quotaOf(after)?.referenceId ?? ''),
 
     count({ before, after }) {
-      // A correction can change past sessions, and the sessions of two vehicles, so all references become outdated.
+      // A correction can change past sessions, and the sessions of two vehicles. The counts of all references (such as
+      // apartments) are therefore outdated.
       if (before) for (const referenceId of insideOf.keys()) outdated.add(referenceId);
       // If a correction changes the whitelist entry of an event, the vehicle of the old whitelist entry no longer
       // counts as inside.
@@ -95,8 +96,8 @@ export async function startQuotaCount(
         return null;
       }
       const used = vehicles.set(entryId, after.id).size;
-      // A vehicle whose maximum stay is already over counts only for its own entry event, not for later events of other
-      // vehicles.
+      // A vehicle whose maximum stay is already over counts as inside only for its own entry event. For later events of
+      // other vehicles, the vehicle no longer counts as inside.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null

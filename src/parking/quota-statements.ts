@@ -5,7 +5,10 @@ import { vehiclesInside, vehiclesOf } from './vehicle-columns.ts';
 
 // The SQL statements that read quotas and count the vehicles that use the quotas.
 
-/** Counts, for each quota, the vehicles inside that belong to the reference of the quota (such as an apartment). */
+/**
+ * Counts the vehicles inside that use each quota. A quota applies to all vehicles with the same reference, such as an
+ * apartment.
+ */
 export const usedQuotas = namedStatement(
   'quotas-used',
   `
@@ -19,9 +22,9 @@ export interface EntryQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enfo
   /** For each vehicle inside that uses the quota: the id of its whitelist entry, and the id of its open session. */
   sessions: Record<string, string>;
   /**
-   * The time of the last stored observation that can affect the vehicle of the whitelist entry: a parking event with a
-   * plate of the same family (`familyOf`), or an occupancy count with plates. `lastObservedAt` is null if nothing was
-   * observed yet, or if the caller counts only a single event.
+   * The time of the last stored observation that can affect the vehicle of the whitelist entry. An observation is a
+   * parking event with a plate of the same family (`familyOf`), or an occupancy count with plates. `lastObservedAt` is
+   * null if the gateway has stored no such observation, or if the caller counts only a single event.
    */
   lastObservedAt: Date | null;
 }

@@ -84,7 +84,8 @@ export function createQuotas(services: {
     /**
      * Lists the quotas of a location. Reading a page throws `NOT_FOUND` if the location is outside the API key's scope.
      *
-     * @param referenceId the reference whose quota is listed; when omitted, all quotas are listed
+     * @param referenceId the reference whose quota is listed; if `referenceId` is omitted, the function lists all
+     *   quotas of the location
      */
     of: (key: AuthenticatedKey, locationId: string, referenceId?: string): PagedList<Quota> =>
       listOfLocation(quotas, key, { ownerId: locationId, referenceId }),
@@ -93,14 +94,14 @@ export function createQuotas(services: {
     used: findUsed,
 
     /**
-     * Sets several quotas of a location in one transaction, and writes one audit record. `set` waits for earlier
-     * changes of the location, so that the gateway checks each parking event against either all old quotas or all new
-     * quotas.
+     * Sets several quotas of a location in one transaction, and writes one audit record. `set` and the recording of
+     * parking events at the location run one after the other. The gateway therefore never checks a parking event
+     * against a mixture of old and new quotas.
      *
      * @param values the quotas to set, one for each reference; if `inside` is null, the quota of the reference is
      *   removed
-     * @returns one result for each item of `values`, in the order of `values`: the new quota, the removed quota, or
-     *   null if no quota existed
+     * @returns one result for each item of `values`, in the order of `values`. The result is the new quota or the
+     *   removed quota. The result is null if the item removes a quota that does not exist
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
      *   changes take too long

@@ -13,8 +13,8 @@ export const maxEventsPerCall = 1_000;
 
 /**
  * The maximum number of parking events that one transaction records. Each transaction records few events, so that it
- * locks the location for only a fraction of a second. On the embedded database, the maximum is lower than on
- * PostgreSQL, because all other requests wait until the transaction ends.
+ * locks the location for only a fraction of a second. On the embedded database, a transaction records fewer events than
+ * on PostgreSQL, because all other requests wait until the transaction ends.
  */
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
 
@@ -62,14 +62,15 @@ export function createParkingBatches({
      * Records many events of the gates at one location, in the order of the request. The function records each event as
      * `recordEvent` does. The gateway reports the invalid events, and records all valid events. Each batch of events is
      * one transaction. Between two batches, the gateway can record events of other requests. If a request fails after
-     * some batches, the client can send the whole request again. Events that are already recorded stay unchanged. For
-     * each batch, the gateway announces at most once that the location has become full or has free places again.
+     * the gateway has recorded some batches of its events, the client can send the whole request again. Events that are
+     * already recorded stay unchanged. For each batch, the gateway announces at most once that the location has become
+     * full or has free places again.
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      *   invalid row
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
-     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location or too many batches of the API
-     *   key are waiting, or when earlier changes or batches take too long
+     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location, or too many batches of the
+     *   API key, are waiting. The error also occurs when the first batch of the request waits too long
      */
     async recordEvents(
       author: WaitingAuthor,
@@ -100,8 +101,8 @@ export function createParkingBatches({
             ),
           { mayRefuse },
         );
-      // The gateway may refuse only the first transaction of a request. After the first transaction, the request must
-      // not fail, because the gateway has already stored some events of the request.
+      // The gateway may refuse a request only before the first transaction of the request. After the first transaction,
+      // the gateway must not refuse the request, because the gateway has already stored some events of the request.
       let mayRefuse = true;
       try {
         for (let start = 0; start < rows.length; start += batchSize) {
@@ -121,9 +122,9 @@ export function createParkingBatches({
             for (const { outcome } of recorded) result[outcome] += 1;
             if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
-            // A transaction may record fewer events than it gets (`recordReadings`), although it looks up all events
-            // that it gets. The next transaction therefore gets at most twice as many events as the last transaction
-            // recorded.
+            // A transaction looks up all events that it gets, but may record only some of the events
+            // (`recordReadings`). To avoid many unnecessary look-ups, the function limits the size of the next
+            // transaction: to twice the number of events that the last transaction recorded.
             size = 2 * recorded.length;
           }
         }

@@ -24,8 +24,8 @@ export function createParkingWrites({
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
      *   changes take too long
-     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the change waited for
-     *   earlier changes
+     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the event waited for
+     *   earlier changes of the location
      */
     async recordEvent(author: WaitingAuthor, locationId: string, reading: Reading): Promise<ParkingEvent> {
       await locations.find(author.key, locationId);

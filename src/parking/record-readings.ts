@@ -18,8 +18,8 @@ interface RecordedReading {
   event: ParkingEvent;
   outcome: 'recorded' | 'unchanged' | 'corrected';
   /**
-   * Whether the event may have changed how many times the vehicle of a whitelist entry with `maxEntries` may still
-   * enter. If `mayChangePass` is true, the caller notifies the clients that watch the whitelist.
+   * Whether the event may have changed the number of remaining entries of a pass. A pass is a whitelist entry with
+   * `maxEntries`. If `mayChangePass` is true, the caller notifies the clients that watch the whitelist.
    */
   mayChangePass: boolean;
 }
@@ -29,13 +29,13 @@ interface RecordedReading {
  * already recorded event, nothing changes and no audit record is written. The function locks the location until the
  * transaction ends.
  *
- * The function always records the first event, and usually records all events. If the quota of an event can be checked
- * only after the sessions are refreshed (`QuotaCount.isOutdatedFor`), the function stops before this event, and the
- * caller records the remaining events in another transaction. The split ensures that each entry event gets the same
- * `overQuota` as in a request with only this event, except after a misread exit (docs/decisions/gate-rules.md). Each
- * transaction locks the location only for a short time.
+ * The function always records the first event, and usually records all events. The function stops before an event whose
+ * quota can be checked only after the sessions are refreshed (`QuotaCount.isOutdatedFor`). The caller records the
+ * remaining events in another transaction. Because of the split, each entry event gets the same `overQuota` as in a
+ * request with a single event. A misread exit is an exception (docs/decisions/gate-rules.md). Each transaction locks
+ * the location only for a short time.
  *
- * @returns the result for each recorded event, in the order of the events
+ * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
  */
 export async function recordReadings(
@@ -95,7 +95,7 @@ export async function recordReadings(
     if (quotaCount.isOutdatedFor({ before, after })) break;
     const overQuota = quotaCount.count({ before, after });
     if (overQuota) exceeded.push(overQuota);
-    // If `overQuota` of an event was true, it stays true after a correction that does not change the whitelist entry.
+    // `overQuota` of an event stays true if a correction keeps the kind `ENTRY` and the whitelist entry of the event.
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
@@ -172,8 +172,8 @@ function withKnownEntry(
 }
 
 /**
- * Returns the ids of the whitelist entries that match the given parking events. Only a vehicle that enters can exceed a
- * quota, so the result is empty when no vehicle with a whitelist entry enters.
+ * Returns the ids of the whitelist entries that match the given parking events. Only an entry event can exceed a quota.
+ * If no entry event matches a whitelist entry, the function therefore returns an empty list.
  */
 const entryIdsOf = (readings: readonly Reading[], matches: ReadonlyMap<Reading, WhitelistEntry>): string[] =>
   readings.some((reading) => reading.kind === 'ENTRY' && matches.has(reading))

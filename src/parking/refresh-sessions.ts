@@ -25,14 +25,17 @@ import {
 const isEvent = (row: EventRow | CountedRow): row is EventRow => row.kind === 'ENTRY' || row.kind === 'EXIT';
 const isCounted = (row: EventRow | CountedRow): row is CountedRow => row.kind === 'INSIDE';
 
-/** A plate with the time of its first changed observation. An observation is a parking event or an occupancy count. */
+/**
+ * A plate whose parking sessions must be computed again. An observation of a plate is a parking event or an occupancy
+ * count. `occurredAt` is the time from which the parking sessions of the plate may have changed.
+ */
 export interface ChangedPlate extends Plate {
   occurredAt: Date;
   /** The text that a camera read; omitted or null if the observation has no camera text. */
   text?: string | null;
   /**
-   * Whether events or occupancy counts of other plates in the same plate family (`familyOf`) may also have changed;
-   * false by default.
+   * True if other plates in the same plate family (`familyOf`) may also have changed observations. The default is
+   * false.
    */
   wholeFamily?: boolean;
 }
@@ -61,10 +64,11 @@ const rowsPerYield = 500;
  * Computes the sessions of a location again after parking events or occupancy counts of the location have changed. The
  * function also writes audit records for vehicles whose maximum stay is over. Before the call, the caller must lock the
  * location in its transaction. After the call, the caller must call `announceState`. The function reads only the
- * observations of similar plates (`groupOf`), because a session depends only on these observations. Sessions that ended
- * before the earliest changed observation stay unchanged.
+ * observations of similar plates (`groupOf`), because a session depends only on these observations. A session stays
+ * unchanged if it ended before the first of the changed events and occupancy counts.
  *
- * @param location the location with its current values, including changes of the same transaction
+ * @param location the location with its current values. If `transaction` has changed the location, `location` contains
+ *   the new values
  * @param changed the changed events and occupancy counts, with their plates and times before and after the change
  * @param now the current time by the clock of the database
  * @returns the new and changed sessions
@@ -123,8 +127,8 @@ export async function refreshSessions(
   if (changes.length + removed.length > 0) {
     const values = writtenColumns.map((column) => [column, changes.map(({ after }) => after[column])]);
     const written = { ...Object.fromEntries(values), removed };
-    // An occupancy count before the first changed observation needs no update, because the change does not affect the
-    // sessions that were open at the time of the count.
+    // The change affects sessions only from the time of the first changed observation. An earlier occupancy count needs
+    // no update, because the number of sessions that were open at that time stays the same.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);
@@ -172,7 +176,7 @@ async function recordUnseenExits(
   );
 }
 
-/** Whether a session has the same values as before the gateway computed it again. */
+/** Whether the stored values and the newly computed values of a session are equal. */
 const isSame = ({ before, after }: SessionChange) =>
   before !== undefined &&
   writtenColumns.every((column) => before[column]?.valueOf() === after[column]?.valueOf());

@@ -12,8 +12,8 @@ export const startOf = (session: string) =>
   `coalesce(${session}."enteredAt", ${session}."countedAt", ${session}."exitedAt")`;
 
 /**
- * SQL for the end of a session. If `endedAt` is missing, the SQL uses `exitedAt`, because releases of the gateway up to
- * 1.5 do not write `endedAt`.
+ * SQL for the time at which a session ended, or `infinity` for a session that has not ended. If `endedAt` is missing,
+ * the SQL uses `exitedAt`, because releases of the gateway up to 1.5 do not write `endedAt`.
  */
 export const endOf = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", TIMESTAMPTZ 'infinity')`;
@@ -33,8 +33,9 @@ export const isUncertain = (session: string) =>
   `(${session}."enteredAt" IS NULL OR ${session}."exitedAt" IS NULL OR ${session}."staysUntil" < ${session}."exitedAt")`;
 
 /**
- * The SQL condition for sessions that had begun and were within their maximum stay at a given time. An SQL statement
- * with `wasOpenAt` must also exclude sessions that had already ended at the given time.
+ * The SQL condition for sessions that had begun and were within their maximum stay at a given time. The condition can
+ * be true for a session that had already ended at the given time. Each SQL statement with `wasOpenAt` must therefore
+ * exclude ended sessions with a separate condition.
  */
 export const wasOpenAt = (session: string, at: string) =>
   `(${startOf(session)} <= ${at} AND (${session}."staysUntil" IS NULL OR ${session}."staysUntil" > ${at}))`;

@@ -5,15 +5,15 @@ import { confusableForm } from '../whitelist/similar-plates.ts';
 import type { GateObservation } from './derive-sessions.ts';
 import { endOf, familyOf, startOf } from './session-columns.ts';
 
-// SQL statements that read and write parking sessions. One statement handles the sessions of many plates. A query reads
-// the sessions of a plate family (`familyOf`) or of a plate group (`groupOf`). A plate family consists of all plates
-// with the same last two characters, and a plate group of all plates with the same last three characters. A plate group
-// is therefore a part of a plate family.
+// SQL statements that read and write parking sessions. One statement handles the sessions of many plates. A plate group
+// consists of all plates with the same last three characters (`groupOf`). A plate family consists of all plates with
+// the same last two characters (`familyOf`). All plates of one plate group belong to the same plate family. A query
+// reads the sessions of a plate group or of a plate family.
 
 /**
  * SQL for the plate group of a plate: the last three characters of its plate code and plate number. Characters that
- * cameras confuse count as the same character (`confusableForm`). A query by plate group reads fewer plates than a
- * query by plate family.
+ * cameras confuse count as the same character (`confusableForm`). A query for plates with the same last three
+ * characters reads fewer plates than a query for plates with the same last two characters (`familyOf`).
  */
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
@@ -25,16 +25,18 @@ const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" ||
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
- * The SQL condition for events whose camera text belongs to another plate group (`groupOf`) than their plate, because
- * the plate comes from an alternative text of the camera, or from the whitelist entry that the gate named. Other events
- * of the same vehicle can be in either plate group, so the gateway reads the whole plate family (`familyOf`).
+ * The SQL condition for events whose camera text and plate have different last three characters, and therefore belong
+ * to different plate groups (`groupOf`). The plate of such an event comes from an alternative text of the camera, or
+ * from the whitelist entry that the gate named. Other events of the same vehicle can belong to either of the two plate
+ * groups. The gateway therefore reads all plates with the same last two characters (`familyOf`).
  *
- * The SQL removes fewer separators from a camera text than `plateText`, so the condition can also be true for a camera
- * text and a plate of the same plate group. The gateway then only reads more rows than necessary.
+ * The SQL removes fewer separators from a camera text than the function `plateText` removes. The condition can
+ * therefore also be true when the camera text and the plate belong to the same plate group. In this case, the gateway
+ * reads more rows than necessary, but computes the same sessions.
  *
- * If the condition is true for an event, the event and its session have a `whitelistEntryId`. `changedGroups` therefore
- * checks the condition only for sessions with a `whitelistEntryId`. This saves time at a location with many sessions
- * that never ended and have no `whitelistEntryId`.
+ * If an event meets the condition, the event and its session have a `whitelistEntryId`. For the event that started a
+ * session, `changedGroups` therefore checks the condition only if the session has a `whitelistEntryId`. This
+ * restriction saves time at a location with many sessions that never ended and have no `whitelistEntryId`.
  */
 const isReadApart = (alias: string) => {
   const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
@@ -42,24 +44,24 @@ const isReadApart = (alias: string) => {
 };
 
 /**
- * The maximum number of changed plate groups (`groupOf`) of one plate family that the SQL reads separately. If more
- * than `maxGroupsOfFamily` plate groups of a family have changed, the SQL reads the whole plate family once.
+ * The maximum number of changed plate groups in one plate family for which the SQL reads each plate group separately. A
+ * plate group consists of all plates with the same last three characters, and a plate family of all plates with the
+ * same last two characters. If more plate groups of a family have changed, the SQL reads all plates of the family once.
  */
 const maxGroupsOfFamily = 4;
 
 /**
  * SQL for the common table expression `changed`. Each row contains a plate group whose sessions must be computed again,
- * and the time of the first change of this group. A row of `changed` contains a whole plate family instead of one plate
- * group in four cases:
+ * and the time of the first change of this group. Instead of a plate group (plates with the same last three
+ * characters), a row contains a plate family (plates with the same last two characters) in each of these four cases:
  *
  * - More than `maxGroupsOfFamily` plate groups of the family have changed.
- * - For at least one plate of the family, the plate code and the plate number together have fewer than three
- *   characters.
- * - The camera text and the plate of at least one event of the family belong to different plate groups (`isReadApart`).
- *   An event before the first change of the family matters only if it started a session that had not ended at the time
- *   of the first change.
- * - `$wholeFamily` is true for a plate of the family, because other plates of the family may also have changed events
- *   or counts.
+ * - A plate of the family has fewer than three characters in its plate code and plate number (`isShort`).
+ * - At least one event of the family has a camera text of one plate group and a plate of another plate group
+ *   (`isReadApart`). The SQL checks an event before the first change of the family only if the event started a session
+ *   that had not ended at the time of the first change.
+ * - `$wholeFamily` is true for a plate. The caller sets `$wholeFamily` if other plates of the family may also have
+ *   changed events or counts.
  */
 const changedGroups = `
   WITH place AS MATERIALIZED (
@@ -89,20 +91,22 @@ const changedGroups = `
     FROM place p LEFT JOIN undivided u USING (family) GROUP BY 1, 2
   )`;
 
-/** The SQL condition for plates of the plate groups and plate families that the subquery `changed` returns. */
+/**
+ * The SQL condition for plates that belong to the plate group or plate family in a row `c` of the subquery `changed`.
+ */
 const isOfChanged = (alias: string) =>
   `${familyOf(alias)} = c.family AND (c."group" IS NULL OR ${groupOf(alias)} = c."group")`;
 
 /**
- * SQL for the result column `group`: the plate group of a row of `changed`, or the plate family if the row contains a
- * whole family.
+ * SQL for the result column `group`, which contains the plate group of a row in `changed`. If the row has no plate
+ * group, the column contains the plate family (plates with the same last two characters).
  */
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
 /**
- * Reads the sessions that a changed observation can affect. The column `begun` of a result row is true when its session
- * began before the first changed observation. The column `text` contains the text that a camera read when the vehicle
- * entered.
+ * Reads the sessions that a changed event or occupancy count can affect. The result column `begun` is true for a
+ * session that began before the first changed event or count of its plate group. The column `text` contains the text
+ * that a camera read when the vehicle entered.
  */
 export const readSessions = namedStatement(
   'parking-sessions-of-groups',
@@ -117,9 +121,9 @@ export const readSessions = namedStatement(
 
 /**
  * Reads the gate events and occupancy counts of the plate groups in the table `changed`. For each plate group, the
- * statement reads only events and counts from the time of the first change of the group. If an occupancy count contains
- * vehicles of a plate group, the result has one row for each of these vehicles. If an occupancy count contains no
- * vehicle of a plate group, the result has one row for the count, in which `id` is null.
+ * statement reads only the events and occupancy counts since the first change of the group. An occupancy count has one
+ * result row for each counted vehicle whose plate belongs to the plate group. If the count contains no such vehicle,
+ * the count has one result row with the value null in the column `id`.
  */
 export const readObservations = namedStatement(
   'parking-observations-of-groups',

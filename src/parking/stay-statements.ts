@@ -54,11 +54,11 @@ export const setFades = namedStatement(
 );
 
 /**
- * Finds the families of plates with sessions that were open for at least `$hours` hours. A new maximum stay of `$hours`
- * hours can change sessions only in families with a session of at least `$hours` hours. The result has one row for each
- * family (`familyOf`), so that the gateway reads the parking events of a family only once. The time of an occupancy
- * count may be up to a day in the future, so the statement also finds sessions that will reach `$hours` hours within
- * the next day.
+ * Finds the plate families (plates with the same last two characters) that have at least one parking session of
+ * `$hours` hours or more. A new maximum stay of `$hours` hours cannot change the sessions of other plate families. The
+ * result has one row for each family (`familyOf`), so that the gateway reads the parking events of a family only once.
+ * The time of an occupancy count may be up to a day in the future. The statement therefore measures the length of an
+ * open session up to the time one day from now.
  */
 export const longFamilies = namedStatement(
   'parking-families-long',

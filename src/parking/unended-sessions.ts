@@ -4,7 +4,7 @@ import { type PlateMatcher, plateKey, vehicleTexts } from './vehicle-identity.ts
 
 /**
  * The sessions of a location that have no recorded end. For each plate, there is at most one session without a recorded
- * end. A session without a recorded end is open, or its maximum stay is over.
+ * end. A session without a recorded end is open until its maximum stay is over.
  */
 export interface UnendedSessions {
   /**
@@ -14,7 +14,7 @@ export interface UnendedSessions {
    */
   add(session: ParkingSession, text: string | null): void;
   remove(session: ParkingSession): void;
-  /** Returns the session with the given plate in this collection of sessions without a recorded end. */
+  /** Returns the session with the given plate, or `undefined` if the collection has no such session. */
   withPlate(plate: Plate): ParkingSession | undefined;
   /**
    * Returns the sessions whose plates match the condition `matcher`. The duration of the search does not depend on the

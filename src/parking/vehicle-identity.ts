@@ -15,8 +15,8 @@ export const plateKey = ({ plateType, plateCode, plateNumber }: Plate) =>
 export type RecordedPlate = Plate & { text: string | null };
 
 /**
- * A search condition for plates that may belong to the same vehicle. A plate matches when it has one of the `texts` and
- * `includes` returns true for the plate.
+ * A search condition for plates that may belong to the same vehicle. A plate matches if two conditions are true: the
+ * plate has one of the texts in `texts`, and the function `includes` returns true for the plate.
  */
 export interface PlateMatcher {
   /** The plate texts to search for, in the form that `vehicleTexts` returns. */
@@ -32,7 +32,7 @@ const isText = ({ plateCode }: Plate) => plateCode === '';
 
 /**
  * Returns the two texts that a camera may read from a plate: the plate without its plate type, and the plate with its
- * plate type. For a plate without a plate type, the two texts are equal.
+ * plate type. If the plate has no plate type, the function returns the same text twice.
  */
 function textsOf({ plateType, plateCode, plateNumber }: Plate): string[] {
   const text = `${plateCode}${plateNumber}`.toUpperCase();
@@ -64,8 +64,8 @@ const isOfOtherType = (one: Plate, other: Plate) =>
 
 /**
  * Creates a condition that recognizes other plates of the same vehicle by their camera texts. A camera text matches a
- * plate if a camera may read this text from the plate. By the camera text, the gateway recognizes a vehicle even if its
- * whitelist entry is created or deleted between two camera readings.
+ * plate if a camera may read this text from the plate. The camera text identifies a vehicle even if a client creates or
+ * deletes the whitelist entry of the vehicle between two camera readings.
  */
 export function sameTextMatcher(vehicle: RecordedPlate): PlateMatcher {
   const read = readTextOf(vehicle);
@@ -83,14 +83,17 @@ export function sameTextMatcher(vehicle: RecordedPlate): PlateMatcher {
   };
 }
 
-/** Returns a list of texts: the given text, and all texts that differ from it by one character that cameras confuse. */
+/**
+ * Returns the given text and all similar texts. A similar text differs from the given text by one character that
+ * cameras confuse.
+ */
 const similarTexts = (text: string) =>
   similarPlates({ plateType: '', plateCode: '', plateNumber: text }).map(({ plateNumber }) => plateNumber);
 
 /**
  * Creates a condition that matches plates similar to a given plate. Similar plates differ by at most one character that
- * cameras confuse. If only a camera text is known for at least one of the two plates, the condition compares the texts
- * of both plates.
+ * cameras confuse. If one plate or both plates are known only as camera texts, the condition compares the texts that
+ * cameras may read from the plates.
  */
 export function similarPlateMatcher(read: Plate): PlateMatcher {
   const similar = new Set(similarPlates(read).map(plateKey));

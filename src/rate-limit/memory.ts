@@ -10,8 +10,8 @@ import type {
 } from './types.ts';
 
 /**
- * The maximum numbers of API keys and of client addresses whose rate limit windows a process keeps in memory. When a
- * maximum is reached, the process removes the least recently used windows.
+ * The maximum number of API keys, and the maximum number of client addresses, for which a process keeps rate limit
+ * windows in memory. When the process needs more rate limit windows, it removes the least recently used windows.
  */
 const maxSubjectsOfKind = { key: 100_000, address: 100_000 };
 
@@ -30,8 +30,8 @@ interface Times {
  * Redis is unreachable. A fallback limiter must extend a class of rate-limiter-flexible.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
-  // The types of rate-limiter-flexible require `keyPrefix`, `blockDuration` and `execEvenly`, but the library calls
-  // only `consume`.
+  // The TypeScript types of rate-limiter-flexible require the fields `keyPrefix`, `blockDuration` and `execEvenly`. The
+  // library does not use these fields, because it calls only the method `consume`.
   override readonly keyPrefix = '';
   override blockDuration = 0;
   override execEvenly = false;
@@ -117,8 +117,8 @@ function dropBefore(times: number[], start: number): void {
 }
 
 /**
- * Removes the point that was used at a given time. If the point has already left the window, the function changes
- * nothing, because the list no longer contains the point's time.
+ * Removes the time `usedAtMs` of a refunded point from the list `times`. If the refunded point has already left the
+ * rate limit window, the list does not contain the time. The function then changes nothing.
  */
 function giveBack(times: number[], usedAtMs: number): void {
   const index = times.lastIndexOf(usedAtMs);
@@ -131,8 +131,8 @@ function giveBack(times: number[], usedAtMs: number): void {
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // `mustLeave` is the time of the used point that must leave the rate limit window before the window has enough unused
-  // points for the request. `mustLeave` is `undefined` when the window already has enough unused points.
+  // The request must wait until the point that was used at the time `mustLeave` leaves the rate limit window.
+  // `mustLeave` is `undefined` when the rate limit window already has enough unused points for the request.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

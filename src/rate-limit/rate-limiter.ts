@@ -63,8 +63,8 @@ function decisions(
     },
     async consumeWhole(subject, points, consumedAtMs) {
       const state = await windows.take(subject, points, consumedAtMs);
-      // When `consumeWhole` refuses a request, it also gives back the point that `consume` used for the request. The
-      // limiter removes the cached refusal, because another request may use the returned point.
+      // When `consumeWhole` refuses a request, the limiter refunds the point that `consume` used for the request.
+      // Another request may use the refunded point, so the limiter removes the cached refusal of this client.
       if (!state.allowed) refusals.forget(subject);
       return decide(subject, state);
     },

@@ -13,9 +13,9 @@ import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } 
  * The Redis script that counts points in both rate limit windows, for many API keys or addresses in one round trip.
  * Each window is a Redis list with the time of every used point, oldest first. The times are in milliseconds and come
  * from the clock of Redis. KEYS contains, for each API key or address, the names of the two Redis lists that are its
- * rate limit windows. ARGV begins with the lengths of the hourly window and the burst window. Four values for each API
- * key or address follow: the points, the hourly limit, the burst limit, and the time of the point to replace (or an
- * empty string).
+ * rate limit windows. ARGV begins with the lengths of the hourly window and the burst window. After these lengths, ARGV
+ * contains four values for each API key or address: the points, the hourly limit, the burst limit, and the time of the
+ * point to replace. If the script replaces no point, the fourth value is an empty string.
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -76,7 +76,7 @@ end
 return results
 `;
 
-/** The Redis client with the command that rate-limiter-flexible adds to run the script. */
+/** The Redis client with an additional command: `rlflxIncr` runs the Redis script (`script`). */
 type ScriptedRedis = (Redis | Cluster) & {
   rlflxIncr(...args: (string | number)[]): Promise<ScriptResult[]>;
 };
@@ -99,8 +99,8 @@ interface Question {
 }
 
 /**
- * Returns the names of the two Redis lists that contain the rate limit windows of an API key or client address. The
- * braces in the second name put both Redis lists into one hash slot of a Redis Cluster.
+ * Returns the names of the two Redis lists that contain the rate limit windows of an API key or client address. Because
+ * of the braces in the name of the burst list, a Redis Cluster stores both Redis lists in one hash slot.
  */
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
@@ -120,7 +120,7 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  *   rate-limiter-flexible. The constructor registers `script` without a fixed number of Redis keys, so one call can use
  *   any number of Redis keys.
  * - `_upsert` sends the rate limits of each API key or address to the Redis script. The limiter sends all requests of
- *   one event loop iteration to Redis in one call, because a round trip to Redis takes more time than the script. A
+ *   one event loop iteration to Redis in one call. A round trip to Redis takes more time than the Redis script. A
  *   request to a Redis server that does not respond (redis-health.ts) fails immediately. A Redis Cluster rejects a call
  *   with Redis keys of several hash slots, so each call contains only the requests for one hash slot.
  * - `_getRateLimiterRes` reads the state of both rate limit windows (rolling-res.ts). `take` returns the state of the
@@ -142,7 +142,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   /**
    * Creates the limiter.
    *
-   * @param options.insurance the limiter that counts while Redis is unreachable; if omitted, `take` throws
+   * @param options.insurance the limiter that counts the points while Redis is unreachable. Without this limiter,
+   *   `take` throws an error while Redis is unreachable
    * @param options.health the monitor that knows which Redis servers respond, so that no request waits for an
    *   unresponsive server
    */
@@ -164,7 +165,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     this.#health = health;
     this.#windowsMs = [windowSeconds * 1000, burstWindowSeconds * 1000];
     // rate-limiter-flexible has registered the command `rlflxIncr` for exactly one Redis key. The constructor registers
-    // `rlflxIncr` again, because each call of this limiter uses a different number of Redis keys.
+    // `rlflxIncr` again for any number of Redis keys, because one call can contain several API keys and addresses.
     client.defineCommand('rlflxIncr', { lua: script });
   }
 
@@ -176,7 +177,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
    * Tests whether a Redis server can count points, by counting and removing a test point. A ping is not a sufficient
    * test: a full or read-only Redis server responds to a ping, but cannot count points.
    *
-   * @throws when the server does not respond or cannot count points
+   * @throws when the Redis server does not respond, or when the Redis server cannot count points
    */
   async probe(shard: string): Promise<void> {
     const key = keyOfShard(this.#shards, shard, this.getKey(`probe:${this.#probeId}`));
@@ -235,8 +236,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Counts the points of one API key or client address in Redis, and compares the points with its rate limits. The
-   * method `_upsert` of rate-limiter-flexible, which this method replaces, uses the same limit for all API keys.
+   * Counts the points of one API key or client address in Redis, and compares the points with its rate limits. In the
+   * base class of rate-limiter-flexible, the method `_upsert` uses the same limit for all API keys.
    */
   async _upsert(
     key: string,

@@ -3,7 +3,7 @@ import type { RateLimitSubject, WindowState } from './types.ts';
 
 /** The maximum time for which the process repeats a cached refusal, in milliseconds. */
 const maxRepeatedMs = 5000;
-/** The maximum number of cached refusals for API keys, and also for client addresses. */
+/** The maximum number of cached refusals for API keys. The maximum for client addresses is the same. */
 const maxRefusalsOfKind = 10_000;
 
 /** A cached refusal. All times in a cached refusal come from the monotonic clock (`performance.now()`). */
@@ -15,10 +15,11 @@ interface Refusal {
 }
 
 /**
- * A cache of API keys and client addresses that have no rate limit point left. The process refuses the requests of a
- * cached API key or address without a call to Redis. The cache of rate-limiter-flexible (`inMemoryBlockOnConsumed`) is
- * not sufficient: it supports only one limit, provides no values for the rate limit headers, and would refuse requests
- * even after an operator raised the limit.
+ * A cache of API keys and client addresses that have no rate limit point left. The process does not call Redis for a
+ * request of a cached API key or address, and refuses the request immediately. The cache of rate-limiter-flexible
+ * (`inMemoryBlockOnConsumed`) is not sufficient, because it supports only one limit. The cache of rate-limiter-flexible
+ * also provides no values for the rate limit headers. After an operator has raised the limit of an API key, the cache
+ * of rate-limiter-flexible would still refuse requests.
  */
 export class RememberedRefusals {
   readonly #refusalsOfKind = {
@@ -27,8 +28,8 @@ export class RememberedRefusals {
   };
 
   /**
-   * Returns the cached refusal of an API key or address, with current waiting times. Returns `undefined` when no refusal
-   * is cached.
+   * Returns the cached refusal of an API key or client address. The result contains the remaining waiting time of the
+   * client. Returns `undefined` when no refusal is cached.
    */
   find(subject: RateLimitSubject): WindowState | undefined {
     const now = performance.now();
@@ -40,8 +41,8 @@ export class RememberedRefusals {
   }
 
   /**
-   * Caches a refusal until the oldest used point leaves one of the two rate limit windows, but for at most
-   * `maxRepeatedMs`.
+   * Caches a refusal for at most `maxRepeatedMs`. The cached refusal expires earlier when a used point leaves one of
+   * the two rate limit windows.
    *
    * @param askedAt the time of the request by `performance.now()`
    */

@@ -6,22 +6,25 @@ export class RollingRes extends RateLimiterRes {
   readonly state: WindowState;
 
   constructor(state: WindowState) {
-    // A result with `Infinity` points marks a refused request, because rate-limiter-flexible refuses a request when the
-    // consumed points exceed the limit.
+    // The library rate-limiter-flexible refuses a request if the consumed points exceed the limit. The result of a
+    // refused request therefore has `Infinity` consumed points, which exceed every limit.
     super(0, state.retryAfterMs, state.allowed ? state.hour.used : Infinity);
     this.state = state;
   }
 }
 
-/** The options that `takeFrom` passes through rate-limiter-flexible to `MemoryRollingLimiter` and `RedisRollingLimiter`. */
+/**
+ * The options for `MemoryRollingLimiter` and `RedisRollingLimiter`. `takeFrom` passes the options to the package
+ * rate-limiter-flexible, and the package passes the options to the rate limiter.
+ */
 export interface TakeOptions extends RateLimitSubject {
   /** See `RollingLimiter.take`. */
   replacedAtMs: number | undefined;
 }
 
 /**
- * Consumes points with a limiter of rate-limiter-flexible, and returns a result for both allowed and refused requests.
- * In contrast, rate-limiter-flexible itself reports a refused request as a rejected promise.
+ * Consumes points with a limiter of the package rate-limiter-flexible. For a refused request, the package rejects its
+ * promise, but this function returns a result.
  *
  * @throws when the rate limiter fails. A refused request is not an error, so the function does not throw
  */

@@ -30,7 +30,7 @@ export interface RateLimitWindow {
   windowSeconds: number;
   /**
    * The time at which the oldest used point leaves the rate limit window. If no point is used, `resetAt` is the current
-   * time. The rate limiter measures `resetAt` with its own clock.
+   * time. `resetAt` is a time of the rate limiter's own clock.
    */
   resetAt: Date;
   /** The number of whole seconds from the decision to `resetAt`, rounded up. */
@@ -78,16 +78,16 @@ export interface WindowState {
 }
 
 /**
- * Counts the points of requests in two rolling windows. If a request is refused, its points are not counted in either
- * window.
+ * Counts the points of requests in two rolling windows. The rate limiter does not count the points of refused requests.
  */
 export interface RollingLimiter {
   /**
    * Uses points in both rate limit windows. A call with 0 points changes nothing and returns the current state.
    *
-   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. In one atomic
-   *   operation, the limiter gives back the point of the earlier call and uses `points`, so `points` must include the
-   *   point of the earlier call. The limiter gives the point back even if it refuses the request
+   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. The limiter
+   *   refunds the point of the earlier call, and uses `points` in the same atomic operation. `points` must therefore
+   *   include the point of the earlier call. The limiter refunds the point of the earlier call even if the limiter
+   *   refuses the request
    */
   take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState>;
 }
@@ -98,17 +98,17 @@ export interface RollingLimiter {
  */
 export interface RateLimiter {
   /**
-   * Uses one point in both rate limit windows of a key or address. If one of the two windows has no point left,
-   * `consume` uses no point in either window.
+   * Uses one point in both rate limit windows of a key or address. If one of the two windows has no points left,
+   * `consume` refuses the request, and the points of both windows stay unchanged.
    */
   consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
-   * Uses all points of a request that costs several points, after `consume` has used one point for this request. If one
-   * of the two windows has too few points left for the whole request, the request is refused and uses no points. When
-   * the request is refused, the rate limiter also gives back the point that `consume` used.
+   * Uses all points of a request that costs several points. `consume` has already used one of these points. If one of
+   * the two windows has too few points left for the whole request, the request is refused and uses no points. When the
+   * request is refused, the rate limiter also refunds the point that `consume` used.
    *
    * @param points the points of the whole request, including the point that `consume` used
-   * @param consumedAtMs the time of the decision (`decidedAtMs`) in which `consume` used the point
+   * @param consumedAtMs the time `decidedAtMs` of the decision that `consume` returned for the request
    */
   consumeWhole(
     subject: RateLimitSubject,

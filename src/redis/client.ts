@@ -18,8 +18,8 @@ const sentinelTimeoutMs = 1000;
 const pingIntervalMs = 2000;
 /**
  * The interval at which the client updates its map from cluster slots to Redis nodes, in milliseconds. After a
- * failover, the client knows the new primary after about `slotsIntervalMs`. A node that hangs can delay one update by 1
- * s.
+ * failover, the client finds the new primary node within about `slotsIntervalMs`. A node that hangs can delay one
+ * update by 1 s.
  */
 const slotsIntervalMs = 1000;
 
@@ -140,8 +140,8 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {
     if (known === state) return;
-    // The log contains only the message of the error, because the error of a failed login also contains the command
-    // with the password.
+    // When a login fails, the error object contains the Redis command with the password. The log therefore contains
+    // only the message of the error.
     if (state === 'down') log.warn({ cause: cause?.message }, 'Redis connection lost');
     else if (known === 'down') log.info('Redis connection is back');
     known = state;
@@ -151,16 +151,17 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
 }
 
 /**
- * How long a starting gateway waits for its first connection to Redis before it starts without Redis, in milliseconds.
+ * How long the gateway waits for Redis when the gateway starts, in milliseconds. After this time, the gateway starts
+ * without Redis.
  */
 const firstConnectionTimeoutMs = connectTimeoutMs;
 /** The interval at which the process checks whether its first connection to Redis is ready, in milliseconds. */
 const firstConnectionCheckMs = 10;
 
 /**
- * Waits until a new Redis client is connected to each server, but at most `firstConnectionTimeoutMs`. `connected` does
- * not use the event `ready`, because the client of a cluster emits `ready` before it is connected to all nodes. If a
- * node is not yet connected, the first command to the node is slow.
+ * Waits until a new Redis client is connected to each server. `connected` stops waiting after
+ * `firstConnectionTimeoutMs`. `connected` does not use the event `ready`, because a cluster client emits `ready` before
+ * the client is connected to all nodes. If a node is not yet connected, the first command to the node is slow.
  */
 export async function connected(redis: Redis | Cluster): Promise<void> {
   const { names, isConnected } = shardsOf(redis);

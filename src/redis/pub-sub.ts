@@ -29,8 +29,8 @@ export interface PubSub {
   /** Whether this process currently receives the notices of other processes. */
   readonly connected: boolean;
   /**
-   * Calls a listener whenever `connected` changes, which means that this process starts or stops receiving notices of
-   * other processes. Returns a function that removes the listener.
+   * Calls a listener whenever this process starts or stops receiving notices of other processes. The listener gets the
+   * new value of `connected`. Returns a function that removes the listener.
    */
   onConnectionChange(listener: (connected: boolean) => void): () => void;
   close(): Promise<void>;
@@ -75,9 +75,9 @@ const heartbeatTimeoutMs = 250;
 const resendIntervalMs = 500;
 
 /**
- * Creates the channels of a gateway with Redis. A process can start or continue while Redis is unreachable, and
- * subscribes again when Redis is reachable. In a Redis cluster, every node receives every notice, so one connection to
- * any node is sufficient.
+ * Creates the channels through which gateway processes exchange notices with Redis. A process can start or continue
+ * while Redis is unreachable, and subscribes again when Redis is reachable. In a Redis cluster, every node receives
+ * every notice, so one connection to any node is sufficient.
  */
 export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
   const publisher = createRedisClient(servers, log, { commandTimeout: 1000 });

@@ -50,8 +50,9 @@ export function shardsOf(redis: Redis | Cluster): Shards {
 }
 
 /**
- * The maximum number of Redis keys that the gateway tries when it searches for a key that a given server stores. With
- * 20,000 attempts, the gateway finds a key even for a server that has only a thousandth of the cluster slots.
+ * The maximum number of Redis keys that `keyOfShard` tries. `keyOfShard` stops at the first key that a given server
+ * stores. A server with few cluster slots stores few keys. With `maxTries` attempts, the gateway finds a key even for a
+ * server with 0.1% of the cluster slots.
  */
 const maxTries = 20_000;
 
@@ -59,7 +60,7 @@ const maxTries = 20_000;
  * Finds a Redis key that a given server of the Redis cluster would store. The Redis key consists of the given prefix
  * and a number.
  *
- * @throws when the Redis server has no cluster slots, so that it stores no Redis keys
+ * @throws when the Redis server has no cluster slots, and therefore stores no Redis keys
  */
 export function keyOfShard(shards: Shards, shard: string, prefix: string): string {
   for (let number = 0; number < maxTries; number += 1) {

@@ -56,8 +56,8 @@ const batchPauseMs = 50;
 
 /**
  * If a process has written no usage record for `idleRecorderDays` days, the gateway assumes that the process has ended,
- * and removes the row of the process from `UsageRecorder`. The row is needed only while the process may send its last
- * batch of usage records again.
+ * and removes the row of the process from `UsageRecorder`. The database needs the row of a process only as long as the
+ * process may send its last batch of usage records again.
  */
 const idleRecorderDays = 31;
 
@@ -68,8 +68,8 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
   let running: Promise<unknown> = Promise.resolve();
 
   /**
-   * Runs a statement again and again, until a run changes fewer rows than a full batch. Returns the total number of
-   * changed rows.
+   * Runs a statement repeatedly. The function stops after the first run that changes fewer than `maxBatchRows` rows.
+   * Returns the total number of changed rows.
    */
   async function runBatches(statement: NamedStatement, parameters: { days?: number } = {}): Promise<number> {
     let total = 0;

@@ -11,12 +11,12 @@ import { keepAdjustments } from '../parking/occupancy-columns.ts';
  */
 export const maxBatchRows = 1000;
 
-/** SQL for the time before which records have expired: `$days` days ago. */
+/** SQL for the time `$days` days ago. Records that are older than this time have expired. */
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
- * Returns the common table expression `turn`, which lets only one process at a time change the expired rows of a table.
- * The column `turn.mine` is true if this process may change the table now.
+ * Returns SQL for the common table expression `turn`. With `turn`, only one process at a time changes the expired rows
+ * of a table. The column `mine` of `turn` is true if this process may now change the expired rows of the table.
  */
 const turnFor = (table: string) => `
     turn AS MATERIALIZED (
@@ -31,8 +31,8 @@ const turnFor = (table: string) => `
  *
  * @param key the columns of the primary key
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
- * @param deletedSessions an SQL query that returns the ids of the sessions that a database trigger deletes together
- *   with the rows. The query can read the primary keys of the removed rows from `removed`
+ * @param deletedSessions an SQL query that returns the ids of sessions. When the statement removes a row, a database
+ *   trigger deletes the sessions of the row. The query can read the primary keys of the removed rows from `removed`
  */
 const removal = (table: string, key: string, expired: string, deletedSessions?: string) =>
   namedStatement(
@@ -48,11 +48,11 @@ const removal = (table: string, key: string, expired: string, deletedSessions?: 
   );
 
 /**
- * The SQL condition that is true when the retention job must keep the parking session with the id `id`. The retention
- * job must keep a session that is open, and a session that ended or reached its maximum stay within the last `$days`
- * days. The event or count that ended a kept session is newer than `$days` days, and therefore has not expired. Without
- * the event or count that ended it, a session would become open again as soon as the gateway computes the session
- * again.
+ * Returns an SQL condition for the parking session with the id `id`. The condition is true if the retention job must
+ * keep the session. The retention job keeps an open session. The retention job also keeps a session whose end or
+ * maximum stay is not older than `$days` days. If an event or count ended such a session, the event or count is newer
+ * than `$days` days, so the retention job also keeps the event or count. Without the event or count, the gateway would
+ * later compute the session as open.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id}
@@ -98,8 +98,8 @@ export const removals = {
     totalKey,
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
-  // The parking event or occupancy count that started a session is kept as long as the session is needed, because a
-  // database trigger deletes the session together with the event or count.
+  // A database trigger deletes a session together with the parking event or occupancy count that started the session.
+  // The retention job therefore keeps the event or count as long as the session is needed.
   events: removal(
     'ParkingEvent',
     'id',
@@ -114,9 +114,10 @@ export const removals = {
     `SELECT d.id FROM "WebhookDelivery" d
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
-  // The gateway keeps whitelist changes for one day longer than a feed cursor is valid, so that no whitelist change is
-  // removed while a client reads the feed. The SQL statement reads the oldest whitelist changes of each location first.
-  // The whitelist changes have no index by time, because an index would slow down every write to a whitelist.
+  // The gateway keeps whitelist changes for one day longer than a feed cursor is valid. A client with a valid feed
+  // cursor can therefore still read all whitelist changes after this cursor. The whitelist changes have no index by
+  // time, because an index would slow down every write to a whitelist. The SQL statement therefore searches the oldest
+  // whitelist changes of each location separately.
   whitelistChanges: removal(
     'WhitelistChange',
     changeKey,
@@ -131,11 +132,12 @@ export const removals = {
 
 /**
  * Cancels one batch of pending deliveries of disabled webhooks, and returns the number of cancelled deliveries. A
- * disabled webhook has pending deliveries when the process that disabled the webhook ended before it had cancelled all
- * deliveries, or when another transaction added a delivery while the webhook was being disabled. The statement locks
- * the webhooks first, so that no client enables a webhook while its deliveries are cancelled. The statement skips
- * webhooks and deliveries that another transaction is changing. Comments in src/webhooks/batch-statements.ts explain
- * the inner limit and the array.
+ * disabled webhook can have pending deliveries for two reasons. The process that disabled the webhook may have ended
+ * before all deliveries were cancelled. Another transaction may have added a delivery at the same time as the webhook
+ * was disabled. The statement locks the webhooks first, so that no client enables a webhook while its deliveries are
+ * cancelled. The statement skips webhooks and deliveries that another transaction is changing. Comments in
+ * src/webhooks/batch-statements.ts explain why the statement uses a subquery in `LIMIT`, and an array instead of a
+ * join.
  */
 export const cancelOfDisabledWebhooks = namedStatement(
   'retention cancel deliveries',

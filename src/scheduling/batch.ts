@@ -1,20 +1,21 @@
 import DataLoader from 'dataloader';
 
-/** The default maximum number of questions (such as ids to look up) in one call of `load`. */
+/** The maximum number of ids (or other questions) that one call of `load` gets by default. */
 const maxJoinedQuestions = 1000;
 
 /**
- * A function that answers a list of questions, such as ids to look up, with a list of answers in the same order. If a
- * question cannot be answered, the list contains an error in the place of its answer.
+ * A function that gets a list of questions, and returns a list of answers in the same order. For example, each question
+ * is an id, and each answer is the row with this id. If a question cannot be answered, the list contains an error
+ * instead of the answer.
  */
 export type Load<Question, Answer> = (questions: readonly Question[]) => Promise<ArrayLike<Answer | Error>>;
 
 /**
  * Returns a function that collects the questions of one iteration of the event loop, and passes all questions to one
- * call of `load`. One call of `load` can contain questions of several requests. Answers are not cached: if a question
- * is repeated in a later iteration of the event loop, `load` runs again.
+ * call of `load`. One call of `load` can contain questions (such as ids to look up) from several HTTP requests. Answers
+ * are not cached: if a question is repeated in a later iteration of the event loop, `load` runs again.
  *
- * @param maxJoined the maximum number of questions (such as database reads) in one call of `load`
+ * @param maxJoined the maximum length of the list that one call of `load` gets
  */
 export function createBatch<Question, Answer>(
   load: Load<Question, Answer>,

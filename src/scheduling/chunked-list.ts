@@ -4,9 +4,9 @@ import { yieldToEventLoop } from './yield.ts';
 export const itemsPerPart = 250;
 
 /**
- * Creates a list of any length that a GraphQL resolver can return. The GraphQL executor resolves the first chunk of the
- * list immediately. Before each further chunk, the executor yields to the event loop, so that a long list does not
- * block other requests.
+ * Creates a list of any length that a GraphQL resolver can return. The GraphQL executor processes the items of the
+ * first chunk immediately. Before each further chunk, the executor yields to the event loop, so that a long list does
+ * not block other requests.
  */
 export function createChunkedList<Item>(items: readonly Item[]): readonly (Item | Promise<Item>)[] {
   let previousChunks: Promise<void> | undefined;

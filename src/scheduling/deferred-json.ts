@@ -1,10 +1,13 @@
 /**
- * A large JSON value in a response. The gateway reads a large value only after it has written all earlier parts of the
- * response, so at most one large value of a response is in memory at a time. The gateway copies the JSON text of a
- * large value to the response without parsing the text.
+ * A large JSON value in a response. The gateway writes all earlier parts of the response before it reads a large value.
+ * At most one large value of a response is therefore in memory at a time. The gateway copies the JSON text of a large
+ * value to the response without parsing the text.
  */
 export class DeferredJson {
-  /** Reads the large value as JSON text. A call of `read` may have to wait until another read ends. */
+  /**
+   * Reads the large value as JSON text. The gateway limits the number of concurrent reads, so a call of `read` may have
+   * to wait.
+   */
   readonly read: () => Promise<string>;
 
   constructor(read: () => Promise<string>) {

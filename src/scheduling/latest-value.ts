@@ -1,9 +1,6 @@
 /** A channel that passes values to one reader, one value at a time. */
 export interface LatestValue<Value> {
-  /**
-   * Adds a value to the channel. If the channel contains an unread value with the key of the new value, the new value
-   * replaces the unread value.
-   */
+  /** Adds a value to the channel. The new value replaces an unread value that has the same key. */
   push(value: Value): void;
   /**
    * Closes the channel. After a call of `end`, the reader receives no more values. Values that the channel still

@@ -6,8 +6,8 @@ export interface SlotLimits {
   /** A description of the tasks to which the limits apply, for the table in docs/decisions/concurrency.md. */
   task: string;
   /**
-   * The kind of owner to which a task belongs. When there are too few slots for all tasks, the owners get slots in
-   * round-robin order.
+   * The kind of owner to which a task belongs, such as an API key. When there are too few slots for all tasks, the
+   * owners of the tasks get slots in round-robin order.
    */
   owner: 'key' | 'location' | 'company' | 'client address';
   /** The maximum number of tasks of one owner that run at the same time. */
@@ -15,9 +15,9 @@ export interface SlotLimits {
   /** The maximum number of tasks of all owners together that run at the same time. */
   running: number;
   /**
-   * The maximum number of waiting tasks of one owner, the maximum time for which a task may wait, in milliseconds, and
-   * the error message for a task that is refused. If `waiting` is omitted, any number of tasks may wait. If `maxMs` is
-   * omitted, a task may wait for any time.
+   * The limits for waiting tasks. `perOwner` is the maximum number of waiting tasks of one owner. `maxMs` is the
+   * maximum waiting time of a task, in milliseconds. `refusal` is the error message for a refused task. If `waiting` is
+   * omitted, any number of tasks may wait. If `maxMs` is omitted, the waiting time of a task has no limit.
    */
   waiting?: { perOwner: number; maxMs?: number; refusal: string };
   /**
@@ -28,7 +28,7 @@ export interface SlotLimits {
   holdMs: number;
   /** Whether the process yields to the event loop before it gives a free slot to the next task. */
   yields: boolean;
-  /** The reason why the limits have these values. */
+  /** The reason for the values of the slot limits. */
   reason: string;
 }
 
@@ -53,15 +53,15 @@ const waitingCalls = 20;
 
 /**
  * The maximum time for which a request with many rows may wait, in milliseconds. The gateway closes a connection after
- * 125 s without data, so a request that waited much longer than 125 s would change data for a client that is already
+ * 125 s without data. A request that waits longer than 125 s would change data although its client is already
  * disconnected.
  */
 const maxCallWaitMs = 60_000;
 
 /**
  * All limits on concurrent tasks in one process, which are also in the table in docs/decisions/concurrency.md. Many
- * kinds of tasks have no limit of their own on waiting tasks, because each waiting task belongs to a request, and the
- * number of requests in progress is limited.
+ * kinds of tasks have no limit on waiting tasks, because each waiting task belongs to a request in progress. The limits
+ * `requests` already limit the number of requests in progress.
  */
 export const slotLimits = {
   requests: {

@@ -12,8 +12,8 @@ export interface Slots {
    * get free slots in round-robin order, so that an owner with many tasks cannot block the other owners.
    *
    * @param owner the identifier of the owner, such as an API key or a location
-   * @param options.mayRefuse false if `run` must not refuse the task, for example because the task continues work that
-   *   has already begun
+   * @param options.mayRefuse whether `run` may refuse the task. For example, `run` must accept a task that continues
+   *   work that has already begun
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of the owner wait, or when the task has waited too
    *   long
    */
@@ -25,9 +25,15 @@ type ReleaseSlot = () => Promise<void>;
 /** Creates the concurrency slots for one kind of task in one process. */
 export function createSlots(limits: SlotLimits): Slots {
   const { runningPerOwner, holdMs, yields } = limits;
-  /** Maps each owner to its tasks that wait for a slot. The next free slot goes to the first owner in the map. */
+  /**
+   * Maps each owner (such as an API key) to the tasks of the owner that wait for a slot. The next free slot goes to the
+   * first owner in the map that may run another task.
+   */
   const waiting = new Map<string, Set<(releaseSlot: ReleaseSlot) => void>>();
-  /** The number of running tasks of each owner, including running tasks that have already released their slot. */
+  /**
+   * The number of running tasks of each owner (such as an API key). A task that runs longer than `holdMs` has no slot
+   * any more, but still counts as running.
+   */
   const running = new Map<string, number>();
   let usedSlots = 0;
 
@@ -71,7 +77,7 @@ export function createSlots(limits: SlotLimits): Slots {
   /**
    * Waits for a slot.
    *
-   * @param maxMs the maximum time to wait, in milliseconds; if undefined, the task waits for any time
+   * @param maxMs the maximum time to wait, in milliseconds. If `maxMs` is undefined, the waiting time has no limit
    */
   function waitForSlot(owner: string, maxMs: number | undefined): Promise<ReleaseSlot> {
     return new Promise((resolve, reject) => {

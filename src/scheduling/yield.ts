@@ -25,8 +25,8 @@ const checkIntervalMs = 10;
 let requestsInProgress = 0;
 
 /**
- * The number of long tasks that are currently yielding. While a long task yields to the event loop, the request of the
- * task is in progress, but does no work.
+ * The number of long tasks that are currently waiting in `yieldToEventLoop`. While a long task yields to the event
+ * loop, the request of the task is in progress, but does no work.
  */
 let yieldingTasks = 0;
 
@@ -69,7 +69,8 @@ export async function waitForLastRequests(): Promise<number> {
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;
   try {
-    // One call of `nextIteration` can end before the event loop reads the sockets again; two calls cannot.
+    // During two calls of `nextIteration`, the event loop always reads the sockets. A single call of `nextIteration`
+    // can end before the event loop reads the sockets.
     await nextIteration();
     await nextIteration();
     const endsAt = performance.now() + maxYieldMs;

@@ -37,7 +37,7 @@ interface UnreadHours extends UsageQuestion {
   afterSurface: string;
 }
 
-/** A deprecated operation, with the name that it has in usage records. */
+/** A deprecated operation. `operation` is the name of the deprecated operation in usage records. */
 export interface DeprecatedOperation {
   operation: string;
   /** The earliest date on which a release of the gateway may remove the deprecated operation. */
@@ -150,8 +150,8 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     /**
      * Returns how many requests an API key sent in each hour, sorted by hour, operation and surface (REST or GraphQL).
      *
-     * @param reader an object that identifies the current request. The gateway answers all usage queries with the same
-     *   `reader` together
+     * @param reader an object that identifies the current request. The gateway combines the usage queries that have the
+     *   same `reader`
      * @throws {ServiceError} `VALIDATION_ERROR` when all usage queries of the request together return too many rows
      */
     byHour: (question: UsageQuestion, reader: object = unknownReader): Promise<UsageBucket[]> =>

@@ -40,8 +40,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   let waiting: Usage[] = [];
   /**
    * How many records the current batch contains. The batch consists of the first usage records in the list `waiting`.
-   * When an insert fails, PostgreSQL may still have stored the batch. The recorder therefore sends exactly the same
-   * batch again, so that PostgreSQL can detect a repeated batch.
+   * PostgreSQL may have stored the batch although the recorder received an error, for example when the connection
+   * breaks. After an error, the recorder therefore sends the same batch again, and PostgreSQL detects a repeated batch.
    */
   let sent = 0;
   let batch = 0;
@@ -132,8 +132,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     record(usage) {
       waiting.push(usage);
       // When the list of waiting usage records reaches the size of a full batch, the recorder writes the batch
-      // immediately. If the list becomes longer than a full batch, the database is probably unreachable, and only the
-      // timer retries the write.
+      // immediately. A longer list probably means that the database is unreachable. The recorder then writes the list
+      // only at regular intervals.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

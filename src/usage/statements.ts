@@ -39,7 +39,7 @@ export const insertUsage = namedStatement(
 
 /**
  * The maximum number of usage rows that one response contains. Reading and formatting too many rows would block the
- * process. 20,000 rows are enough for an API key that uses 25 operations in every hour of a month.
+ * process. For example, an API key that uses 25 operations in every hour has about 18,600 usage rows in a month.
  */
 export const maxUsageRows = 20_000;
 
@@ -50,8 +50,9 @@ export const maxUsageRows = 20_000;
 export const rowsPerPart = 1_000;
 
 /**
- * SQL that reads usage totals for several GraphQL fields `usage` at once. For each field, the SQL starts after the rows
- * that were already read. The rows are in the order of the fields.
+ * SQL that reads usage totals. A GraphQL response may contain the field `usage` for several API keys, and one SQL
+ * statement reads the usage totals for all of these fields. For each field, the SQL starts after the rows that were
+ * already read. The rows are in the order of the fields.
  */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}

@@ -68,8 +68,8 @@ export function retryDelayMs(triedForMs: number): number {
 }
 
 /**
- * Marks messages of one webhook as delivered, and stores the attempts. The function skips deliveries that no longer
- * exist, because a client has deleted the webhook.
+ * Marks messages of one webhook as delivered, and stores the attempts. If a client has deleted the webhook, its
+ * deliveries no longer exist, and the function skips the missing deliveries.
  *
  * @param endOfLeases the time until which the pulled messages belong to their reader (the end of the leases); omitted
  *   for push delivery
@@ -102,7 +102,7 @@ async function storeAccepted(
  * has pulled, and messages that are already acknowledged. The caller must have locked the webhook in the same
  * transaction.
  *
- * @returns the completed attempts, one for each message that this call acknowledged
+ * @returns one completed attempt for each message that this call acknowledged
  */
 export async function storeAcknowledgements(
   transaction: Transaction,
@@ -118,8 +118,8 @@ export async function storeAcknowledgements(
     deliveryId: id,
     httpStatus: null,
     error: null,
-    // If another transaction claimed the message while this transaction waited, `claimedAt` can be later than `now`.
-    // `Math.max` prevents a negative duration.
+    // `now` is the time at which this transaction began. If another transaction claimed the message after this time,
+    // `claimedAt` is later than `now`. `Math.max` prevents a negative duration.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
   await storeAccepted(transaction, webhookId, attempts, now);
@@ -179,7 +179,8 @@ export async function storeOutcome(
     const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
     if (!delivery) return { outcome: 'failed', hasDisabled };
     const firstAttempt = await transaction.webhookAttempt.findFirst({
-      // Attempts before a client's request to resend the message do not count.
+      // If a client has requested to resend the message, the retry delay depends only on the attempts after this
+      // request.
       where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
       orderBy: { id: 'asc' },
       select: { createdAt: true },
@@ -188,12 +189,11 @@ export async function storeOutcome(
     const nextAttemptAt = new Date(now.getTime() + retryDelayMs(triedForMs));
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
-      // The gateway checks the status of the delivery again, because the status can change during an attempt. For
-      // example, a client may have disabled the webhook, which cancels the delivery, or a reader may have acknowledged
-      // the message.
+      // The gateway checks the status of the delivery again, because the status can change during an attempt. The
+      // status changes if a client disables the webhook, or if a reader acknowledges the message.
       where: { id, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
-      // For a failed delivery, `nextAttemptAt: now` ends the worker's claim, so that a client can send the message
-      // again immediately.
+      // For a failed delivery, the gateway sets `nextAttemptAt` to the current time, and so ends the lease of the
+      // worker. A client can then send the message again immediately.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), ...attempt } });

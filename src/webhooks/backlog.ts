@@ -11,8 +11,8 @@ export interface WebhookBacklog {
   /** The age of the oldest pending delivery in seconds. */
   oldestSeconds: number;
   /**
-   * The longest time that a due delivery has waited for a worker, in seconds. The messages of pull webhooks do not
-   * count, because they wait for a reader and not for a worker.
+   * The longest time that a due delivery has waited for a worker, in seconds. `overdueSeconds` ignores the messages of
+   * pull webhooks, because these messages wait for a reader and not for a worker.
    */
   overdueSeconds: number;
 }
@@ -21,10 +21,10 @@ export interface WebhookBacklog {
 const maxCountedDeliveries = 100_000;
 
 /**
- * Reads the number and the ages of the pending deliveries. The clock of the database measures all ages.
+ * Reads the number and the ages of the pending deliveries. The database computes the ages with its own clock.
  *
- * @param most the maximum number of deliveries to count. If more than `most` deliveries are pending, the database
- *   chooses `most` deliveries, and the result describes only these deliveries
+ * @param most the maximum number of deliveries to count. If more deliveries are pending, the result describes only a
+ *   part of the pending deliveries. The database chooses this part
  */
 export async function readBacklog(
   { sql }: { sql: Sql },

@@ -10,16 +10,16 @@ import { namedStatement } from '../database/named-statement.ts';
 export const maxBatchDeliveries = 1000;
 
 /**
- * SQL that limits a query to one batch. The subquery hides the batch size from the query planner, so that the planner
- * expects to read only a part of the rows, and reads the rows in the order of an index. The embedded database has no
- * statistics about its tables. If the planner of the embedded database knew the batch size, it would sort all
- * deliveries of the webhook for each batch.
+ * SQL that limits a query to one batch. The batch size is in a subquery, so the query planner does not know the batch
+ * size. The planner then expects to read only a part of the rows, and reads the rows in the order of an index. The
+ * embedded database has no statistics about its tables. Without statistics, a query planner that knows the batch size
+ * sorts all deliveries of the webhook for each batch.
  */
 const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 
 /**
- * SQL condition: the delivery `d` is in `batch`. The condition uses an array instead of a join, because the query
- * planner does not know the size of the batch, and could execute a join by reading all deliveries of all webhooks.
+ * SQL condition: the delivery `d` is in `batch`. The condition uses an array instead of a join. For a join, PostgreSQL
+ * could read all deliveries of all webhooks, because the query planner does not know the size of the batch.
  */
 const isInBatch = 'd.id = ANY (ARRAY(SELECT id FROM batch))';
 
@@ -44,8 +44,8 @@ export const cancelBatch = namedStatement(
 
 /**
  * Removes a batch of deliveries of a webhook with their attempts, and returns the number of removed deliveries. The
- * statement removes pending deliveries last, so that the waiting messages of the webhook remain if the process ends
- * before all batches are removed.
+ * statement removes pending deliveries last. If the process ends before the last batches, the webhook therefore still
+ * has its waiting messages.
  */
 export const removeBatch = namedStatement(
   'webhook-remove-batch',
@@ -63,8 +63,8 @@ export const removeBatch = namedStatement(
 const isLeased = `(w.delivery = 'PULL' AND d."nextAttemptAt" > now())`;
 
 /**
- * The beginning of an SQL statement that makes deliveries `d` due now, so that the gateway retries the deliveries for
- * `$retryDays` days. If a reader has a lease on a message, the message becomes due when the lease ends.
+ * The beginning of an SQL statement that makes deliveries `d` due now. From now on, the gateway tries to deliver the
+ * messages for `$retryDays` days. If a reader has a lease on a message, the message becomes due when the lease ends.
  */
 const makeDue = `
   UPDATE "WebhookDelivery" d
@@ -72,7 +72,7 @@ const makeDue = `
     "nextAttemptAt" = CASE WHEN ${isLeased} THEN d."nextAttemptAt" ELSE now() END,
     "claimedAt" = CASE WHEN ${isLeased} THEN d."claimedAt" END`;
 
-/** Makes one delivery due again, even if its message was delivered. */
+/** Schedules one delivery again, even if its message was already delivered. */
 export const resendStatement = namedStatement(
   'webhook-resend',
   `${makeDue} FROM "Webhook" w WHERE d.id = $deliveryId AND w.id = d."webhookId"`,
@@ -89,10 +89,10 @@ export interface ResentBatch {
 }
 
 /**
- * Makes deliveries due again if the receiver did not accept their messages between `$since` and `$until`. The statement
+ * Schedules deliveries again if the receiver did not accept their messages between `$since` and `$until`. The statement
  * reads one batch of deliveries of the webhook: the first deliveries whose ids are greater than `$after`. The statement
- * looks for attempts in a subquery with `LIMIT 1`, because with `EXISTS`, the query planner could read the attempts of
- * all webhooks.
+ * looks for attempts in a subquery with `LIMIT 1`. With `EXISTS` instead of the subquery, PostgreSQL could read the
+ * attempts of all webhooks.
  */
 export const resendBatch = namedStatement(
   'webhook-resend-batch',

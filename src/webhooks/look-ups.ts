@@ -5,8 +5,8 @@ import { createSlots } from '../scheduling/slots.ts';
 import type { Resolve } from './name-resolver.ts';
 
 /**
- * How long a failed DNS look-up is cached, in milliseconds. A failed look-up is not cached longer than the shortest
- * pause between two delivery attempts, so that each retry starts a new DNS look-up.
+ * How long a failed DNS look-up is cached, in milliseconds. The pause between two delivery attempts is at least as
+ * long, so that each retry starts a new DNS look-up.
  */
 const failureLifetimeMs = 5_000;
 /**
@@ -16,8 +16,8 @@ const failureLifetimeMs = 5_000;
 export const maxRememberedFailures = 1_000;
 
 /**
- * The error for a DNS look-up that could not start, because too many DNS look-ups of its company are in progress. A
- * `LookupNotStartedError` does not mean that the receiver of the webhook has failed.
+ * The error for a DNS look-up that did not start, for example because the company that owns the webhook had too many
+ * DNS look-ups in progress. A `LookupNotStartedError` does not mean that the receiver of the webhook has failed.
  */
 export class LookupNotStartedError extends Error {}
 
@@ -65,8 +65,8 @@ export function createLookups(resolve: Resolve): Lookups {
           return lookUp(hostname, signal);
         };
         const fail = (error: unknown) => reject(started ? error : new LookupNotStartedError(refusal));
-        // A DNS look-up that waits for a slot stays in the queue even after it is aborted. When the aborted look-up
-        // gets a slot, it ends without a DNS request.
+        // A DNS look-up that waits for a slot stays in the queue even after it is aborted. When an aborted DNS look-up
+        // gets a slot, the look-up ends without a DNS request.
         signal.addEventListener('abort', () => started || fail(signal.reason), { once: true });
         slots.run(company, work).then(fulfil, fail);
       }),

@@ -64,8 +64,8 @@ export function createNameResolver(
     // Host names that end in `localhost` are never sent to a name server (RFC 6761, section 6.3).
     if (/(^|\.)localhost$/.test(withoutFinalDot(hostname))) return loopbackAddresses;
 
-    // Each DNS look-up has its own resolver, so that the look-up can be cancelled separately, and uses the current name
-    // servers of the system.
+    // Each DNS look-up has a separate resolver, so that the gateway can cancel each look-up separately. A new resolver
+    // also uses the current name servers of the system.
     const resolver = new Resolver({ timeout: serverTimeoutMs, tries: triesPerServer });
     if (nameServers.length > 0) resolver.setServers(nameServers);
     const cancel = () => resolver.cancel();

@@ -9,8 +9,8 @@ import { claimDueStatement, releaseStatement } from './statements.ts';
 // of the database, never the clock of a process.
 
 /**
- * For how many days the gateway retries a delivery. The database trigger that adds deliveries to the outbox contains
- * the same number of days.
+ * For how many days the gateway retries a delivery. The database trigger that adds deliveries to the outbox must
+ * contain the same number of days as `retryDays`.
  */
 export const retryDays = 3;
 /** The time for which the gateway retries a delivery, in milliseconds. */
@@ -78,9 +78,9 @@ export async function disableWebhook(transaction: Transaction, id: string): Prom
 
 /**
  * Cancels the pending deliveries of a disabled webhook in batches. The function stops when another request has enabled
- * or deleted the webhook. If the process ends before all deliveries are cancelled, the gateway cancels the remaining
- * deliveries when a client enables or disables the webhook, or at the next run of the retention job. The retention job
- * also cancels deliveries that another transaction added while the webhook was being disabled.
+ * or deleted the webhook. The process may end before all deliveries are cancelled. The gateway cancels the remaining
+ * deliveries when a client enables or disables the webhook, or when the retention job runs. The retention job also
+ * cancels deliveries that another transaction added while the webhook was being disabled.
  *
  * @param signal a signal that stops the function after the current batch
  */

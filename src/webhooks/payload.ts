@@ -22,7 +22,10 @@ export interface Message extends Pick<
   type: string;
 }
 
-/** The events whose audit records contain long lists in `changes`. Each list can contain up to 10,000 ids. */
+/**
+ * The events whose audit records contain long lists in `changes`. A list in such an audit record can contain up to
+ * 10,000 ids.
+ */
 const listingEvents: readonly string[] = [
   'whitelist.imported',
   'parking.inside_counted',
@@ -70,8 +73,8 @@ const text = z.string();
 const count = z.int().min(0);
 
 /**
- * Creates the schema of a database row, in the form in which audit records store the row. If `rules` contains no schema
- * for a column, the value of the column is a text or null.
+ * Creates the schema of a database row in an audit record. If `rules` contains no schema for a column, the value of the
+ * column is a text or null.
  */
 const rowRule = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
@@ -252,9 +255,8 @@ const changesRules = {
 export const messageTypes = Object.keys(changesRules) as MessageType[];
 
 /**
- * Returns the schema of the body of a webhook message of the given type. `z.toJSONSchema` converts this schema of a
- * message body to JSON Schema for the API reference. test/webhooks/payload.test.ts checks real messages against the
- * schema.
+ * Returns the schema of the body of a webhook message of the given type. For the API reference, `z.toJSONSchema`
+ * converts the schema to JSON Schema. The test test/webhooks/payload.test.ts checks real messages against the schema.
  */
 export const messageRule = (type: MessageType) =>
   z.object({

@@ -24,8 +24,8 @@ export interface PulledMessage
 }
 
 /**
- * A claimed webhook delivery. If a reader pulled the message earlier but did not acknowledge it, `unacknowledgedMs` is
- * the length of the reader's earlier lease in milliseconds. Otherwise, `unacknowledgedMs` is null.
+ * A claimed webhook delivery. If an earlier lease of the message ended without an acknowledgement, `unacknowledgedMs`
+ * is the length of the earlier lease in milliseconds. Without an earlier lease, `unacknowledgedMs` is null.
  */
 type Pulled = ClaimedDelivery & { unacknowledgedMs: number | null };
 
@@ -35,7 +35,7 @@ function requirePull({ id, delivery }: Webhook): void {
     throw invalidField('webhookId', 'Must be a webhook with pull delivery; this one posts its messages', id);
 }
 
-/** The functions with which readers pull and acknowledge messages, for one database. */
+/** The functions that webhook readers use to pull and acknowledge the messages in one database. */
 export type WebhookPulls = ReturnType<typeof createWebhookPulls>;
 
 /**
@@ -65,8 +65,9 @@ export function createWebhookPulls(services: {
 
   return {
     /**
-     * Leases waiting messages to a reader, oldest first. Until the lease of a message ends, no other reader gets this
-     * message. A response contains fewer than `first` messages if the webhook messages are large.
+     * Returns waiting messages, oldest first, and gives the reader a lease on each message. Until the lease of a
+     * message ends, no other reader gets this message. A response contains fewer than `first` messages if the webhook
+     * messages are large.
      *
      * @param first the maximum number of messages
      * @param leaseSeconds the length of the lease

@@ -55,8 +55,8 @@ export function createWebhookReads(services: { prisma: PrismaClient; changesOf: 
     },
 
     /**
-     * Returns the body of the webhook message that belongs to a delivery. The result is null if the API key may not
-     * read the change that the message describes.
+     * Returns the body of the webhook message that belongs to a delivery. A message describes a change. If the API key
+     * has no permission to read the change, the result is null.
      */
     async bodyOf(
       reader: ValueReader & { key: AuthenticatedKey },

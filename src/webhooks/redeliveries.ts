@@ -89,16 +89,16 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     },
 
     /**
-     * Resends the messages that the receiver of a webhook did not accept. The function resends each undelivered message
-     * with an attempt in the time range. The function also resends the message of each failed or cancelled delivery
-     * that was created in the time range. The messages are resent in batches, and the transaction of the last batch
-     * writes the audit record.
+     * Resends the messages that the receiver of a webhook did not accept. If the gateway tried to deliver a message in
+     * the time range, and the message is still undelivered, the function resends the message. If a delivery was created
+     * in the time range, and has failed or was cancelled, the function also resends the message of this delivery. The
+     * messages are resent in batches, and the transaction of the last batch writes the audit record.
      *
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
-     * @throws {ServiceError} `CONFLICT` when the webhook is disabled, also when a client disables the webhook between
-     *   two batches
+     * @throws {ServiceError} `CONFLICT` when the webhook is disabled. Between two batches of messages, a client can
+     *   disable the webhook
      * @throws {ServiceError} `VALIDATION_ERROR` when `until` is not after `since`
      */
     async recover(

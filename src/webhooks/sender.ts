@@ -10,8 +10,8 @@ import type { Lookups } from './look-ups.ts';
 const lookupTimeoutMs = 2_000;
 
 /**
- * How long a connection to one address of a host may take before the next address is tried, in milliseconds. Node's
- * default of 250 ms is too short for receivers on another continent.
+ * How long a connection to one address of a host may take before the next address is tried, in milliseconds. By
+ * default, Node tries the next address after 250 ms, which is too short for receivers on another continent.
  */
 const connectTimeoutMs = 3_000;
 
@@ -20,8 +20,8 @@ const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /**
  * Whether an IP address belongs to the public Internet. Loopback, private, link-local, multicast and reserved addresses
- * do not belong to the public Internet (IANA special-purpose address registries). If an IPv6 address contains an IPv4
- * address that is not public, the IPv6 address is not public either.
+ * do not belong to the public Internet (IANA special-purpose address registries). An IPv6 address that contains a
+ * private IPv4 address, such as `::ffff:10.0.0.1`, is also private.
  */
 export function isPublicAddress(text: string): boolean {
   const address = ipaddr.process(text);
@@ -52,11 +52,11 @@ const refusal = 'The address does not belong to the public Internet';
  */
 export interface WebhookTarget {
   /**
-   * Returns the reason why messages cannot be posted to a URL. Returns `undefined` when messages can be posted, or when
-   * the host of the URL has no IP address yet.
+   * Returns the reason why messages cannot be posted to a URL. If messages can be posted, the function returns
+   * `undefined`. The function also returns `undefined` if the host of the URL has no IP address yet.
    *
-   * @param company the company that owns the webhook, for the limit on the DNS look-ups of each company; empty for an
-   *   operator's webhook
+   * @param company the company that owns the webhook; empty for an operator's webhook. The number of DNS look-ups of
+   *   each company is limited
    */
   fault(url: string, company: string): Promise<string | undefined>;
   /**
@@ -92,7 +92,8 @@ const lookupOf =
  * Creates the sender of webhook messages. The sender of messages connects only to IP addresses that it has checked. If
  * the IP address of a host changes after the check (DNS rebinding), the sender does not connect to the new address.
  *
- * @param options.allowPrivate allows any IP address, and http as well as https; for development
+ * @param options.allowPrivate true if the sender may connect to private IP addresses, and may use http URLs; only for
+ *   development
  */
 export function createWebhookTarget(options: { allowPrivate: boolean; lookups: Lookups }): WebhookTarget {
   const { allowPrivate, lookups } = options;

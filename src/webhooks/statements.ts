@@ -33,14 +33,14 @@ const maxFailingInFlight = maxInFlight / 2;
 export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
 
 /**
- * Returns the end of an SQL statement that claims webhook deliveries. The beginning of the SQL statement must select
- * the deliveries to claim in the common table expression `locked`. The caller gets a lease on each claimed delivery.
- * The SQL statement returns the deliveries that it claimed, oldest first, with the data for an attempt to deliver each
- * message.
+ * Returns the end of an SQL statement that claims webhook deliveries. The beginning of the SQL statement must define
+ * the common table expression `locked`, which selects the deliveries to claim. The caller gets a lease on each claimed
+ * delivery. The SQL statement returns the deliveries that it claimed, oldest first, with the data for an attempt to
+ * deliver each message.
  *
  * @param leaseSeconds the length of the lease in seconds: a number or an SQL expression
- * @param further additional result columns: the name of each column, with an SQL expression over the columns of
- *   `locked`
+ * @param further additional result columns. `further` maps the name of each column to an SQL expression, which can use
+ *   the columns of `locked`
  */
 function claimLocked(leaseSeconds: string | number, further: Record<string, string> = {}): string {
   const returned = Object.entries(further).map(([name, expression]) => `, ${expression} AS "${name}"`);
@@ -61,9 +61,9 @@ function claimLocked(leaseSeconds: string | number, further: Record<string, stri
 
 /**
  * Returns SQL that selects the due deliveries of all push webhooks, or of all pull webhooks. The delivery with the
- * earliest due time comes first. For each webhook, the selected deliveries and the attempts in progress together never
- * exceed the limit on concurrent attempts (`maxInFlightPerWebhook`). The SQL reads the webhooks from the common table
- * expression `enabled`, and the ids of the deliveries in progress from the parameter `$id`.
+ * earliest due time comes first. For each webhook, the SQL selects at most `maxInFlightPerWebhook` deliveries, minus
+ * the number of attempts in progress. The SQL reads the webhooks from the common table expression `enabled`. The
+ * parameter `$id` contains the ids of the deliveries in progress.
  */
 const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
@@ -77,13 +77,13 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
       WHERE e.delivery = '${kind}'`;
 
 /**
- * Claims due deliveries. A due delivery of a push webhook is a message that the gateway must post. A due delivery of a
- * pull webhook is a message that expired before a reader acknowledged it. The statement claims only a limited number of
- * deliveries for each company. The statement claims the deliveries of failing webhooks after all other deliveries.
- * Within the deliveries of failing webhooks, and within all other deliveries, the statement claims one delivery of each
- * company before it claims a second delivery of any company. The statement claims the deliveries of one company in the
- * order of their due times. The SQL parameters describe the delivery attempts that this worker has in progress. The
- * statement locks only the chosen deliveries, and then checks again whether they are due.
+ * Claims due deliveries. A delivery of a push webhook is due when the gateway must post its message. A delivery of a
+ * pull webhook is due when its message has expired without an acknowledgement. The statement claims only a limited
+ * number of deliveries for each company. The statement claims the deliveries of failing webhooks after all other
+ * deliveries. The companies take turns: the next claimed delivery belongs to the company with the fewest attempts in
+ * progress and claimed deliveries. The statement claims the deliveries of one company in the order of their due times.
+ * The SQL parameters describe the delivery attempts that this worker has in progress. The statement locks only the
+ * chosen deliveries, and then checks again whether they are due.
  */
 export const claimDueStatement = namedStatement(
   'webhook-claim-due',
@@ -129,13 +129,13 @@ export const releaseStatement = namedStatement(
 );
 
 /**
- * The size at which a pull response counts as full, in bytes. When the stored changes of the messages in a response are
- * larger than `maxStoredBytes`, the gateway adds no further message. A response with many large messages would delay
+ * The size at which a pull response counts as full, in bytes. A pull response gets no further message when the changes
+ * in its messages take more than `maxStoredBytes` in the database. A response with many large messages would delay
  * other requests, because the gateway parses and signs messages without yielding to the event loop.
  */
 const maxStoredBytes = 1024 * 1024;
 
-/** The error text of an attempt that failed because the lease of a reader ended without an acknowledgement. */
+/** The error text of a failed attempt: the lease of the reader ended before a reader acknowledged the message. */
 const leaseEnded = 'No reader acknowledged the message before the lease ended';
 
 /**
@@ -148,8 +148,9 @@ const isWaiting = (alias: string) =>
 /**
  * Claims up to `$first` messages of a webhook for `$leaseSeconds` seconds. The messages that have waited longest come
  * first. The statement skips messages that another reader is claiming at the same time. If an earlier lease of a
- * message ended without an acknowledgement, the statement also stores a failed attempt. The statement claims no message
- * of a disabled webhook, which can still have waiting messages, because the gateway cancels messages in batches.
+ * message ended without an acknowledgement, the statement also stores a failed attempt. The statement claims no
+ * messages of a disabled webhook. A disabled webhook can still have waiting messages, because the gateway cancels the
+ * messages in batches.
  */
 export const pullStatement = namedStatement(
   'webhook-pull',

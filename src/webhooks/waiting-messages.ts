@@ -4,13 +4,14 @@ import { createLatestValue, type LatestValue } from '../scheduling/latest-value.
 import { countWaiting, type WaitingCount } from './statements.ts';
 
 /**
- * The interval at which the waiting messages of watched webhooks are counted, in milliseconds. Regular counts are
- * necessary, because the gateway gets no notice when the lease of a reader ends.
+ * The interval at which the gateway counts the waiting messages of a webhook while a reader watches the webhook, in
+ * milliseconds. The gateway gets no notice when the lease of a reader ends, so the gateway must count the messages
+ * regularly.
  */
 const pollIntervalMs = 1_000;
 /**
- * The gateway regularly counts the waiting messages of a webhook. After `countsUntilReminder` counts without a new
- * message, the gateway notifies the readers of the webhook again.
+ * The gateway regularly counts the waiting messages of a webhook. If the gateway finds no new message in
+ * `countsUntilReminder` counts, but messages still wait, the gateway notifies the readers of the webhook again.
  */
 const countsUntilReminder = 30;
 
@@ -18,9 +19,9 @@ const countsUntilReminder = 30;
 export interface WaitingMessages {
   /**
    * Returns an iterator that reports how many messages of a webhook wait for a reader, up to `maxCountedWaiting`. The
-   * iterator reports the number for the first time as soon as a message waits. The iterator reports the number again
-   * when new messages wait, and when the lease of a reader ends. While messages wait, the iterator also reports the
-   * number at regular intervals. The iterator ends when the webhook is deleted.
+   * iterator reports the first number as soon as a message waits for a reader. When new messages wait, or when the
+   * lease of a reader ends, the iterator reports the new number of waiting messages. While messages wait, the iterator
+   * also reports the number of waiting messages at regular intervals. The iterator ends when the webhook is deleted.
    */
   watch(webhookId: string): AsyncIterableIterator<number>;
 }
@@ -43,8 +44,9 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
   /** Notifies a reader when there are new messages, or when messages have waited for a long time. */
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
-    // The time of a message is the start of its transaction, and transactions can end in another order than they
-    // started. A new message can therefore be older than the newest message of the last notice to the reader.
+    // The time of a message is the time at which the transaction of the message started. A transaction that started
+    // earlier can end later. A new message can therefore have an earlier time than a message that the reader already
+    // knows.
     const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;

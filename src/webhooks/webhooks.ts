@@ -21,7 +21,7 @@ import { createWebhookWrites } from './writes.ts';
  * @param options.nameServers the name servers that find the hosts of webhooks; if omitted, the name servers of the
  *   system
  * @param options.changesOf a function that reads the changes of an audit record, by the id of the record
- * @param options.onAttempt called after each attempt to deliver a message
+ * @param options.onAttempt a function that the gateway calls after each attempt to deliver a message
  */
 export function createWebhooks(options: {
   prisma: PrismaClient;

@@ -14,9 +14,9 @@ import { signedMessage } from './signed-message.ts';
 /** Sends the webhook messages in the outbox. */
 export interface WebhookWorker {
   /**
-   * Stops the worker and aborts its attempts in progress. If another gateway process is running, its worker repeats the
-   * aborted delivery attempts. If no other gateway process is running, the aborted delivery attempts are repeated after
-   * the next start of this process.
+   * Stops the worker and aborts its delivery attempts in progress. If other gateway processes are running, their
+   * workers repeat the aborted delivery attempts. Otherwise, the gateway repeats the aborted delivery attempts after
+   * its next start.
    */
   close(): Promise<void>;
 }
@@ -27,8 +27,8 @@ export interface WebhookWorker {
  */
 const pollIntervalMs = 1_000;
 /**
- * How long the worker waits between two claims of deliveries, in milliseconds. Several delivery attempts can end
- * between two claims, so that the next claim can start several new attempts at once.
+ * How long the worker waits between two claims of deliveries, in milliseconds. During this pause, several delivery
+ * attempts can end. The next claim can then start several new delivery attempts at the same time.
  */
 const claimPauseMs = 50;
 /**
@@ -37,8 +37,8 @@ const claimPauseMs = 50;
  */
 const attemptTimeoutMs = 15_000;
 /**
- * The pause in seconds before a worker may again claim a delivery whose attempt could not start, because too many DNS
- * look-ups of its company were in progress.
+ * How long a delivery waits if its attempt could not start, in seconds. An attempt cannot start when too many DNS
+ * look-ups of the same company are in progress.
  */
 const notStartedPauseSeconds = 5;
 
@@ -165,8 +165,8 @@ export function createWebhookWorker(options: {
           [...inFlight.values()].map(({ delivery }) => delivery),
         );
         for (const delivery of claimed) {
-          // When a delivery attempt has ended, the worker reads the outbox again, because the worker can now start
-          // another attempt.
+          // The number of concurrent delivery attempts is limited. After a delivery attempt has ended, the worker
+          // therefore claims due deliveries again.
           const ended = deliver(delivery).then(poll);
           inFlight.set(delivery.id, { delivery, ended });
         }

@@ -39,7 +39,7 @@ interface IssuedWebhook {
   webhook: Webhook;
 }
 
-/** Returns a webhook in the form that audit records contain, without the signing secrets. */
+/** Returns the values of a webhook for an audit record. The signing secrets of the webhook are not included. */
 const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt }: Webhook) => ({
   id,
   companyId,
@@ -57,8 +57,8 @@ const isGiven = <Value>(value: Value | null | undefined): value is Value =>
 const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 
 /**
- * Changes one batch of deliveries of a webhook, and returns whether the batch was full. After a full batch, the webhook
- * may have further deliveries to change.
+ * Changes one batch of deliveries of a webhook. Returns true if the batch contained the maximum number of deliveries.
+ * In this case, the webhook may have further deliveries, and the caller must change another batch.
  */
 async function isFullBatch(
   transaction: Transaction,
@@ -205,8 +205,8 @@ export function createWebhookWrites(services: {
       const removeNext = async (transaction: Transaction): Promise<Webhook | undefined> => {
         const webhook = await lockWebhook(transaction, author.key, id);
         if (await isFullBatch(transaction, removeBatch, id)) return undefined;
-        // The transaction deletes the webhook row after all deliveries, because other transactions that add a delivery
-        // wait from the deletion of the webhook row until the transaction ends.
+        // From the deletion of the webhook row until the end of this transaction, other transactions that add a
+        // delivery must wait. This transaction therefore deletes the webhook row only after all deliveries.
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
           action: 'webhook.deleted',

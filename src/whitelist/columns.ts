@@ -67,8 +67,8 @@ export const instantColumns = [
 ];
 
 /**
- * The columns that an import may change in an existing entry. The columns of the plate are excluded, because an import
- * finds an existing whitelist entry by its plate.
+ * The columns that an import may change in an existing entry. An import never changes the plate columns, because an
+ * import finds an existing whitelist entry by its plate.
  */
 const mergedColumns = valueColumns.filter((column) => !(plateColumns as readonly string[]).includes(column));
 
@@ -94,8 +94,8 @@ export const valueArrayParameters = columnList(valueColumns, (_, column) =>
 );
 
 /**
- * The columns of the table `input` (the imported rows) that say whether the import keeps a value of the existing
- * whitelist entry, such as `keepHours`.
+ * The SQL list of the boolean columns in the table `input` (the imported rows), such as `keepHours`. If `keepHours` is
+ * true, the import keeps the hours of the existing whitelist entry.
  */
 export const keepColumnList = columnList(omittableColumns.map(keepName));
 export const keepArrayParameters = columnList(
@@ -104,8 +104,8 @@ export const keepArrayParameters = columnList(
 );
 
 /**
- * Returns SQL that sets each column of a whitelist entry `w` to the value in another table: `"referenceId" =
- * sent."referenceId"`.
+ * Returns SQL that sets each column of a whitelist entry `w` to the value of the same column in the table `sent`, such
+ * as `"referenceId" = sent."referenceId"`.
  *
  * @param sent the alias of a table with the columns of `valueColumnList` and `keepColumnList`
  */
@@ -169,16 +169,16 @@ export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $t
 
 /**
  * The SQL condition that is true when a whitelist entry `e` matches a camera text `t`. The camera text `t` may begin
- * with the plate type, and always ends with the plate number. The condition compares the plate number with every ending
- * of `t` that can be a plate number, so that PostgreSQL can use the index of plate numbers.
+ * with the plate type, and always ends with the plate number. The condition compares the plate number of `e` with all
+ * possible plate numbers at the end of `t`. PostgreSQL can therefore use the index of plate numbers.
  */
 export const fitsText = `e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
       AND t.text IN (${plateTexts('e').join(', ')})
       AND (t."plateType" IS NULL OR e."plateType" = t."plateType")`;
 
 /**
- * Converts a value of a whitelist entry to a parameter of an SQL statement. The parameter of a JSON value is a text,
- * and the parameter of an omitted value is null.
+ * Converts a value of a whitelist entry to a parameter of an SQL statement. The function converts a JSON value to a
+ * text, and an omitted value to null.
  */
 function parameterOf(values: WhitelistEntryValues, column: keyof WhitelistEntryValues) {
   const value = values[column] ?? null;
@@ -204,7 +204,7 @@ export const valueArrays = (entries: readonly WhitelistEntryValues[]): Record<st
     ]),
   ]);
 
-/** The columns that an outer join adds to a result row, which are all null if the outer join found no matching row. */
+/** A result row of an outer join. If the outer join found no matching row, all columns in `Row` are null. */
 export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
 
 /** Returns the whitelist entry in a result row of an outer join, or null when no whitelist entry matched. */

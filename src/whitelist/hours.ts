@@ -46,8 +46,9 @@ const shortNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 /** A cache of date formatters by time zone. Creating a date formatter takes far longer than formatting a date. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 /**
- * The maximum number of cached date formatters. There are fewer than 1,000 time zones, but the cache treats names such
- * as `Asia/Dubai` and `asia/dubai` as different time zones.
+ * The maximum number of cached date formatters. There are fewer than 1,000 time zones, but the cache has a separate
+ * formatter for each spelling, such as `Asia/Dubai` and `asia/dubai`. Without a maximum, a client could therefore fill
+ * the memory with formatters.
  */
 const maxFormats = 1_000;
 

@@ -25,8 +25,8 @@ export interface FittingEntry {
 }
 
 /**
- * Returns the SQL parameters for the table of possible texts (`textRows`). The table has one row for each possible text
- * of each camera reading.
+ * Returns the SQL parameters for the table of possible texts (`textRows`). Each row of the table contains one possible
+ * text of one camera reading.
  */
 export function textArrays(questions: readonly TextQuestion[]) {
   const rows = questions.flatMap(({ plateType, texts }, index) =>
@@ -42,8 +42,8 @@ export function textArrays(questions: readonly TextQuestion[]) {
 }
 
 /**
- * The sort order of whitelist entries that match one camera reading: the entry that matches the more likely text comes
- * first, and of two entries that match the same text, the older entry comes first.
+ * The sort order of whitelist entries that match one camera reading. An entry that matches a more likely text comes
+ * first. If two entries match the same text, the older entry comes first.
  */
 const nearerFirst = (one: FittingEntry, other: FittingEntry) =>
   one.place - other.place || (one.entry.id < other.entry.id ? -1 : 1);
@@ -61,7 +61,7 @@ export function nearestFirst<Fitting extends FittingEntry>(fitting: readonly Fit
 
 /**
  * Returns the whitelist entry that matches the most likely text of a camera reading. Returns null if no whitelist entry
- * matches, or if several whitelist entries match equally likely texts.
+ * matches, or if the two most likely whitelist entries are equally likely.
  */
 export function onlyNearest<Fitting extends FittingEntry>(
   texts: readonly RankedText[],

@@ -22,10 +22,10 @@ export interface PlateReading {
 }
 
 /**
- * The rank of a possible text of a plate by its likelihood. `TEXT` (the text that the camera read) is more likely than
- * `ALTERNATIVE` (an alternative that the camera sent). The least likely text is `CONFUSABLE` (a text that differs from
- * the camera's text in one character). If several possible texts match a whitelist entry, the gateway uses the most
- * likely text.
+ * A rank that shows how likely a text is the correct text of the plate. `TEXT` (the text that the camera read) is more
+ * likely than `ALTERNATIVE` (an alternative that the camera sent). The least likely text is `CONFUSABLE` (a text that
+ * differs from the camera's text in one character). If several possible texts match a whitelist entry, the gateway uses
+ * the most likely text.
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
@@ -74,8 +74,9 @@ export function plateText(text: string): string {
       // In both Unicode blocks of Arabic-Indic digits, the last four bits of the code point are the value of the digit.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
-      // The text is normalized again, because `toUpperCase` can split a letter from its accent, and removing a
-      // separator can combine an accent with a letter.
+      // The changed text must be normalized again. `toUpperCase` can write a letter and its accent as two characters,
+      // and NFKC joins the two characters again. After a separator is removed, NFKC joins an accent with the letter
+      // before the accent.
       .normalize('NFKC')
   );
 }

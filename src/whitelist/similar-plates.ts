@@ -11,8 +11,8 @@ const confusedWith = new Map(
 );
 
 /**
- * Returns SQL that replaces, for each pair of characters that cameras confuse, the second character by the first
- * character. The SQL returns the same text for any two texts that cameras may confuse.
+ * Returns SQL that replaces each letter that cameras confuse with a digit by this digit, such as O by 0. The SQL
+ * returns the same text for any two texts that cameras may confuse.
  */
 export const confusableForm = (text: string) => {
   const [digits, letters] = [0, 1].map((index) => confused.map((pair) => pair[index]).join(''));
@@ -32,7 +32,7 @@ const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
 
 /**
  * The maximum number of plates that differ from one given plate by one character that cameras confuse. A plate has at
- * most 27 characters that cameras can confuse, and one similar plate for each of these characters.
+ * most 27 characters that cameras can confuse. For each of these characters, there is one similar plate.
  */
 export const maxSimilarPlates = 27;
 
@@ -44,8 +44,8 @@ export const confusableTexts = (text: string): string[] =>
   });
 
 /**
- * Returns the plate that the camera read, followed by all plates that differ from this plate by one character that
- * cameras confuse.
+ * Returns the plate that the camera read, followed by all similar plates. A similar plate differs by one character that
+ * cameras confuse, such as B instead of 8.
  */
 export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {
   const read = { plateType, plateCode, plateNumber };
@@ -66,8 +66,8 @@ export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] 
 }
 
 /**
- * Returns the characters that differ between the text that a camera read and the text of a whitelist entry. If the two
- * texts have different lengths, the function returns an empty list.
+ * Returns the characters that differ between the text that a camera read and the text of a whitelist entry. If the
+ * camera text and the text of the whitelist entry have different lengths, the function returns an empty list.
  */
 export function textDifferences(read: string, text: string, listed: Plate): PlateDifference[] {
   if (read.length !== text.length) return [];

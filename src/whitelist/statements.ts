@@ -48,17 +48,17 @@ export const entriesOfTexts = namedStatement(
     JOIN "WhitelistEntry" e ON e."locationId" = $locationId AND ${fitsText}`,
 );
 
-/** Columns with the values that clients send, and the array parameters that contain these values. */
+/** The columns whose values come from clients, and the SQL parameters for these columns. Each parameter is an array. */
 interface SentColumns {
   columns: readonly string[];
   parameters: readonly string[];
 }
 
 /**
- * Returns SQL for the changes of several clients. The table `reached` contains a row for each change whose location is
- * in the scope of the API key of its author. `reached.n` is the number of the change, and `reached.id` is the id of the
- * location. A statement with several changes waits for each locked row for at most `maxJoinedWaitMs`, because a locked
- * row must not delay the other changes.
+ * Returns SQL for the changes of several clients. The table `reached` contains the permitted changes. A change is
+ * permitted if its location is in the scope of the client's API key. `reached.n` is the number of the change, and
+ * `reached.id` is the id of the location. A statement with several changes waits for each locked row for at most
+ * `maxJoinedWaitMs`, because a locked row must not delay the other changes.
  */
 const reachedLocations = (sent: SentColumns) => {
   const parameters = [
@@ -79,8 +79,8 @@ const reachedLocations = (sent: SentColumns) => {
 /**
  * A result row of a statement that writes whitelist entries. The row belongs to the change with the number `n`. There
  * is no row for a location outside the scope of the API key. If the statement did not write the entry, the columns of
- * the whitelist entry are null. `foundVersion` is the version of the whitelist entry before the change; null when the
- * whitelist entry did not exist.
+ * the whitelist entry are null. `foundVersion` is the version of the whitelist entry before the change. If the
+ * whitelist entry did not exist before the change, `foundVersion` is null.
  */
 export type WriteRow = Nullable<WhitelistEntry> & { n: number; foundVersion: number | null };
 
@@ -108,11 +108,12 @@ export const insertEntries = namedStatement(
 );
 
 /**
- * Returns an SQL statement that changes or removes whitelist entries. The statement locks the entries in the order of
- * their ids, so that two statements cannot wait for each other.
+ * Returns an SQL statement that changes or removes whitelist entries. The SQL statement locks the whitelist entries in
+ * the order of the entry ids, so that two concurrent SQL statements cannot deadlock.
  *
- * @param written SQL that changes the whitelist entries `w`, up to its `WHERE` clause. The table `expected` contains the
- *   changes whose client expects no version of the entry, or the current version
+ * @param written the SQL that changes or removes the whitelist entries `w`, without the `WHERE` clause. The table
+ *   `expected` contains the changes without an expected version, and the changes whose expected version is the current
+ *   version
  * @param changes an SQL expression for the JSON of the audit record, from the tables `before` and `written`
  */
 const writeStatement = (

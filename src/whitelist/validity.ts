@@ -17,8 +17,8 @@ export function invalidity(
 }
 
 /**
- * The SQL condition that is true when a whitelist entry is valid at a given time. The TypeScript function `invalidity`
- * checks the validity by the same rule as this SQL condition.
+ * The SQL condition that is true when a whitelist entry is valid at a given time. The SQL condition and the TypeScript
+ * function `invalidity` use the same rule.
  */
 export const isValidAt = (entry: string, at: string) =>
   `(${entry}."validFrom" IS NULL OR ${entry}."validFrom" <= ${at}) AND (${entry}."validUntil" IS NULL OR ${entry}."validUntil" > ${at})`;
@@ -34,7 +34,7 @@ export const isWithinEntryHours = (
 };
 
 /**
- * Whether a whitelist entry allows its vehicle to enter at a given time. The result depends on the validity period and
+ * Whether a whitelist entry allows its vehicle to enter at a given time. The function checks the validity period and
  * the weekly hours of the whitelist entry.
  */
 export const isListedAt = (entry: WhitelistEntry, timezone: string, at: Date): boolean =>

@@ -39,7 +39,8 @@ export function createWhitelistWrites(services: {
    * errors `NOT_FOUND` if the location is outside the API key's scope, and `CONFLICT` if the whitelist entry does not
    * have the expected version.
    *
-   * @returns a function that returns the whitelist entry that the statement wrote; null when no entry was written
+   * @returns a function that runs the statement and returns the written whitelist entry. The function returns null if
+   *   the statement wrote no entry
    */
   function createWrite(statement: NamedStatement) {
     const run = createRowWrites<WriteRow>(sql, statement);
@@ -80,7 +81,7 @@ export function createWhitelistWrites(services: {
      * Replaces the values of a whitelist entry. If `values` omits `hours` or `maxEntries`, the existing value of this
      * field stays unchanged.
      *
-     * @param expectedVersion the version that the whitelist entry must still have; if omitted, any version is accepted
+     * @param expectedVersion the version that the whitelist entry should have; if omitted, the version is not checked
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, and for an unknown whitelist entry
      * @throws {ServiceError} `CONFLICT` when the whitelist entry does not have the expected version
      * @throws {ServiceError} `DUPLICATE_VEHICLE` when another whitelist entry of the location has the same plate
@@ -107,7 +108,7 @@ export function createWhitelistWrites(services: {
      * Sets the weekly hours in which the vehicle of a whitelist entry may enter; null means that the vehicle may enter
      * at all times.
      *
-     * @param expectedVersion the version that the whitelist entry must still have; if omitted, any version is accepted
+     * @param expectedVersion the version that the whitelist entry should have; if omitted, the version is not checked
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry
      * @throws {ServiceError} `CONFLICT` when the whitelist entry does not have the expected version
      */
@@ -130,7 +131,7 @@ export function createWhitelistWrites(services: {
     /**
      * Removes a whitelist entry, and returns the last state of the whitelist entry.
      *
-     * @param expectedVersion the version that the whitelist entry must still have; if omitted, any version is accepted
+     * @param expectedVersion the version that the whitelist entry should have; if omitted, the version is not checked
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry
      * @throws {ServiceError} `CONFLICT` when the whitelist entry does not have the expected version
      */

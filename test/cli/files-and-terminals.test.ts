@@ -29,8 +29,8 @@ describe('files with personal data that pms writes', () => {
   const rejectedCsv = () => fileOf('referenceId,plateType,plateCode,plateNumber\n=1+1,DXB,A,\n');
   const rejectedJson = () => fileOf('{"eventId":"1"}\n');
 
-  // With the usual umask 022, every user of the machine can read a new file. Therefore, pms must set a stricter file
-  // mode for each new file with personal data.
+  // With the usual umask 022, every user of the machine can read a new file. For a new file with personal data, pms
+  // must therefore set a file mode that lets only the owner read the file.
   let umask: number;
   beforeAll(() => {
     umask = process.umask(0o022);
@@ -112,8 +112,8 @@ describe('control characters in the server responses that pms prints', () => {
   const page = { nodes: [company], pageInfo: { hasNextPage: false, endCursor: null } };
 
   /**
-   * Matches the characters that can change what a terminal shows, such as control characters and marks of the text
-   * direction.
+   * Matches the characters that can change the output of a terminal, such as control characters and characters that
+   * change the text direction.
    */
   const acting = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
@@ -163,7 +163,7 @@ test('when the gateway refuses a stream with status 429, pms status --watch wait
   expect({ code, streams }).toEqual({ code: 1, streams: 2 });
 });
 
-test('pms status --watch exits when the gateway refuses the stream of one of several locations', async () => {
+test('pms status --watch exits when the gateway refuses the event stream for one location', async () => {
   const ids = Array.from({ length: 12 }, (_, index) => String(index));
   let streams = 0;
   const url = await startHttpServer(async (request, response) => {

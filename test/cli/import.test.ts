@@ -189,7 +189,7 @@ describe('the command pms import', () => {
     ['a byte of Windows-1252', Buffer.from(`${header}\n${line(newEntry(), 'Café')}\n`, 'latin1')],
     ['UTF-16', Buffer.from(`\ufeff${header}\n${line()}`, 'utf16le')],
     [
-      'an incomplete character at its end',
+      'an incomplete character at the end of the file',
       Buffer.from(`${header}\n${line()}\n${line(newEntry(), 'x')}é`).subarray(0, -1),
     ],
   ])('pms import refuses a file that is not in UTF-8: %s', async (_, content) => {

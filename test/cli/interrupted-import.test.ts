@@ -23,9 +23,9 @@ const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
 const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
 
 /**
- * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the value of `held`,
- * and holds back the counted requests from number `heldFrom` on until the test calls `answer`. The proxy forwards all
- * other requests at once.
+ * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`.
+ * Starting with the request number `heldFrom`, the proxy delays each counted request until the test calls `answer`. The
+ * proxy forwards all other requests at once.
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
   const held: (() => void)[] = [];
@@ -43,7 +43,7 @@ async function startSlowGateway(key: string, heldFrom: number, { held: text = 'm
   });
   return {
     address,
-    /** The number of requests that the proxy currently holds back. */
+    /** The number of requests that the proxy currently delays. */
     waiting: () => held.length,
     answer: () => held.splice(0).forEach((resolve) => resolve()),
   };
@@ -235,8 +235,8 @@ async function* brokenInput(): AsyncGenerator<string> {
 }
 
 describe('an import by pms whose input is invalid or cannot be read', () => {
-  // The 300,000 empty lines fill several chunks of a file. So pms sends the rows above the empty lines before it reads
-  // the rows below the empty lines.
+  // The input has 300,000 empty lines between the first rows and the last rows. pms reads the input in several chunks,
+  // and sends the first rows before pms reads the last rows.
   const emptyLines = 300_000;
   const gap = '\n'.repeat(emptyLines);
 

@@ -123,7 +123,7 @@ describe('the command pms listen', () => {
   });
 
   test.each(['stdout', 'stderr'] as const)(
-    'when Ctrl-C ends both pms listen and the program that reads its %s, pms listen deletes its webhook',
+    'after Ctrl-C, pms listen deletes its webhook, even if the program that reads its %s has ended',
     async (stream) => {
       const { key, companyId, locationId } = await gateway.newTenant();
       const receiver = await startReceiver();

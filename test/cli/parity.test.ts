@@ -64,8 +64,8 @@ interface Replacement {
 }
 
 /**
- * Starts a proxy that replaces some responses of the gateway. Each replacing response has the header `Retry-After: 0`,
- * so that pms repeats the request without a pause.
+ * Starts a proxy that replaces some responses of the gateway. Each response that the proxy creates has the header
+ * `Retry-After: 0`, so that pms repeats the request without a pause.
  *
  * @param replace a function that returns the replacement for a response, `'reset'` to close the connection, or
  *   undefined to forward the response. The parameter `kind` is `rest` for a REST request, `twin` for a request that
@@ -130,8 +130,8 @@ describe('the command pms parity', () => {
     });
     expect(rows.filter(({ path }: { path: string }) => path.endsWith('/vehicles'))).toHaveLength(3);
 
-    // The gateway records the requests of `pms parity` under names such as `parity of GET /health`. Without the words
-    // `parity of`, requests of `pms parity` would count as a client's use of deprecated endpoints.
+    // The gateway records the requests of `pms parity` under names such as `parity of GET /health`. The words `parity
+    // of` separate the requests of `pms parity` from the requests with which clients use deprecated endpoints.
     await expect
       .poll(async () => (await json(key, 'usage')).map(({ operation }: { operation: string }) => operation))
       .toContain('parity of GET /health');

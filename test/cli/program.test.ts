@@ -181,7 +181,7 @@ describe('redirects of the server that pms calls', () => {
   );
 });
 
-test('pms sends the second request of a command again when only the second request gets status 503', async () => {
+test('pms repeats only the second request of a command when this request gets status 503', async () => {
   const { key, companyId } = await gateway.newTenant();
   const { slug } = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
   let requests = 0;
@@ -341,7 +341,7 @@ describe('secret values that pms must not print', () => {
     }
   });
 
-  test('pms translate does not print the API key of a curl line in which the header is not quoted', async () => {
+  test('pms translate does not print the API key of a curl line whose header has no quotation marks', async () => {
     const line = `curl -H X-API-Key: ${secret} ${url}/api/locations`;
     const { code, err } = await pms('key', 'translate', line);
     expect({ code, err }).toEqual({

@@ -72,7 +72,7 @@ describe('tables that pms prints', () => {
 });
 
 describe('single objects that pms prints', () => {
-  test('when pms prints a single object, pms shortens no identifiers or texts, and prints each list item on its own line', async () => {
+  test('when pms prints a single object, the output contains whole identifiers and texts, with each list item on its own line', async () => {
     const { admin, companyId, locationId, reference } = await newVerboseTenant();
     const { out } = await pmsOnTerminal(40, admin, 'whoami');
     expect(out).toMatch(new RegExp(`^companies +${companyId}$`, 'm'));
@@ -83,12 +83,12 @@ describe('single objects that pms prints', () => {
 });
 
 describe('identifiers in the tables that pms prints', () => {
-  test('pms shows only the unique end of each identifier in a table, unless the user gives --full-ids', async () => {
+  test('a table that pms prints shows only the last characters of each identifier, enough to make identifiers unique; with --full-ids, the table shows whole identifiers', async () => {
     const { key, companyId } = await gateway.newTenant();
     const alike = await gateway.newLocation(companyId);
     const others = await json(key, 'locations', 'list');
     const last = (others[0].id as string).slice(-8);
-    // The ids of the two locations have the same last eight characters, but differ in the ninth character from the end.
+    // The last eight characters of the two location ids are equal, but the last nine characters are not equal.
     const ninth = others[0].id.at(-9) === '0' ? '1' : '0';
     const twin = `${alike.slice(0, 24)}000${ninth}${last}`;
     await prisma.location.update({ where: { id: alike }, data: { id: twin } });
@@ -111,7 +111,7 @@ describe('identifiers in the tables that pms prints', () => {
     expect(err).toContain(twin);
   });
 
-  test('pms commands for companies, API keys and webhooks accept the unique end of an identifier', async () => {
+  test('pms commands for companies, API keys and webhooks accept the last characters of an identifier instead of the whole identifier', async () => {
     const { key: owner, companyId } = await gateway.newTenant();
     const admin = await gateway.newKey({ companyIds: [companyId] });
     const shownBy = async (...list: string[]) =>

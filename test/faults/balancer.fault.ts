@@ -87,7 +87,7 @@ describe('three gateways behind a load balancer', { timeout }, () => {
       for await (const { data } of stream) if (data?.locationStatusChanged.occupied) return 'pushed';
       return 'ended';
     });
-    // A subscriber receives no changes that happen before its event stream is open. So the test records parking events
+    // A subscriber receives no changes that happen before its event stream is open. The test records parking events
     // until every subscriber of the location status has received a changed status.
     let heard: string[] | undefined;
     void Promise.all(pushed).then((all) => (heard = all));

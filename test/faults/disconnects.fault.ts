@@ -7,8 +7,8 @@ import { operatorKey } from './support/fleet.ts';
 import { newAccess } from './support/tenant.ts';
 
 /**
- * The number of clients in one test. For each kind of database, one test runs with CORS and one test runs without CORS,
- * so that 3,000 clients disconnect.
+ * The number of clients in one test. For each kind of database, one test runs with CORS and another test runs without
+ * CORS. In these two tests together, 3,000 clients disconnect.
  */
 const clientCount = 1_500;
 /**
@@ -35,8 +35,8 @@ const databases = {
 };
 
 describe.each(Object.entries(databases))('a gateway with %s', (_, open) => {
-  // The CORS middleware wraps each streamed response in a new response. Therefore, the test runs once with CORS and
-  // once without CORS.
+  // For each streamed response, the CORS middleware creates a new response object. Therefore, the test runs once with
+  // CORS and once without CORS.
   test.each<Record<string, string>>([{}, { CORS_ORIGINS: 'https://app.example' }])(
     `during repeated imports of 10,000 rows, the gateway survives ${clientCount} clients that disconnect early (settings: %j)`,
     { timeout: 900_000 },

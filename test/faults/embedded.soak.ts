@@ -7,8 +7,8 @@ import { checkLedger, checkMessages, type Queries } from './support/checker.ts';
 import { operatorKey, soak, type SoakedGateway, soakMinutes, startSoakedGateway } from './support/soak.ts';
 import { newTenant, raiseOperatorLimits } from './support/tenant.ts';
 
-// This soak test runs one gateway with its embedded database for a long time, without faults (docs/faults.md, "The
-// soak").
+// This test runs one gateway with its embedded database under load for a long time. The test causes no faults. The
+// section "The soak" in docs/faults.md describes the test.
 
 const dataDir = mkdtempSync(join(tmpdir(), 'soak-embedded-'));
 let gateway: SoakedGateway | undefined;

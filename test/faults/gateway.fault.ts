@@ -30,8 +30,8 @@ const redisProxy = await startProxy(redis.url);
 const database = await connectDatabase();
 
 /**
- * The PostgreSQL role of the gateways. PostgreSQL reserves some connections for superusers. Because the role is not a
- * superuser, a test can take all connections that the gateways could use.
+ * The PostgreSQL role of the gateways. The role is not a superuser, so it cannot use the connections that PostgreSQL
+ * reserves for superusers. A test can therefore take all connections that the gateways could use.
  */
 await database.query(
   'CREATE ROLE gateway LOGIN; ALTER DATABASE postgres OWNER TO gateway; GRANT ALL ON SCHEMA public TO gateway',
@@ -45,7 +45,10 @@ const gateways: GatewayProcess[] = [];
 const started: GatewayProcess[] = [];
 /** The number of times that the tests have stopped a gateway with SIGTERM. */
 let stops = 0;
-/** The companies that the fault tests have created, whose webhook messages the last test of this file checks. */
+/**
+ * The companies that the fault tests have created. The last test of this file checks the webhook messages of these
+ * companies.
+ */
 const tenants: Tenant[] = [];
 
 /**
@@ -100,8 +103,8 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 
 /**
  * The maximum number of requests with the rate-limited API key that the gateways serve when Redis fails. Redis and each
- * gateway process count the requests separately, and each count may reach `limitedKeyBudget`. During one test, Redis
- * may lose its data once and each gateway process may restart once, so that each count may start again at 0 once.
+ * gateway process have separate counters, and each counter allows `limitedKeyBudget` requests. During one test, Redis
+ * may lose its data once, and each gateway process may restart once. Each counter can then start at 0 a second time.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 
@@ -124,8 +127,8 @@ async function pressLimit({ ledger }: Load): Promise<void> {
 
 interface FaultOptions {
   /**
-   * The maximum number of requests with the rate-limited API key that the gateways may serve. The default is the rate
-   * limit of the API key, because the gateways enforce rate limits exactly while Redis works.
+   * The maximum number of requests with the rate-limited API key that the gateways may serve. The default of
+   * `limitBound` is the rate limit of the API key, because the gateways enforce rate limits exactly while Redis works.
    */
   limitBound?: number;
   /**
@@ -179,8 +182,9 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
       await progress(load, 0);
     }));
 
-  // Vitest repeats this test up to two times after a failure, because one failed run proves no defect. HTTP allows a
-  // server to close an idle connection, and a request that a client sends at the same moment can fail.
+  // Vitest repeats this test up to two times after a failure, because the test sometimes fails without a defect of the
+  // gateway. HTTP allows a server to close an idle connection, and a request that a client sends at the same moment can
+  // fail.
   test(
     'a gateway that gets SIGTERM finishes its running requests and exits cleanly',
     { retry: 2 },
@@ -338,9 +342,9 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
           const attempts = new Map<string, number>();
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
-          // From the third delivery attempt on, the gateway pauses before each attempt. A pause is at least as long as
-          // the time from the first attempt to the previous attempt. So with each attempt, the time since the first
-          // attempt at least doubles.
+          // From the third delivery attempt on, the gateway pauses before each attempt. Each pause at least doubles the
+          // time since the first attempt. For example, if attempt 3 is 10 s after attempt 1, attempt 4 is at least 20 s
+          // after attempt 1.
           const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
           expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
           receiver.answer = 204;
@@ -367,13 +371,13 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
 
 test('every change reaches a webhook receiver under only one message id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
-  // On a busy machine, the pause after a failed delivery attempt can be long. So the test sets the time of the next
-  // delivery attempt to the current time.
+  // On a busy machine, the pause after a failed delivery attempt can be long. To skip this pause, the test sets the
+  // time of the next delivery attempt to the current time.
   await checker.query(`
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);
-  // An earlier test of this file killed a gateway process that had reserved webhook messages for some time (a lease).
-  // So the test waits until these leases have ended and another gateway has sent the messages.
+  // An earlier test of this file killed a gateway process while the process had leases on webhook messages. The test
+  // waits until the leases of the killed process have ended, and another gateway process has sent the messages.
   for (const tenant of tenants) {
     await expect
       .poll(async () => checkMessages(checker, tenant), { timeout: 150_000, interval: 500 })

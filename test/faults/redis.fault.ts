@@ -110,8 +110,8 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
   });
 
   test('a notice of a change reaches gateway processes that are connected to other nodes of the Redis cluster', async () => {
-    // The test opens 12 connections, like 12 gateway processes. So some of these connections lead to different nodes of
-    // the Redis cluster.
+    // The test opens 12 connections, like 12 gateway processes. With 12 connections, some connections lead to different
+    // nodes of the Redis cluster.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];
@@ -130,10 +130,10 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
-      // The rate limit of each API key is 10 requests. If the killed Redis node stored the count of an API key, each of
-      // the two rate limiters now counts the requests of this API key in its own memory, and together they allow 20
-      // requests. For every other API key, a Redis node still stores the count, and the two rate limiters together
-      // allow 10 requests.
+      // The rate limit of each API key is 10 requests. The killed Redis node stored the counts of some API keys. Each
+      // of the two rate limiters now counts the requests of these API keys in its own memory. Together, the two rate
+      // limiters allow 20 requests of such an API key. The other Redis nodes still store the counts of all other API
+      // keys. Together, the two rate limiters allow 10 requests of each other API key.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);

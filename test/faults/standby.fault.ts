@@ -90,8 +90,7 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
       await standby.promote();
       proxy.turnTo(standby.url);
       await expect.poll(() => fleet.readiness('database')).toEqual(['ok', 'ok']);
-      // A standby that was promoted to primary still reports the timeline of the lost primary until the next
-      // checkpoint.
+      // After the promotion of a standby, PostgreSQL reports the timeline of the old primary until the next checkpoint.
       expect(await changes(cursor)).toMatchObject({ reset: true });
       await progress(load);
     } finally {

@@ -141,7 +141,7 @@ describe('gate checks with a text that a camera read', () => {
       entry: 'AUH 7 1',
       details: [{ differences: [{ field: 'plateNumber', position: 1, read: 'I', listed: '1' }] }],
     });
-    // The gateway prefers an alternative text with an exact match to a main text that is only similar to a plate.
+    // An alternative text that equals a plate has priority over a main text that is only similar to a plate.
     expect(await ask({ text: 'C IO', alternatives: ['8 15'] }, 1)).toMatchObject({ entry: 'DXB 8 15' });
     expect(await ask({ text: 'C 1O', alternatives: ['B 15', '8 15'] }, 1)).toMatchObject({
       allowed: false,
@@ -150,7 +150,7 @@ describe('gate checks with a text that a camera read', () => {
     });
   });
 
-  test("a gate check has the reason EXPIRED when the camera's text matches an expired whitelist entry", async () => {
+  test('a gate check has the reason EXPIRED when the camera text matches an expired whitelist entry', async () => {
     const { ask } = await whitelistOf(['DXB A 1'], { validUntil: new Date('2020-01-01T00:00:00Z') });
     expect(await ask('A 1')).toMatchObject({ allowed: false, reason: 'EXPIRED', entry: 'DXB A 1' });
   });
@@ -250,7 +250,7 @@ describe('matching of camera texts and plates', () => {
     );
   });
 
-  test('the gateway finds every ending of a camera text that could be a plate number, but never uses the whole text as a number', () => {
+  test('the gateway finds all possible plate numbers at the end of a camera text, but the whole text is never a plate number', () => {
     expect(numbersIn('DXBA123')).toEqual(['123', '23', '3']);
     expect(numbersIn('A12345')).toEqual(['12345', '2345', '345']);
     expect(numbersIn('DXBWHITE7')).toEqual(['7']);
@@ -273,8 +273,8 @@ describe('matching of camera texts and plates', () => {
         const once = plateText(text);
         expect(plateText(once)).toBe(once);
       }),
-      // The first example text is a letter whose capital form has three code points. The second example text has a
-      // combining mark after a hyphen, and the gateway removes the hyphen.
+      // The first example is a letter whose capital form has three code points. The second example is a hyphen with a
+      // combining mark, after the letter A. The gateway removes hyphens.
       { examples: [['\u1fd2'], ['A-\u0301']] },
     );
   });

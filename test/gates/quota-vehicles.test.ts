@@ -213,7 +213,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
     },
     {
       title:
-        'a vehicle that was admitted with a tolerance counts for an entry with exactly its plate when that entry exists now',
+        'a vehicle that was admitted because of a similar plate counts for a later entry with its exact plate',
       async steps({ enter, create }) {
         const entryId = await create('DXB/B/2');
         await enter('DXB/8/2', { entryId });

@@ -107,7 +107,8 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
       ]),
     });
     // The gateway has received no exit event of the vehicle with the plate number 1, so this vehicle still counts as
-    // inside. A quota check counts only the other vehicles inside, so vehicle 1 does not exceed the quota.
+    // inside. A quota check does not count the vehicle that wants to enter. The vehicle with the plate number 1
+    // therefore does not exceed the quota.
     expect(await decide(1)).toMatchObject({ allowed: true });
     await record(1, { kind: 'EXIT', occurredAt: minute(1) });
     expect(await decide(3)).toMatchObject({ allowed: true, reason: 'LISTED' });
@@ -155,7 +156,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
         },
       },
     ]);
-    // When a client corrects a parking event to another vehicle, the gateway checks the quota again.
+    // When a correction changes the vehicle of a parking event, the gateway checks the quota again.
     expect(await record(3, { eventId: 'two', occurredAt: minute(3) })).toEqual({ overQuota: true });
     expect(await exceeded()).toHaveLength(2);
     expect(await record('99')).toEqual({ overQuota: false });
@@ -173,9 +174,10 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
   });
 
   /**
-   * Records the same parking events at two locations with a quota of 1: as batches at the first location, and one by
-   * one at the second location. Returns, for each location, the events that are marked as over the quota, and the
-   * number of vehicles in each message about the quota.
+   * Records the same parking events at two locations, each with a quota of one vehicle. The first location gets the
+   * events in batches, and the second location gets the events one by one. For each location, the function returns the
+   * events that are marked as over the quota. The function also returns the number of vehicles inside from each audit
+   * record about an exceeded quota.
    */
   async function markedInBatchesAndOneByOne(
     requests: readonly ShortEvent[][],
@@ -278,7 +280,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
       exceeded: [['next', 2]],
     },
   ])(
-    'a quota counts the same vehicles, whether the parking events arrive in one batch or one by one: events $title',
+    'parking events have the same effect on a quota in one batch as in single requests: events $title',
     async ({ stored = [], batch, exceeded }) => {
       const { batches, oneByOne } = await markedInBatchesAndOneByOne([
         ...stored.map((event) => [event]),
@@ -289,7 +291,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     },
   );
 
-  test('a quota counts the same vehicles, whether parking events that are older than an occupancy count arrive in one batch or one by one', async () => {
+  test('parking events before an occupancy count have the same effect on a quota in one batch as in single requests', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -308,7 +310,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(batches).toEqual(oneByOne);
   });
 
-  test('a quota counts the same vehicles, whether entry events that are older than the maximum stay arrive in one batch or one by one', async () => {
+  test('entry events that are older than the maximum stay have the same effect on a quota in one batch as in single requests', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -323,7 +325,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     expect(batches).toEqual(oneByOne);
   });
 
-  test('a quota counts the same vehicles, whether random parking events and corrections arrive in batches or one by one', async () => {
+  test('random parking events and corrections have the same effect on a quota in batches as in single requests', async () => {
     const event: fc.Arbitrary<ShortEvent> = fc.tuple(
       fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
       fc.integer({ min: 1, max: 4 }),
@@ -435,9 +437,9 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
 });
 
 describe.runIf(testServerUrl)(
-  'vehicles with the same reference (such as an apartment) that enter at the same time',
+  'the quota of a reference (such as an apartment) when several vehicles enter at the same time',
   () => {
-    test('when 24 vehicles enter at the same time with a quota of 5, exactly 19 entry events are marked as over the quota', async () => {
+    test('when 24 vehicles enter at the same time, the gateway marks exactly the entries above the quota as over the quota', async () => {
       const { setQuota, record, decide, exceeded } = await unitWith(24);
       await setQuota(5);
       const marks = await Promise.all(

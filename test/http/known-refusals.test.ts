@@ -3,9 +3,9 @@ import { newSecret } from '../../src/auth/key-secret.ts';
 import { newAddress } from '../support/addresses.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
 
-// The gateway remembers the clients that the application has refused. When a refused client sends another request, the
-// HTTP listener refuses this request without running the application. These tests check that the HTTP listener sends
-// the same response as the application.
+// After the gateway has refused a client, for example because of the rate limit, the HTTP listener refuses the next
+// requests of this client itself. For these requests, the gateway does not run its Hono app. These tests check that the
+// HTTP listener sends the same response as the Hono app.
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
@@ -66,8 +66,8 @@ describe.each(['rest', 'graphql'] as const)(
       async (_, status, newKey) => {
         const key = await newKey();
         const call = { ...(key !== undefined && { key }), address: newAddress() };
-        // The application refuses the first request, and the gateway remembers the refusal. So the HTTP listener
-        // refuses the second request of the same client without running the application.
+        // The application refuses the first request of the client, and the gateway remembers the refusal. The HTTP
+        // listener then refuses the second request of the client without running the application.
         await bothWays(surface, call);
         const { served, guarded } = await bothWays(surface, call);
         expect(served.status).toBe(status);
@@ -84,9 +84,9 @@ describe.each(['rest', 'graphql'] as const)(
         await response.arrayBuffer();
         return response.status;
       };
-      // On a busy machine, the gateway process may count some requests in its own memory instead of in Redis, and may
-      // therefore allow 101 requests, one more than the rate limit. So the test sends groups of 101 requests until a
-      // response has status 429.
+      // On a busy machine, the gateway process may count some requests in its own memory instead of in Redis. The
+      // process may then allow 101 requests, one more than the rate limit. The test therefore sends groups of 101
+      // requests until a response has status 429.
       await expect.poll(() => Promise.all(Array.from({ length: 101 }, ask))).toContain(429);
       const { served, guarded } = await bothWays(surface, call);
       expect(served.status).toBe(429);

@@ -11,8 +11,8 @@ interface Call {
 }
 
 /**
- * Functions that send a request to which the gateway responds with an error. Each function returns the headers of the
- * error response, and the request id in the body of the error response.
+ * Functions that send a request to which the gateway responds with an error. Each function returns two parts of the
+ * error response: the headers, and the request id in the body.
  */
 const errors: [string, (call: Call) => Promise<{ headers: Headers; shown: unknown }>][] = [
   ['REST: an unknown location', (call) => restError('GET', '/locations/none/whitelist', call)],

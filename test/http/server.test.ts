@@ -149,7 +149,7 @@ describe('request bodies that arrive after the gateway has sent its response', (
     expect(connection.received()).toMatch(/\r\n\r\nok$/);
   });
 
-  test('when several large bodies arrive after the responses to their requests, the gateway discards one body at a time', async () => {
+  test('when clients send large request bodies after the gateway has already responded, the gateway discards one body at a time', async () => {
     const { port } = await serveApp(newApp().app);
     const first = await open(port, head(bodyBytes));
     await sendBody(first, bodyBytes - 1);

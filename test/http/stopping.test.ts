@@ -42,8 +42,8 @@ describe('an HTTP server that is stopping', () => {
   /** The time for which a stopping gateway keeps idle connections open in production, in milliseconds. */
   const { idleGraceMs } = connectionLimits;
   /**
-   * The pause of the test client between two requests, in milliseconds. The test client pauses longer than most
-   * clients, but not as long as a stopping gateway keeps idle connections open.
+   * The pause of the test client between two requests, in milliseconds. The pause is longer than the pauses of most
+   * clients, and shorter than `idleGraceMs`.
    */
   const pauseMs = 1_000;
 
@@ -61,7 +61,7 @@ describe('an HTTP server that is stopping', () => {
     await stopped;
   });
 
-  test('an HTTP server that is stopping answers one more request after a response with the header Connection: keep-alive', async () => {
+  test('a stopping HTTP server answers one more request on a connection whose last response had the header Connection: keep-alive', async () => {
     const { port, close } = await serveApp(newApp().app, { idleGraceMs });
     const { socket, received, closed } = await open(port);
     socket.pause();

@@ -94,8 +94,8 @@ function graphResponse(source: Source, query: string, accept: string): Promise<R
 const wholeList = (source: Source) => streamPieces(source, context, () => false);
 
 /**
- * For each kind of streamed response, a function that creates a response with the values of a `Source` iterator. The
- * gateway sends the first part of a streamed response before the last part exists.
+ * Each function in `kinds` creates one kind of streamed response with the values of a `Source` iterator. The gateway
+ * sends the first part of a streamed response before the last part exists.
  */
 const kinds: Record<string, (source: Source) => Response | Promise<Response>> = {
   'an event stream': (source) => graphResponse(source, 'subscription { value }', 'text/event-stream'),
@@ -106,8 +106,8 @@ const kinds: Record<string, (source: Source) => Response | Promise<Response>> = 
 };
 
 /**
- * The longest pause between two steps of a test, in microtasks. A value that a `Source` iterator yields needs fewer
- * than `maxMicrotasks` microtasks to reach the response.
+ * The longest pause between two steps of a test, in microtasks. A value of a `Source` iterator reaches the response in
+ * fewer than `maxMicrotasks` microtasks.
  */
 const maxMicrotasks = 20;
 
@@ -129,8 +129,9 @@ function interleavings<Step>(left: readonly Step[], right: readonly Step[]): Ste
 }
 
 /**
- * Generates lists of the pauses between the steps of a test. A pause takes no time, one iteration of the event loop, or
- * 1 to `maxMicrotasks` microtasks. A list contains at most one pause that is measured in microtasks.
+ * Generates lists of pauses. Each list contains one pause for each step of a test. A pause lasts for one iteration of
+ * the event loop, or for a number of microtasks from 0 to `maxMicrotasks`. In each list, at most one pause lasts for
+ * one or more microtasks.
  */
 function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
   for (let others = 0; others < 2 ** steps; others += 1) {
@@ -146,8 +147,9 @@ function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
 type Step = 'emit' | 'end' | 'fail' | 'read' | 'cancel';
 
 /**
- * The test cases. Each pair contains the steps of the `Source` iterator, and the steps of the client that reads the
- * response. The client either disconnects at once, or reads some bytes before it disconnects.
+ * The test cases. Each test case has two lists of steps. The first list contains the steps of the `Source` iterator,
+ * such as `emit`. The second list contains the steps of the client that reads the response, such as `cancel`. The
+ * client either disconnects at once, or reads some bytes before it disconnects.
  */
 const orders: [Step[], Step[]][] = [
   [[], ['cancel']],

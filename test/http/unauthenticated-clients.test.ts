@@ -88,8 +88,8 @@ describe('an unauthenticated client over its rate limit', () => {
     await spend(headers);
     await gateway.rest('GET', '/health', { headers });
     await gateway.rest('GET', '/health', { key: await gateway.newKey() });
-    // The gateway stores usage records in the order of the requests. So all earlier requests have usage records as soon
-    // as the last request has a usage record.
+    // The gateway stores usage records in the order of the requests. When the usage record of the last request is
+    // stored, the gateway stores no more usage records of earlier requests.
     await expect
       .poll(() => prisma.usageRecord.count({ where: { apiKeyId: { not: null } } }))
       .toBeGreaterThan(0);

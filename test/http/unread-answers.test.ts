@@ -69,7 +69,7 @@ describe.each(['br', 'gzip'] as const)('a compressed list (%s)', (coding) => {
     await expect.poll(() => list.cancelled).toBe(true);
   });
 
-  test('the gateway does not read a compressed list for a response without a body', async () => {
+  test('when a response is sent without its body, as for a HEAD request, the gateway reads no part of the compressed list', async () => {
     const { list, response } = newList();
     await sleep(100);
     expect(list.read).toBe(0);
@@ -83,7 +83,7 @@ describe('long lists that stalled clients do not read', async () => {
   const url = await serve(gateway);
   const entries = 5_000;
 
-  test('stalled clients that do not read long lists do not delay lists of other API keys', async () => {
+  test('the gateway sends a long list to a client while eight other clients leave their long lists unread', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     await gateway.database.sql.query(
       {
@@ -100,8 +100,8 @@ describe('long lists that stalled clients do not read', async () => {
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       return response;
     };
-    // The test requests eight lists with eight API keys, one key for each list, because the gateway reads fewer than
-    // eight lists from the database at the same time.
+    // The gateway reads fewer than eight lists from the database at the same time. The test therefore requests eight
+    // lists, each with a different API key.
     const unread = await Promise.all(Array.from({ length: 8 }, open));
     const read = await buffer(await open());
     expect(JSON.parse(read.toString()).data).toHaveLength(entries);
@@ -114,7 +114,7 @@ describe('large responses that stalled clients do not read', async () => {
   const url = await serve(gateway);
   const mebibyte = 1024 * 1024;
 
-  test('an API key gets its list while stalled clients of another API key do not read their large responses', async () => {
+  test('while clients of one API key do not read large responses, another API key can still read a list', async () => {
     const companies = [newId(), newId()];
     for (const id of companies) {
       await gateway.database.sql.query(

@@ -46,7 +46,10 @@ async function newAdministrator() {
 
 type Administrator = Awaited<ReturnType<typeof newAdministrator>>;
 
-/** Each way in which an API key can lose its access, with the error code that a request in progress then gets. */
+/**
+ * The ways in which an API key can lose its access. Each item contains the error code for a request that was in
+ * progress when the API key lost its access.
+ */
 const ends: [string, string, (administrator: Administrator) => Promise<unknown>][] = [
   ['is revoked', 'UNAUTHORIZED', ({ id }) => keys.revoke(operator, id)],
   ['is rotated without grace', 'UNAUTHORIZED', ({ id }) => keys.rotate(operator, id, 0)],
@@ -70,7 +73,7 @@ const writes: [string, (administrator: Administrator) => Promise<unknown>][] = [
 
 describe.each(ends)('a request that has begun before the API key of its administrator %s', (_, code, end) => {
   test.each(writes)(
-    'a request in progress changes nothing after the API key of its administrator lost access: the administrator %s',
+    'a request in progress fails and changes nothing when the API key of the request has lost its access: the administrator %s',
     async (__, write) => {
       const administrator = await newAdministrator();
       await end(administrator);
@@ -80,7 +83,7 @@ describe.each(ends)('a request that has begun before the API key of its administ
   );
 });
 
-test('when the API key of an administrator loses a company during a request, the request cannot give the company back to the API key', async () => {
+test('when an operator removes a company from the scope of an API key during a request of the API key, the request cannot add the company again', async () => {
   const { author, id, companyId, locationId } = await newAdministrator();
   await keys.update(operator, id, { companyIds: [], locationIds: [locationId] });
   await expect(keyWrites.update(author, id, { companyIds: [companyId] })).rejects.toMatchObject({

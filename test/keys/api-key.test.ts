@@ -24,7 +24,7 @@ describe('secrets of API keys', () => {
 });
 
 describe('the API key from the variable OPERATOR_API_KEY', () => {
-  test('the API key from the variable OPERATOR_API_KEY keeps its access to all data after registering a company', async () => {
+  test('the API key from the variable OPERATOR_API_KEY still has access to all data after the API key has registered a company', async () => {
     const { locationId } = await gateway.newTenant();
     expect((await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key: operator })).status).toBe(
       200,

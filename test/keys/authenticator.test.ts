@@ -22,7 +22,7 @@ const newAuthenticator = (pubSub = createLocalPubSub()) =>
 let authenticator: Authenticator;
 beforeEach(async () => {
   authenticator = await newAuthenticator();
-  // The test stops the clock that the authenticator's caches read, so that no cached API key expires on a slow machine.
+  // The test stops the clock of the authenticator's caches, so that no cached API key expires on a slow machine.
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
 });
 afterEach(() => {
@@ -136,7 +136,7 @@ describe('the authenticator of API keys', () => {
     expect(secrets.filter((secret) => !authenticator.cachedKey(secret))).toEqual([secrets[0]]);
   });
 
-  test('after a notice of changed API keys, the authenticator accepts a previously refused secret', async () => {
+  test('the authenticator checks a refused secret again after a notice that API keys have changed', async () => {
     const secret = invented();
     await isRefused(secret);
     const { id } = await gateway.database.prisma.apiKey.findFirstOrThrow({

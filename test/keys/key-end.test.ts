@@ -23,8 +23,8 @@ const keys = keyOperations(gateway);
 const url = await serve(gateway);
 
 /**
- * The number of whitelist entries in a long whitelist. With about 1.5 KB for each entry, a response with the whole
- * whitelist is much larger than the socket buffers of the client and the server.
+ * The number of whitelist entries in a long whitelist. Each whitelist entry has about 1.5 KB. A response with the whole
+ * whitelist therefore does not fit into the socket buffers of the client and the server.
  */
 const entriesOfLongList = 15_000;
 
@@ -75,7 +75,7 @@ describe('streaming of a list without pages', () => {
     },
   );
 
-  test('the gateway continues to stream a list without pages when the API key changes but keeps its access to the list', async () => {
+  test('a change of an API key does not end the stream of a list if the API key may still read the list', async () => {
     const { path, secret, id } = await newLongList();
     const response = await startReading(path, secret);
     await keys.rotate(operator, id, 600);
@@ -133,8 +133,8 @@ describe('requests whose body arrives slowly', () => {
         }),
         duplex: 'half',
       } as RequestInit);
-      // While the test waits for this response, the request guard accepts the slow request, whose API key still has
-      // access.
+      // The test waits for the response of `/health`. During this time, the request guard accepts the POST request,
+      // because the API key still has access.
       await gateway.rest('GET', '/health', { key: secret });
       await end(apiKey.id);
       finish();
@@ -239,7 +239,7 @@ describe.runIf(testServerUrl)('changes that wait for a location while their API 
     ['FORBIDDEN', 'loses its company', (id) => keys.update(operator, id, { companyIds: [] })],
   ];
   test.each(cases)(
-    'waiting changes of a location end with %s, and change nothing, when their API key %s',
+    'a waiting change of a location fails with the error %s, and changes nothing, when the API key of the change %s',
     async (code, _, end) => {
       const { companyId, locationId } = await gateway.newTenant();
       const { secret, apiKey } = await keys.create(operator, {

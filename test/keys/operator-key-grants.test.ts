@@ -79,7 +79,7 @@ describe("what an operator's API key with few permissions and an expiry can gran
     ['expiresAt', { expiresAt: later }],
     ['expiresAt', { expiresAt: later, unrestricted: true }],
   ])(
-    "an operator's API key cannot issue an API key with more permissions or a later expiry than its own (field %s)",
+    "an operator's API key cannot issue an API key with more permissions or a later expiry than the operator's API key has (field %s)",
     async (field, more) => {
       expect(await keys.create(await newLimited(), more)).toMatchObject({
         code: 'FORBIDDEN',
@@ -93,7 +93,7 @@ describe("what an operator's API key with few permissions and an expiry can gran
     ['expiresAt', { expiresAt: later }],
     ['expiresAt', { expiresAt: null }],
   ])(
-    "an operator's API key cannot give an existing API key more permissions or a later expiry than its own (field %s)",
+    "an operator's API key cannot give an existing API key more permissions or a later expiry than the operator's API key has (field %s)",
     async (field, more) => {
       const key = await newLimited();
       const { apiKey } = await keys.create(key, { unrestricted: true });

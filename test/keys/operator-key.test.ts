@@ -66,8 +66,8 @@ describe('the API key from the variable OPERATOR_API_KEY', () => {
       ['api_key.revoked', 'OPERATOR_API_KEY'],
     ]);
 
-    // When a gateway starts with the replaced value of OPERATOR_API_KEY, it does not revoke the API key of the current
-    // value.
+    // When a gateway starts with the old value of OPERATOR_API_KEY again, the gateway does not revoke the newer API
+    // key.
     const late = await restart(first);
     expect(await statusWith(late, first)).toBe(401);
     expect(await statusWith(await restart(second), second)).toBe(200);
@@ -126,7 +126,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)(
 
 // This test needs PostgreSQL, because the embedded database uses the clock of the gateway process.
 test.runIf(testServerUrl)(
-  'a replaced OPERATOR_API_KEY is revoked at the time of the database clock, even when a process has a wrong clock',
+  'the revocation time of a replaced OPERATOR_API_KEY comes from the database clock, even when the clock of the gateway process is wrong',
   async () => {
     const [former, next] = [newSecret('development'), newSecret('development')];
     const hour = 3_600_000;

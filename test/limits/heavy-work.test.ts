@@ -7,7 +7,7 @@ import { testServerUrl } from '../support/scratch-database.ts';
 // These tests need PostgreSQL, because a second database connection must hold the locks. The embedded database has only
 // one connection.
 describe.runIf(testServerUrl)(
-  'heavy requests of other companies while some locations or a table are locked in PostgreSQL',
+  'heavy requests while another database connection locks locations or a table',
   async () => {
     // With a pool of 12 database connections, all heavy requests together may use four of these connections. Each kind
     // of heavy request, such as imports, may use only two database connections.
@@ -109,9 +109,8 @@ describe.runIf(testServerUrl)(
       const unlock = await lockTable('UsageTotal');
       const works: Promise<Answer>[] = [];
       const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
-      // While the table `UsageTotal` is locked, both usage queries and writes to this table wait. Only the SQL text of
-      // usage queries contains `AS refused`. Therefore, `waitingQuestions` counts the usage queries, but not the
-      // writes.
+      // While the table `UsageTotal` is locked, both usage queries and writes to this table wait. `waitingQuestions`
+      // counts only the waiting usage queries, because only the SQL text of usage queries contains `AS refused`.
       const waitingQuestions = () => waitingConnections('AS refused');
       ask(one);
       await expect.poll(waitingQuestions).toBe(1);

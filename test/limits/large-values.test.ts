@@ -6,8 +6,8 @@ const gateway = await openTestGateway();
 const url = await serve(gateway);
 
 /**
- * The number of companies in these tests. Each company has settings of almost 16 MiB, which earlier releases accepted.
- * Today, the gateway refuses new settings over 16 KiB.
+ * The number of companies that this test file creates. Each company has settings of almost 16 MiB, which earlier
+ * releases accepted. Today, the gateway refuses new settings over 16 KiB.
  */
 const companies = 8;
 const settingsCharacters = 16 * 1024 * 1024 - 100;

@@ -91,7 +91,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
   });
 
-  test('the rate limiter returns the first point of a refused request, and allows the request when enough points are left', async () => {
+  test('the rate limiter refunds the first point of a refused request, so that a cheaper request is allowed later', async () => {
     const limiter = await create(hour);
     const subject = newSubject(100, 5);
     const earlier = await limiter.take(subject, 1);
@@ -106,7 +106,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(allowed).toMatchObject({ allowed: true, hour: { used: 5 }, burst: { used: 5 } });
   });
 
-  test('the rate limiter returns the first point of a refused request only once, and never the point of another request', async () => {
+  test('the rate limiter refunds the first point of a refused request only once, and never refunds the point of another request', async () => {
     const limiter = await create(hour);
     const subject = newSubject(5, 5);
     const own = await limiter.take(subject, 1);
@@ -267,7 +267,10 @@ describe('requests that cost several rate limit points', () => {
   const newLimiter = () =>
     createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
 
-  /** Charges a request as the gateway does: first one point, and later all points of the request. */
+  /**
+   * Charges a request in two steps, like the gateway. The first step charges one point. The second step replaces this
+   * point by all points of the request.
+   */
   async function charge(limiter: RateLimiter, subject: RateLimitSubject, points: number) {
     const first = await limiter.consume(subject);
     return first.allowed ? limiter.consumeWhole(subject, points, first.decidedAtMs) : first;
@@ -293,7 +296,7 @@ describe('requests that cost several rate limit points', () => {
     },
   );
 
-  test('the rate limiter allows a request of one point as soon as the first point of a refused request is free again', async () => {
+  test('a request that costs one point succeeds as soon as the rate limiter has refunded the first point of a refused request', async () => {
     const limiter = newLimiter();
     const subject = newSubject(5, 5);
     await limiter.consumeWhole(subject, 4, undefined);
@@ -328,7 +331,7 @@ describe('refusals that the rate limiter remembers', () => {
     expect(refusals.find(subject)).toBeUndefined();
   });
 
-  test('the rate limiter remembers its refusals of 10,000 API keys and of 10,000 client addresses', () => {
+  test('the rate limiter remembers the refusals of up to 10,000 API keys, and separately the refusals of client addresses', () => {
     const refusals = new RememberedRefusals();
     const now = performance.now();
     const subjects = Array.from({ length: 10_001 }, () => newSubject(1, 1));
@@ -353,11 +356,12 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
       hour: { used: allowed * 3 },
       burst: { used: allowed * 3 },
     });
-    // A limit of 100 points allows 33 requests of three points each, because refused requests cost no points.
+    // A limit of 100 points allows 33 requests of three points each. If refused requests cost points, the limit would
+    // allow fewer requests.
     expect(allowed).toBe(33);
   });
 
-  test('two rate limiters share the points of an API key in Redis, and Redis stores 1,000 used points in less than 16 KB', async () => {
+  test('two rate limiters count the points of an API key together in Redis, and Redis needs less than 16 KB for 1,000 points', async () => {
     const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
     const subject = newSubject(1000, 1000);
     const taken = await Promise.all(
@@ -371,9 +375,9 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
   test('the rate limit script in Redis makes the same decisions as a simple rate limiter in this test', async () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
-    // The age of each stored point is a whole number of seconds plus 500 ms. So no stored point leaves a rate limit
-    // window within the next half second, and the rate limiter makes the same decisions when the test is up to half a
-    // second slow.
+    // The age of each stored point is a whole number of seconds plus 500 ms. The length of a rate limit window is a
+    // whole number of seconds, so no stored point leaves its window within the next half second. Delays of up to half a
+    // second therefore do not change the decisions of the rate limiter.
     const age = fc.integer({ min: 0, max: 4000 }).map((seconds) => seconds * 1000 + 500);
     const history = fc.record({
       ages: fc.array(
@@ -395,8 +399,8 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
         const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
         const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
         const countedIn = (length: number) => times.filter((time) => time > now - length);
-        // The test stores points of the last 90 s for the burst limit, because the rate limit script must remove the
-        // points that are older than 60 s.
+        // For the burst limit, the test also stores points that are older than 60 s, because the rate limit script must
+        // remove these points.
         const inMinute = countedIn(90_000);
         if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
         if (inMinute.length > 0) await redis.rpush(`{${keyOf(subject)}}:burst`, ...inMinute);

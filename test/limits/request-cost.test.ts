@@ -89,7 +89,7 @@ describe('rate limit points that GraphQL requests cost', () => {
   test.each([
     ['one point', 1, ''],
     [
-      'four points when it counts only the entries that are valid at a given time',
+      'four points when the query counts only entries that are valid at a given time',
       4,
       ', validAt: "2026-01-05T08:00:00Z"',
     ],
@@ -163,7 +163,7 @@ describe('rate limit points that GraphQL requests cost', () => {
     );
   });
 
-  test('a REST request costs one rate limit point, even a request for a list without pages', async () => {
+  test('a REST request costs one rate limit point, even when the response contains a whole list', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     for (const path of [
       '/companies',
@@ -306,7 +306,8 @@ describe('GraphQL requests that select a list or a page several times', () => {
   test('when a query selects `totalCount` of the same list under 28 aliases, the database counts the list only once', async () => {
     const { key } = await gateway.newTenant();
     const query = `{ ${times(28, (index) => `a${index}: locations { totalCount }`)} }`;
-    // The test runs the query four times, because the gateway compiles an operation at its third execution.
+    // The test runs the query before and after the gateway compiles the operation. The gateway compiles an operation at
+    // the third execution.
     for (let use = 1; use <= 4; use += 1) {
       let totals: unknown[] = [];
       const statements = await statementsOf(async () => {

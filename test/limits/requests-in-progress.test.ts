@@ -109,7 +109,7 @@ describe('concurrent requests of one API key in a gateway process', () => {
     expect(paths()).toEqual(['/a/1']);
   });
 
-  test('when a client disconnects during the look-up of its API key, the request counts as concurrent only until the request handler ends', async () => {
+  test('when a client disconnects during the look-up of its API key, the request no longer counts as concurrent after the request handler has ended', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, maxRunningPerKey: 1 });
     const server = createServer(async (_incoming, answer) => {
       await once(answer, 'close');
@@ -207,11 +207,11 @@ describe('the concurrency limit over HTTP', async () => {
   });
 });
 
-describe('concurrent requests whose bodies are only half sent', async () => {
+describe('concurrent requests whose bodies are incomplete', async () => {
   const gateway = await openTestGateway();
   const url = await serve(gateway);
 
-  test('half-sent requests of one API key do not delay the requests of another API key', async () => {
+  test('requests of one API key whose bodies are incomplete do not delay the requests of another API key', async () => {
     const [busy, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
     const readWith = (key: string) =>
       fetch(`${url}/api/locations`, { headers: { 'X-API-Key': key } }).then(({ status }) => status);

@@ -6,8 +6,7 @@ import { createSlots } from '../../src/scheduling/slots.ts';
 const described = { task: 'tests', owner: 'key', reason: '' } as const;
 
 /**
- * Limits for concurrent tasks in these tests, similar to the limits of the gateway for tasks that keep the processor
- * busy.
+ * Limits for concurrent tasks in these tests. The gateway has similar limits for tasks that keep the processor busy.
  */
 const shortLimits = {
   ...described,
@@ -16,7 +15,7 @@ const shortLimits = {
   yields: true,
 } satisfies Partial<SlotLimits>;
 
-/** Limits for concurrent tasks in these tests, similar to the limits of the gateway for tasks that use the database. */
+/** Limits for concurrent tasks in these tests. The gateway has similar limits for tasks that use the database. */
 const ownerLimits = {
   ...described,
   runningPerOwner: 1,
@@ -80,7 +79,7 @@ test('after 2 s, a slow task frees its slot for other owners (such as API keys),
   expect(begun).toEqual(['a1']);
   await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(['a1', 'b1']);
-  // The slow task `a1` has already freed its slot after 2 s, so no slot becomes free when `a1` ends.
+  // The slow task `a1` released its slot after 2 s. The end of `a1` therefore frees no slot.
   end('a1');
   await vi.advanceTimersByTimeAsync(1_999);
   expect(begun).toEqual(['a1', 'b1']);
@@ -168,7 +167,7 @@ describe('tasks with a concurrency limit for each owner (such as an API key), an
     expect(started).toEqual(['first', 'exempt', 'late']);
   });
 
-  test('a new task starts at once after the only waiting task of its owner (such as an API key) was refused', async () => {
+  test('when the only waiting task of an owner (such as an API key) has been refused, a new task of the owner starts at once', async () => {
     const slots = slotsWithShortWaits(1);
     const end = deferred();
     const first = slots.run('a', () => end.promise);

@@ -12,8 +12,9 @@ async function workInTurns(turns: number): Promise<void> {
 }
 
 /**
- * The number of iterations of the event loop that the other work takes. The iterations take about 32 ms in total. A
- * long task may pause for much longer (250 ms), so the tests also pass when other programs slow down the iterations.
+ * While a long task yields to the event loop, other work keeps the event loop busy for this number of iterations. The
+ * iterations take about 32 ms in total. A long task may pause for 250 ms, so the tests also pass when other programs
+ * make the iterations slower.
  */
 const otherTurns = 4;
 
@@ -30,7 +31,10 @@ async function orderOfEnds(): Promise<string[]> {
   return order;
 }
 
-/** Begins one request for the long task and `others` more requests, which all stay in progress until the test ends. */
+/**
+ * Begins one request for the long task, and further requests. The number of further requests is `others`. All requests
+ * stay in progress until the test ends.
+ */
 function beginRequests(others: number): void {
   for (let request = 0; request <= others; request += 1) onTestFinished(beginRequest());
 }
@@ -67,7 +71,7 @@ test('a long task that yields to the event loop continues after some time, even 
   await busy;
 });
 
-test('when each iteration of the event loop takes 100 ms, a yielding long task continues after fewer than ten iterations', async () => {
+test('when each iteration of the event loop takes 100 ms, a long task that yields continues after at most nine iterations', async () => {
   beginRequests(1);
   let isOver = false;
   let turns = 0;

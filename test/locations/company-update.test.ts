@@ -70,7 +70,7 @@ describe('the mutation updateCompany', () => {
     expect(await recordsOf(companyId)).toEqual([]);
   });
 
-  test("updateCompany refuses a company outside the API key's scope exactly like an unknown company", async () => {
+  test("updateCompany returns the same error for an unknown company and for a company outside the API key's scope", async () => {
     const { key } = await gateway.newTenant();
     const { companyId, locationId } = await gateway.newTenant();
     const ofLocation = await gateway.newKey({ locationIds: [locationId] });

@@ -138,15 +138,15 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     const change = { key, body: { capacity: 20 } };
     const { status, headers, body } = await gateway.rest('PUT', `/locations/${locationId}`, change);
     expect([status, body.error.code, headers.get('Retry-After')]).toEqual([429, 'RATE_LIMIT_EXCEEDED', '1']);
-    // Only the first parking event waits for a lock in PostgreSQL, because the refused changes have sent no SQL
-    // statement.
+    // The gateway refused the other changes without an SQL statement, so only the first parking event waits for a lock
+    // in PostgreSQL.
     expect(await waitingConnections()).toBe(1);
     await unlock();
     expect(await first).toBe('recorded');
     expect(await gateway.database.prisma.parkingEvent.count({ where: { locationId } })).toBe(1);
   });
 
-  test('an import that has already written rows succeeds, even when its next batch of rows waits longer than the maximum time', async () => {
+  test('an import continues after its first batch of rows, even when the second batch waits longer than the maximum time', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: rowsPerStatement.postgresql + 1 }, (_, index) =>
       newEntry({ plateNumber: String(index) }),
@@ -157,8 +157,8 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     await expect.poll(waitingConnections).toBe(1);
     const event = recordEvent({ key, locationId });
     await expect.poll(waitingChanges).toBe(1);
-    // After the first batch of rows of the import, the parking event gets the slot of the location. Therefore, the
-    // second batch of rows waits for the slot longer than the maximum time.
+    // The gateway records the parking event between the first and the second batch of imported rows. The second batch
+    // must wait for the parking event, and waits longer than the maximum time of 1 ms.
     setMaxWaitMs(1);
     await unlock();
     expect(await imported).toBe(rows.length);

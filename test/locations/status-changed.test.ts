@@ -15,8 +15,8 @@ type StatusStream = EventStream<{ locationStatusChanged: { occupied: number } }>
 
 /**
  * Waits until the stream sends a status with the given number of vehicles. When the gateway may have missed a change,
- * the gateway sends the current status again, even if the status is unchanged. Therefore, the function skips every
- * status that has another number of vehicles.
+ * the gateway sends the current status again, even if the status is unchanged. The function therefore skips each status
+ * whose number of vehicles is not `occupied`.
  */
 async function heard(stream: StatusStream, occupied: number): Promise<void> {
   for (;;) {

@@ -12,7 +12,8 @@ const run = <Row>(text: string, values: unknown[] = []) => sql.query<Row>({ name
 
 /**
  * Returns how many whitelist entries and open parking sessions a location has: once from the table `LocationTally`, and
- * once by counting the rows. One SQL statement reads all four numbers from the same database snapshot.
+ * once by counting the rows. One SQL statement reads the table and counts the rows, so that all numbers come from the
+ * same database snapshot.
  */
 async function numbersOf(locationId: string) {
   const [numbers] = await run<Record<'entries' | 'countedEntries' | 'open' | 'countedOpen', number>>(

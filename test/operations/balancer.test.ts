@@ -27,7 +27,7 @@ test.runIf(hasHaproxy)('HAProxy accepts the documented configuration without a w
 });
 
 test.runIf(hasHaproxy && userInfo().uid === 0)(
-  'with the documented configuration, an HAProxy that root starts changes to the user haproxy and to the root folder /var/lib/haproxy',
+  'when root starts HAProxy with the documented configuration, HAProxy runs as the user haproxy in the root folder /var/lib/haproxy',
   async () => {
     const balancer = await startBalancer();
     const [, pid] = /^Pid: (\d+)$/m.exec(await balancer.command('show info'))!;

@@ -16,8 +16,8 @@ import { record, recordedCase, worseThanRecorded } from '../../bench/recorded.ts
 import type { CaseResult } from '../../bench/report.ts';
 
 describe('the spread (confidence interval) of benchmark results', () => {
-  // The expected positions are the bounds of the 95% confidence interval of the sign test:
-  // https://en.wikipedia.org/wiki/Sign_test
+  // Each row contains a number of results, and the positions of the lower bound and the upper bound of the confidence
+  // interval. The interval is the 95% confidence interval of the sign test: https://en.wikipedia.org/wiki/Sign_test
   test.each([
     [3, 1, 3],
     [6, 1, 6],
@@ -93,7 +93,7 @@ describe('number of pairs of runs that a benchmark measures', () => {
     expect(await pairsOf({ least: 1, most: 1 }, Infinity)).toBe(1);
   });
 
-  test('a benchmark doubles the number of pairs of runs until the pairs show whether the goal is met', async () => {
+  test('while it is unclear whether a benchmark meets its goal, the benchmark doubles the number of pairs of runs', async () => {
     const ratios: number[] = [];
     const figures = (): Figure[] => [{ text: 'ratio', ...spreadOf(ratios), least: 1 }];
     await measureUntilDecided(
@@ -103,9 +103,10 @@ describe('number of pairs of runs that a benchmark measures', () => {
       },
       figures,
     );
-    // The goal of this benchmark is a ratio of at least 1, but only one measured ratio is 1.1, and all others are 0.9.
-    // The spread of the first six measured ratios includes 1.1, so it is still unclear whether the benchmark meets its
-    // goal. The spread of all 12 measured ratios no longer includes the ratio 1.1, so the benchmark misses its goal.
+    // The benchmark requires a ratio of at least 1. One measured ratio meets the goal (1.1), and all other measured
+    // ratios miss the goal (0.9). After six measured ratios, the confidence interval contains 0.9 and 1.1, so the
+    // benchmark cannot decide whether it meets its goal. After 12 measured ratios, all values in the confidence
+    // interval are below 1, so the benchmark misses its goal.
     expect([ratios.length, verdictOf(figures()[0]!)]).toEqual([12, 'missed']);
   });
 });

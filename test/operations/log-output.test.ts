@@ -21,7 +21,7 @@ const scriptArguments = (script: string): string[] => {
   return ['--import', 'tsx', '-e', program];
 };
 
-/** A number of log lines of 1 KiB, which together are twice as large as the memory for unwritten log lines. */
+/** The number of log lines (1 KiB each) that would fill the memory for unwritten log lines twice. */
 const tooManyLines = (2 * maxUnwrittenCharacters) / 1024;
 
 describe('writing of log lines', () => {
@@ -39,8 +39,8 @@ describe('writing of log lines', () => {
     const lines = Array.from({ length: 2_000 }, (_, n) => `line ${n} of many\n`);
     for (const line of lines) output.write(line);
     const written = () => textOf(file).then(({ length }) => length);
-    // Each time the buffer contains 16 KiB, the log writes the buffer at once. The log writes the remaining lines after
-    // a delay.
+    // Each time the buffer contains 16 KiB, the log writes the buffer at once. The log writes a smaller buffer after a
+    // delay.
     await expect.poll(written).toBeGreaterThan(lines.join('').length - 17_000);
     await expect.poll(() => textOf(file)).toBe(lines.join(''));
   });
@@ -81,7 +81,7 @@ describe('writing of log lines', () => {
     expect(print.mock.calls).toEqual([[expect.stringMatching(/^Log lines are lost.*ENOSPC/)]]);
   });
 
-  test('a process can exit while the disk of its log is full', async () => {
+  test('a process can exit when the disk with the log file is full', async () => {
     const script = scriptArguments(
       `createLogOutput({ file: '/dev/full' }).write('lost\\n'); process.exit(3);`,
     );

@@ -65,7 +65,7 @@ describe('the Grafana dashboard and the alert rules', () => {
     },
   );
 
-  test('the function `metricsIn` finds every metric name in a PromQL expression, even when the gateway no longer has the metric', () => {
+  test('the function `metricsIn` finds all metric names in a PromQL expression, including the names of removed metrics', () => {
     expect(metricsIn('sum by (le) (rate(gateway_old_total{code="X"}[5m])) / up > 0.01')).toEqual([
       'gateway_old_total',
       'up',

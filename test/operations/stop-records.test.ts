@@ -56,12 +56,12 @@ test('a gateway that stops waits 2 s for running requests, and then logs once ho
 });
 
 describe.runIf(testServerUrl)(
-  'a change that waits for a locked location while its gateway stops',
+  'a gateway stops while a change of a location waits for the lock of the location',
   async () => {
     const gateway = await openTestGateway();
     const { lock, waitingConnections } = locksOf(gateway);
 
-    test('a gateway that stops writes the usage record of a waiting change, even if the client has disconnected', async () => {
+    test('the gateway writes the usage record of a change that waits for a locked location, even if the client has disconnected', async () => {
       const { key, locationId } = await gateway.newTenant();
       const stopping = await openGateway(gateway.config, silent, migrationsFolder);
       const listener = await listen(stopping.app, {

@@ -49,8 +49,9 @@ async function openAsBefore() {
 }
 
 /**
- * Returns how many requests an API key sent in each hour, once from the usage records and once from the usage totals.
- * The usage records and the usage totals must give the same numbers.
+ * Returns how many requests an API key sent in each hour. `records` contains the numbers from the usage records, and
+ * `totals` contains the numbers from the usage totals. The usage records and the usage totals must give the same
+ * numbers.
  */
 async function hoursOf({ sql }: Awaited<ReturnType<typeof openAsBefore>>, apiKeyId: string) {
   const ask = (text: string) => sql.query<{ hour: Date; requests: number }>({ name: '', text }, [apiKeyId]);

@@ -7,7 +7,10 @@ import { openConsole } from '../support/console.ts';
 import { openTestGateway, serve } from '../support/harness.ts';
 
 describe('the pauses before the console sends a failed request again', () => {
-  /** Returns the shortest and the longest pause that a function with a random result can return. */
+  /**
+   * Returns the shortest and the longest pause that the function `delay` can return. `delay` computes a pause from a
+   * random number.
+   */
   function rangeOf(delay: () => number): number[] {
     const random = vi.spyOn(Math, 'random');
     const range = [0, 1].map((number) => {
@@ -126,7 +129,8 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
     const url = await serve(gateway);
     const { key } = await gateway.newTenant();
     const { page } = await openConsole(browser, url, { key, place: 'key' });
-    // The page records the length of each pause, but does not wait.
+    // The test replaces `setTimeout` in the page. The new `setTimeout` records the length of each pause, and skips the
+    // pause.
     await page.evaluate(() => {
       const wait = setTimeout;
       const pauses: number[] = [];

@@ -15,7 +15,7 @@ describe('the CSV files of the console', () => {
     },
   );
 
-  test('in a CSV file, an empty maxEntries means an unlimited number of entries, and without the column maxEntries nothing changes', () => {
+  test('in a CSV file, an empty value of maxEntries removes the limit, and a missing column maxEntries keeps the limit', () => {
     const maxEntriesOf = (file: string) => readEntries(file).map((entry) => entry.maxEntries);
     expect(maxEntriesOf(`${header},maxEntries\nunit-1,DXB,A,1,\nunit-2,DXB,A,2,12`)).toEqual([null, 12]);
     expect(maxEntriesOf(`${header}\nunit-1,DXB,A,1`)).toEqual([undefined]);
@@ -30,7 +30,7 @@ describe('the CSV files of the console', () => {
     },
   );
 
-  test('the console refuses a CSV file with a repeated column, because it cannot know which value is right', () => {
+  test('the console refuses a CSV file with a repeated column, because the console cannot know which of the columns is right', () => {
     expect(() => readEntries(`${header},note,note\nunit-1,DXB,A,1,first,second`)).toThrow(
       'Line 1: the column note is repeated',
     );

@@ -72,7 +72,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     await dialog.getByText('Rate limit reached; you can try again now').waitFor();
   });
 
-  test('the quota form does not offer to save while the gateway refuses to return the stored quota', async () => {
+  test('the quota form hides the save button when the gateway cannot return the stored quota', async () => {
     const { key, locationId, setQuota } = await newQuota();
     await setQuota(3, 'REPORT');
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
@@ -95,7 +95,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await dialog.getByText('No quota').count()).toBe(0);
   });
 
-  test('the quota form does not overwrite a field that another user has changed and that this user did not edit', async () => {
+  test('when two users change different fields of a quota, the quota form keeps both changes', async () => {
     const { key, locationId, setQuota, stored } = await newQuota();
     await setQuota(3, 'HARD');
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
@@ -190,7 +190,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(stored).toMatchObject({ referenceId: 'unit-12', note: 'blue', version: 3 });
   });
 
-  test('after a double click on "Next", one click on "Previous" shows the first page again', async () => {
+  test('a double click on "Next" moves the whitelist forward by only one page', async () => {
     const { key, locationId } = await gateway.newTenant();
     await prisma.whitelistEntry.createMany({
       data: Array.from({ length: 60 }, (_, index) => ({

@@ -50,7 +50,7 @@ describe.runIf(hasBrowser)('API keys in several tabs of the console', () => {
     await first.getByText('Remembered site').waitFor();
   });
 
-  test('when a user leaves the console, its requests end, and a user with another API key then sees no cached data of the previous key', async () => {
+  test('when a user leaves the console, open requests end, and the next user sees no cached data of the previous API key', async () => {
     const { second, remembered } = await openTwoTabs();
     await second.getByText('Live', { exact: true }).waitFor();
     const ended = second.waitForEvent('requestfailed', (request) =>

@@ -9,15 +9,16 @@ import { newEntry, newSlug, openTestGateway, serve } from '../support/harness.ts
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 /**
- * A separate gateway for the test that ends all event streams, so that the event streams of the other tests stay open.
+ * Only one test uses this gateway. The test ends all event streams of this gateway, but the event streams of the other
+ * tests stay open.
  */
 const ending = await openTestGateway();
 const endingUrl = await serve(ending);
 const { prisma } = gateway.database;
 
 /**
- * Returns how many points of its hourly rate limit an API key has used. The result does not include the point for the
- * request that this function sends.
+ * Returns how many points of its hourly rate limit an API key has used. The request of this function also uses one
+ * point, which the result does not include.
  */
 async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });
@@ -236,7 +237,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     expect(Math.max(...answers)).toBeLessThan(60_000);
   });
 
-  test('an import of the console that stopped after 1,000 of 1,001 rows continues with the last row', async () => {
+  test('when an import stops after 1,000 of 1,001 rows, the console can import the last row', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, operations } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
     const stored = () => prisma.whitelistEntry.count({ where: { locationId } });

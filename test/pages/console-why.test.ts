@@ -37,7 +37,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     return { page, admitted, refused, text, ask };
   }
 
-  test('the console view "Why?" hides a decision as soon as the user changes the camera text, the kind of question or the time', async () => {
+  test('the console view "Why?" hides a decision as soon as the user changes the camera text, the time or the field "Ask by"', async () => {
     const { page, admitted, text, ask } = await openWhy();
     const decide = async () => {
       await text.fill('DXB A 7');
@@ -84,7 +84,8 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
         held += 1;
         await mayAnswer;
       }
-      // `continue` fails when the browser has cancelled the request for the earlier question.
+      // The browser may have cancelled the request for the first question. `route.continue()` then fails, and the test
+      // ignores the error.
       await route.continue().catch(() => undefined);
     });
     await text.fill('DXB A 7');
@@ -99,7 +100,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     expect(await refused.count()).toBe(1);
   });
 
-  test('the console view "Why?" shows each error at its input field, and removes the error when the user changes the question', async () => {
+  test('the console view "Why?" shows an error at the input field with the wrong value, and removes the error when the user changes the value', async () => {
     const { page, text, ask } = await openWhy();
     await text.fill('7'.repeat(20_000));
     await ask();

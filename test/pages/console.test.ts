@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     return () => browser.close();
   });
 
-  test('the console shows the live status and the last day of each location, and the GraphQL query for this view', async () => {
+  test('the console shows the current status and the last 24 hours of each location, and links to the GraphQL query of the view', async () => {
     const { key, locationId, see } = await newWorld();
     const { page, complaints, foreignRequests } = await openConsole(browser, url, { key });
     const tile = page.getByRole('listitem').filter({ hasText: 'Harbour Garage' });
@@ -174,7 +174,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
   test('a form of the console does not change the times that the user did not edit', async () => {
     const { key, locationId } = await newWorld();
     // On the day on which the clocks in Berlin go back, the local time 02:30 occurs twice. The validity of the
-    // whitelist entry starts at the second 02:30.
+    // whitelist entry starts when the local time is 02:30 for the second time.
     const validity = { validFrom: '2026-10-25T01:30:15Z', validUntil: '2099-12-31T23:59:59Z' };
     const body = newEntry({ plateCode: 'Q', plateNumber: '6160', ...validity });
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
@@ -315,7 +315,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the console keeps the expiry of an API key, and replaces a cleared expiry with the expiry of the signed-in API key', async () => {
+  test('an edited API key keeps its expiry, and gets the expiry of the signed-in API key when the user clears the field', async () => {
     const { companyId } = await newWorld();
     const changeExpiry = async (own: Date | null) => {
       const key = await gateway.newKey({ companyIds: [companyId], ...(own && { expiresAt: own }) });

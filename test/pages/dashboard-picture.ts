@@ -1,7 +1,7 @@
 // `npm run pictures:dashboard` draws docs/observability/dashboard.png, a picture of the Grafana dashboard with all its
 // panels. The script starts a gateway, sends requests for two minutes, and reads the metrics with Prometheus. The
-// library uPlot draws the panels, because npm cannot install Grafana. The script needs the programs `prometheus` and
-// Chromium.
+// library uPlot draws the panels, because Grafana is not available as an npm package. The script needs the programs
+// `prometheus` and Chromium.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -146,7 +146,7 @@ async function rest(path: string, secret = key): Promise<void> {
 
 /**
  * The kinds of requests that the script sends at random. For each request, the script chooses a random number between 0
- * and 1. The script then sends the first kind of request whose `upTo` is at least this random number.
+ * and 1. The script then sends the first kind of request whose value `upTo` is not less than the random number.
  */
 const kinds: [upTo: number, request: () => Promise<unknown>][] = [
   [0.6, () => graph(mayEnter, { locationId, plate }, key)],

@@ -152,7 +152,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
   });
 
-  test('after a reload, the GraphQL explorer replaces the ids of the previous API key, and renews the example parking event', async () => {
+  test('when a user enters another API key after a reload, the GraphQL explorer updates the location, the plate, the event id and the time in the example variables', async () => {
     const [first, second] = [await newTenant(), await newTenant()];
     const { page } = await open();
     const input = async () => JSON.parse(await textOf(page, 'variables')).input;
@@ -230,12 +230,12 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
   });
 
-  test('on the first visit of a browser, the GraphQL explorer keeps the variables of a linked operation', async () => {
+  test('when a user opens the GraphQL explorer for the first time through a link, the explorer keeps the variables of the link', async () => {
     const { query } = createExamples(new Date())[1]!;
     const values = { locationId: 'linked', plate: { plateType: 'SHJ', plateCode: '3', plateNumber: '5' } };
     const variables = JSON.stringify(values);
-    // The test opens an address that contains the variables before the query. The explorer writes the query first, so
-    // the order shows that the explorer has written the address.
+    // The test opens an address that contains the variables before the query. The explorer writes addresses with the
+    // query before the variables. The new order therefore shows that the explorer has written the address.
     const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
     await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
     await openTab(page, 'AddVehicle');
@@ -558,7 +558,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     expect(await code.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
-  test('on a phone, the API reference is short at first, and a link in its contents opens the section of an endpoint', async () => {
+  test('on a phone, the API reference opens as a short page, and a link in the table of contents opens the section of an endpoint', async () => {
     const page = await (
       await newUser(browser, { viewport: { width: 390, height: 780 }, colorScheme: 'dark' })
     ).newPage();

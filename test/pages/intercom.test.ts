@@ -66,7 +66,7 @@ describe('sentences that the intercom page shows', () => {
     expect(say('LISTED', { maxEntries: 4, entriesRecorded: 3 })).toContain('the last entry of your pass');
   });
 
-  test('when no pass, quota or validity affects a decision, the intercom page says only whether the vehicle is on the whitelist', () => {
+  test('for a decision without a pass, a quota or a validity period, the intercom page says only whether the vehicle is on the whitelist', () => {
     expect(
       intercomSentence({ reason: 'NOT_LISTED', entry: null }, { zone: 'UTC', quota: undefined }),
     ).toContain('not on the list');

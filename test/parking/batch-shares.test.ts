@@ -121,7 +121,7 @@ describe.runIf(testServerUrl)('a batch of parking events for a location with a l
     expect(await Promise.all([stuck, queued])).toEqual([300, 300]);
   });
 
-  test('two batches of parking events with different API keys that wait for the same locked location do not delay a batch of another company', async () => {
+  test('while batches of two API keys wait for the same locked location, another company can record a batch of parking events', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const colleague = { ...tenant, key: await gateway.newKey({ companyIds: [companyId] }) };
     const other = await gateway.newTenant();

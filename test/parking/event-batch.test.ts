@@ -194,7 +194,7 @@ describe('the mutation recordParkingEvents', () => {
     });
   });
 
-  test("recordParkingEvents needs the permission WRITE_ACTIVITY, and a location in the API key's scope", async () => {
+  test("recordParkingEvents rejects an API key without the permission WRITE_ACTIVITY, and a location outside the API key's scope", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const permissions = everyPermission.filter((permission) => permission !== 'WRITE_ACTIVITY');
     const without = await gateway.newKey({ companyIds: [companyId], permissions });

@@ -101,7 +101,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('the mutation %s with 
     },
   );
 
-  test('a recorded parking event stays unchanged when a gate sends the event again after the deletion of its whitelist entry', async () => {
+  test('when a gate sends a parking event again after its whitelist entry was deleted, the recorded event stays unchanged', async () => {
     const { key, locationId, entryId, event, changes } = await gateWithEntry();
     const named = { eventId: 'named', kind: 'ENTRY', occurredAt, entryId, plate: plateOf('SHJ/A/7') };
     const read = {
@@ -120,7 +120,8 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('the mutation %s with 
     const before = await changes();
     for (const input of [named, read]) await record(key, locationId, input);
     expect(await changes()).toBe(before);
-    // The whitelist entry is deleted, so a corrected parking event gets the plate that the gate sent.
+    // The gate corrects the time of the parking event. The whitelist entry no longer exists, so the corrected event
+    // gets the plate that the gate sent.
     await record(key, locationId, { ...named, occurredAt: '2026-03-01T08:01:00.000Z' });
     expect(await event('named')).toMatchObject({ plateType: 'SHJ', whitelistEntryId: null, listed: false });
   });

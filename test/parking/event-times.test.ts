@@ -14,7 +14,7 @@ test('a vehicle counts as inside at once when a gate with a fast clock sends an 
   expect(await status(locationId)).toMatchObject({ occupied: 0 });
 });
 
-test('a negative occupancy adjustment moves towards zero with each exit of a vehicle that was inside when the occupancy was adjusted', async () => {
+test('a negative occupancy adjustment rises by 1 for each exit of a vehicle that entered before the adjustment', async () => {
   const { key, locationId } = await gateway.newTenant();
   const { see, adjust, status } = openActivity(gateway, key);
   const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);

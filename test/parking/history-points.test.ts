@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { historyBounds } from '../../src/parking/history-points.ts';
 
 /**
- * Time zones whose clocks change by half an hour, an hour or a day, or at midnight, and time zones whose clocks never
- * change.
+ * Time zones with different kinds of clock changes: changes by half an hour, by an hour or by a day, changes at
+ * midnight, and no changes.
  */
 const timezones = [
   'UTC',

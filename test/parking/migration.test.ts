@@ -7,8 +7,8 @@ import { openActivity, plateOf } from '../support/activity.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { createScratchDatabase, migrateUpTo, migrationsFolder } from '../support/scratch-database.ts';
 
-// The tests migrate the data of an earlier release: locations with whitelist entries, parking events and parking
-// sessions. The earlier release derived the parking sessions from the parking events.
+// The tests migrate the data of an earlier release of the gateway: locations with whitelist entries, parking events and
+// parking sessions. The earlier release of the gateway derived the parking sessions from the parking events.
 
 const log = pino({ level: 'silent' });
 
@@ -231,8 +231,8 @@ test('a second run of the database migration does not count entry events again',
   const { scratch, database } = await openDatabaseBefore('20261122022500_entries_recorded_before', {
     ...rows,
     // For whitelist entry 1, the stored number of uses equals the number of entry events. For whitelist entry 2, the
-    // stored number of uses is larger than the number of entry events, as after the removal of expired events. For
-    // whitelist entry 3, the stored number of uses is smaller than the number of entry events.
+    // stored number of uses is larger than the number of entry events, because the gateway removes expired entry
+    // events. For whitelist entry 3, the stored number of uses is smaller than the number of entry events.
     WhitelistEntryUse: [counted('1', 1), counted('2', 7), counted('3', 1)],
   });
   onTestFinished(async () => {

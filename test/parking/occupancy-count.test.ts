@@ -44,7 +44,7 @@ describe('the mutation setInside', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('a late entry event from before setInside sets the start of the parking session that setInside opened', async () => {
+  test('after setInside has opened a parking session, an earlier entry event that arrives late sets the start of the session', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(5));
     await see(locationId, entry('DXB/A/1', 4), entry('DXB/A/3', 4), entry('DXB/A/4', 5), entry('DXB/A/5', 6));
@@ -132,7 +132,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('when adjustOccupancy sets a number below the number of open parking sessions, the occupancy adjustment is negative until these sessions end', async () => {
+  test('when adjustOccupancy sets fewer vehicles than there are open parking sessions, the occupancy adjustment is negative until the parking sessions end', async () => {
     const { locationId, see, adjust, status } = await newActivity();
     await see(locationId, ...['1', '2', '3', '4'].map((number) => entry(`DXB/A/${number}`, 1)));
     expect(await adjust(locationId, 2, hour(5))).toEqual({ occupied: 2, adjustment: -2 });
@@ -240,7 +240,7 @@ test("setInside and adjustOccupancy need the permission WRITE_ACTIVITY, and a lo
 const confusable = ['DXB/B/10', 'DXB/8/10', 'DXB/S8/10', 'DXB/5B/10', 'DXB/58/10', 'SHJ/8/10'];
 const anyHour = fc.integer({ min: 0, max: 12 });
 
-/** Generates a parking event from a gate, or a person's count of the vehicles inside. */
+/** Generates a parking event or a manual count of the vehicles inside. */
 const happening = fc.oneof(
   {
     weight: 6,

@@ -145,7 +145,7 @@ describe('the occupancy history of a location', () => {
   });
 });
 
-/** Five plates. A camera can misread the first plate as the second plate. */
+/** Five plates. A camera can misread `DXB/B/10` as `DXB/8/10`. */
 const plates = ['DXB/B/10', 'DXB/8/10', 'DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
 const anyTime = fc.integer({ min: 0, max: 48 }).map((quarters) => quarters / 4);
 const happening = fc.oneof(
@@ -287,7 +287,7 @@ async function addSessions(locationId: string) {
   await sql.query({ name: 'analyze-sessions', text: 'ANALYZE "ParkingSession"' }, []);
 }
 
-test('a query for the occupancy history of an old period does not read the parking sessions after this period', async () => {
+test('a query for the occupancy history of an old period reads no parking session that began after the period', async () => {
   const { locationId } = await newActivity();
   await addSessions(locationId);
   const plan = await prisma.$transaction(async (transaction) => {
@@ -318,7 +318,7 @@ describe('the number of sessions that a query for the occupancy history reads', 
     ['the last occupancy count, which equals the number of open sessions', [-0.5], [1]],
     ['an earlier occupancy count', [-0.5, 1990], [7, 1]],
   ])(
-    'the occupancy history reads no completed sessions between its time range and %s',
+    'the occupancy history does not read sessions that ended after %s and before the requested time range',
     async (_, counted, numbers) => {
       const { locationId, see, adjust, history } = await newActivity();
       await see(locationId, { kind: 'ENTRY', plate: 'DXB/B/7', at: hour(-1) });

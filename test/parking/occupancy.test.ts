@@ -33,7 +33,7 @@ describe('an exit event whose plate the camera may have misread', () => {
       ['AUH/1/7 OPEN 03-01T01:00 -', 'SHJ/1/7 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
     [
-      'the exit ends neither of two sessions that it may belong to',
+      'the exit ends no session when two open sessions have equally similar plates',
       [entry('DXB/88/7', 1), entry('DXB/BB/7', 1), exit('DXB/8B/7', 2)],
       ['DXB/88/7 OPEN 03-01T01:00 -', 'DXB/8B/7 MISSED_ENTRY - 03-01T02:00', 'DXB/BB/7 OPEN 03-01T01:00 -'],
     ],
@@ -43,12 +43,12 @@ describe('an exit event whose plate the camera may have misread', () => {
       ['DXB/88/7 MISSED_ENTRY - 03-01T02:00', 'DXB/A/7 OPEN 03-01T01:00 -', 'DXB/BB/7 OPEN 03-01T01:00 -'],
     ],
     [
-      'the exit ends only the session of its own plate when a vehicle with this plate is inside',
+      'the exit ends only the session with the same plate when a vehicle with a similar plate is also inside',
       [entry('DXB/8/7', 1), entry('DXB/B/7', 1), exit('DXB/8/7', 2)],
       ['DXB/8/7 COMPLETED 03-01T01:00 03-01T02:00', 'DXB/B/7 OPEN 03-01T01:00 -'],
     ],
     [
-      'the exit leaves the similar session open when the entry of its own plate arrives late',
+      'the session with a similar plate stays open when an entry with the same plate arrives after the exit',
       [entry('DXB/B/7', 1), exit('DXB/8/7', 3), entry('DXB/8/7', 2)],
       ['DXB/8/7 COMPLETED 03-01T02:00 03-01T03:00', 'DXB/B/7 OPEN 03-01T01:00 -'],
     ],
@@ -97,22 +97,22 @@ describe('changes of the whitelist for a vehicle that is inside', () => {
 
   test.each<[string, (Seen | Listing)[], string[]]>([
     [
-      'the vehicle leaves by the same text',
+      'the camera reads the same text at entry and exit',
       [entry('A 12345', 1), { listed: ['DXB/A/12345'] }, exit('a-12345', 2)],
       ['//A12345 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
     [
-      'the vehicle leaves by the same text with two characters and a type',
+      'the camera reads the same text, a short plate with its type, at entry and exit',
       [entry('DXB A 7', 1), { listed: ['DXB/A/7'] }, exit('DXB A 7', 2)],
       ['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
     [
-      'the vehicle leaves by its plate',
+      'the exit event contains the plate instead of a camera text',
       [entry('dxb a 7', 1), exit('DXB/A/7', 2)],
       ['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
     [
-      'the vehicle leaves by the same text, although a similar vehicle is inside',
+      'the camera reads the same text at entry and exit while a vehicle with a similar plate is inside',
       [
         { listed: ['DXB/8/12345'] },
         ...[entry('8 12345', 1), entry('B 12345', 1)],
@@ -122,7 +122,7 @@ describe('changes of the whitelist for a vehicle that is inside', () => {
       ['//B12345 COMPLETED 03-01T01:00 03-01T02:00', 'DXB/8/12345 OPEN 03-01T01:00 -'],
     ],
     [
-      'the vehicle leaves by the same text, although a similar plate is inside and both are no longer listed',
+      'the camera reads the same text at entry and exit, but two similar plates were removed from the whitelist in between',
       [
         { listed: ['DXB/8/12345', 'DXB/B/12345'] },
         ...[entry('8 12345', 1), entry('B 12345', 1)],
@@ -132,7 +132,7 @@ describe('changes of the whitelist for a vehicle that is inside', () => {
       ['DXB/8/12345 OPEN 03-01T01:00 -', 'DXB/B/12345 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
     [
-      'the vehicle leaves by a text with its type',
+      'the camera reads the plate type only at the exit',
       [{ listed: ['DXB/A/7'] }, entry('A 7', 1), { listed: [] }, exit('DXB-A-7', 2)],
       ['DXB/A/7 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
@@ -142,17 +142,17 @@ describe('changes of the whitelist for a vehicle that is inside', () => {
       ['//A12345 MISSED_EXIT 03-01T01:00 -', 'DXB/A/12345 COMPLETED 03-01T02:00 03-01T03:00'],
     ],
     [
-      'the vehicle enters again after a missed exit when it is no longer listed',
+      'the vehicle enters again after a missed exit, and its plate was removed from the whitelist in between',
       [{ listed: ['DXB/A/12345'] }, entry('A 12345', 1), { listed: [] }, entry('A 12345', 2)],
       ['//A12345 OPEN 03-01T02:00 -', 'DXB/A/12345 MISSED_EXIT 03-01T01:00 -'],
     ],
     [
-      'the vehicle leaves by the same text, although its former entry divided the text differently',
+      'the camera reads the same text at entry and exit, but at the exit the text matches another whitelist entry',
       [{ listed: ['DXB/A1/2345'] }, entry('A12345', 1), { listed: ['DXB/A/12345'] }, exit('A12345', 2)],
       ['DXB/A1/2345 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
     [
-      'the vehicle leaves by the same text, which matched two entries when it entered',
+      'the camera text matches two whitelist entries at the entry, and one whitelist entry at the exit',
       [
         { listed: ['DXB/A1/2345', 'DXB/A/12345'] },
         entry('A 12345', 1),
@@ -162,7 +162,7 @@ describe('changes of the whitelist for a vehicle that is inside', () => {
       ['//A12345 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
     [
-      'the vehicle leaves by the same text, which matches two entries by then',
+      'the camera text matches one whitelist entry at the entry, and two whitelist entries at the exit',
       [
         { listed: ['DXB/A/12345'] },
         entry('A 12345', 1),
@@ -204,7 +204,7 @@ describe('changes of the whitelist for a vehicle that is inside', () => {
     },
   );
 
-  test('an exit ends the parking session when the cameras read the same text at entry and exit, even if this text differs from the plate', async () => {
+  test('an exit event ends the parking session of the entry event with the same camera text, even if the camera text differs from the plate', async () => {
     const { locationId, see, sessions, list } = await newActivity();
     const entryId = await list(locationId, 'DXB/B/1');
     await see(locationId, { ...entry('8 I', 1), entryId });
@@ -261,7 +261,7 @@ describe('the maximum stay of a location', () => {
       ['DXB/A/7 COMPLETED 03-01T01:00 03-02T06:00'],
     ],
     [
-      'a session still counts in the instant in which its maximum stay ends',
+      'a misread exit can still end a session at the exact end of the maximum stay',
       [entry('DXB/B/7', 1), exit('DXB/8/7', 11)],
       ['DXB/B/7 COMPLETED 03-01T01:00 03-01T11:00'],
     ],
@@ -285,7 +285,7 @@ describe('the maximum stay of a location', () => {
     }
   });
 
-  test('after the removal of the maximum stay of a location, the parking sessions are as if the maximum stay had never existed', async () => {
+  test('when a location loses its maximum stay, the parking sessions become the same as before the maximum stay', async () => {
     const { locationId, see, sessions, status, change } = await newActivity();
     await see(locationId, entry('DXB/B/7', 1), exit('DXB/8/7', 20));
     const without = await sessions(locationId);
@@ -299,7 +299,7 @@ describe('the maximum stay of a location', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('a new maximum stay changes `staysUntil` of open sessions and of sessions longer than the new maximum, but not of shorter sessions', async () => {
+  test('a new maximum stay changes `staysUntil` only for open sessions and for sessions that exceed the new maximum stay', async () => {
     const { locationId, see, change, ask } = await newActivity();
     const [longAgo, recently] = [hour(1), hoursAgo(1)];
     await change(locationId, { longestStayHours: 24 });

@@ -41,8 +41,8 @@ const record = ({ key, locationId }: Tenant, eventId: string, occurredAt: string
   });
 
 /**
- * Functions that change data. Each row contains an audit action, the function that causes the audit record, and the
- * paths of the times in the audit record.
+ * Functions that change data. Each row contains an audit action, the function that causes the audit record, and paths
+ * to times in the audit record, such as `before.updatedAt`.
  */
 const changes: [string, (tenant: Tenant) => Promise<unknown>, string[]][] = [
   ['whitelist.created', create, ['validFrom', 'validUntil', 'createdAt', 'updatedAt']],

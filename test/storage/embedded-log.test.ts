@@ -9,14 +9,14 @@ import { createEmbeddedDatabase, testServerUrl } from '../support/scratch-databa
 // PostgreSQL writes each change to the write-ahead log first, in files of 16 MiB.
 
 /**
- * PostgreSQL itself would start a checkpoint after this number of write-ahead log files: about half of its default
- * limit of 1 GiB.
+ * By default, PostgreSQL starts a checkpoint after `filesOfDefaultLimit` write-ahead log files. These files contain
+ * about half of PostgreSQL's default limit of 1 GiB.
  */
 const filesOfDefaultLimit = 33;
 
 /**
- * The number of checkpoints that the gateway runs in a test. Without checkpoints, the writes of the test would need
- * more log files than `filesOfDefaultLimit`.
+ * The number of times that a test makes the gateway run the SQL statement `CHECKPOINT`. Without checkpoints, the writes
+ * of the test would need more log files than `filesOfDefaultLimit`.
  */
 const checkpoints = 8;
 

@@ -76,7 +76,7 @@ describe('migrations of the database', () => {
   });
 
   it.runIf(testServerUrl)(
-    'the timeouts of the database abort neither a slow migration nor a process that waits for the migration',
+    'a slow migration, and a process that waits for the migration, ignore the timeouts of the database',
     async () => {
       const scratch = await createScratchDatabase({ migrated: false });
       onTestFinished(() => scratch.drop());

@@ -8,13 +8,13 @@ import { hasPgBouncer, startPgBouncer } from '../support/system-servers.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
 /**
- * The number of connections from PgBouncer to PostgreSQL. This number is smaller than the number of connections from
- * the gateway to PgBouncer, so that the connections of the gateway must share the connections to PostgreSQL.
+ * The number of connections from PgBouncer to PostgreSQL. The gateway has more connections to PgBouncer, so the
+ * connections of the gateway must share the connections to PostgreSQL.
  */
 const serverConnections = 3;
 
 describe.runIf(testServerUrl && hasPgBouncer)(
-  'the gateway behind PgBouncer in transaction mode',
+  'the gateway works behind PgBouncer in transaction mode',
   async () => {
     if (testServerUrl === undefined || !hasPgBouncer) return; // Vitest calls describe callbacks of skipped tests, too
     const pooler = await startPgBouncer(testServerUrl, serverConnections);

@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test('an array of a type that a migration created has the same result as with PGlite', async () => {
+test('a query can write and return an array of an enum type that a migration created', async () => {
   await database.refreshArrayTypes();
   const insert =
     'INSERT INTO item (id, colours) VALUES ($1, $2::colour[]) ON CONFLICT DO NOTHING RETURNING colours';
@@ -95,7 +95,7 @@ test('a transaction that has ended refuses statements', async () => {
   await expect(async () => ended.query('SELECT 1')).rejects.toThrow('Transaction is closed');
 });
 
-test('the embedded database plans a prepared statement at each execution, because its tables have no statistics', async () => {
+test('the embedded database makes a new query plan for each execution of a prepared statement', async () => {
   const scratch = await createEmbeddedDatabase();
   const { sql, close } = await openDatabase({ dataDir: scratch.dataDir, log: pino({ level: 'silent' }) });
   onTestFinished(async () => {

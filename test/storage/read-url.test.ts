@@ -13,8 +13,8 @@ test('DATABASE_READ_URL is accepted only together with the URL of the primary da
 });
 
 describe.runIf(testServerUrl)('queries that the gateway sends to the standby in DATABASE_READ_URL', () => {
-  // Instead of a real standby, the test uses an empty second database. If a response contains rows, the gateway has
-  // therefore read the primary database.
+  // Instead of a real standby, the test uses an empty second database. Because the second database is empty, all rows
+  // in a response come from the primary database.
   async function openOverTwo() {
     const other = await createScratchDatabase();
     const proxy = await startProxy(other.databaseUrl!);

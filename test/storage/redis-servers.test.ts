@@ -121,7 +121,10 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     return { redis, startLimiter, warnings };
   }
 
-  /** Stops the monotonic clock for one test, so that the wait for a connection has no time limit on a busy machine. */
+  /**
+   * Stops the clock `performance.now` for one test. The function `connected` then waits for Redis without a time limit,
+   * so the test also passes on a busy machine.
+   */
   function stopClock() {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     onTestFinished(() => clock.mockRestore());
@@ -139,7 +142,8 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     stopClock();
     const [first, ...slow] = cluster.nodes;
     slow.forEach((node) => node.freeze());
-    // With two addresses, the client is a client of a cluster. It learns the other nodes from the first node.
+    // A Redis client with two addresses is a client of a Redis cluster. The Redis client learns the addresses of the
+    // other nodes from the first node.
     const { redis, startLimiter, warnings } = newClient({ nodes: [first!, first!] });
     let isConnected = false;
     const connecting = connected(redis).then(() => (isConnected = true));
@@ -154,7 +158,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     expect(warnings()).toEqual([]);
   });
 
-  test('a busy gateway process uses the shared rate limits of the Redis cluster, even when the process reads the response of Redis late', async () => {
+  test('a gateway process that is too busy to read the response of Redis in time still uses the shared rate limits of the Redis cluster', async () => {
     const [busy, other] = [newClient({ commandTimeout: 150 }), newClient()];
     await Promise.all([connected(busy.redis), connected(other.redis)]);
     const limiters = [busy, other].map(({ startLimiter }) => startLimiter());
@@ -167,7 +171,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     expect(busyLimiter!.backend).toBe('redis');
   });
 
-  test('a starting gateway does not wait for a stopped node of the Redis cluster, and logs a warning', async () => {
+  test('when a node of the Redis cluster has stopped, a gateway starts without the node, and logs a warning', async () => {
     const [lost] = cluster.nodes;
     await lost!.kill();
     const { redis, startLimiter, warnings } = newClient();

@@ -66,7 +66,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)(
-  'when several notices for a channel wait until Redis is reachable again, the gateway sends one notice that anything may have changed',
+  'when several notices for a channel wait until Redis is reachable again, the gateway replaces the notices by one notice (`anyChange`)',
   async () => {
     const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const [once, often] = [newChannel('once'), newChannel('often')];

@@ -19,7 +19,10 @@ import { surfaceNames, surfaces } from '../support/surfaces.ts';
 /** The name of a company that the database refuses at the commit, when all statements have already succeeded. */
 const refusedName = 'Refused';
 
-/** Adds a deferred trigger that refuses some companies, and a deferred unique constraint. */
+/**
+ * Adds a trigger and a unique constraint, which the database checks only at the commit. The trigger refuses each
+ * company with the name `refusedName`.
+ */
 async function refuseCommits({ prisma }: Connections): Promise<void> {
   await prisma.$executeRawUnsafe(`
     CREATE FUNCTION refuse_company() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -112,7 +115,7 @@ describe.each(databases)('commits that %s refuses', (databaseName, create) => {
     expect(stored).toBe(0);
   });
 
-  test(`the gateway finds the violated unique constraint when ${databaseName} checks it at the commit`, async () => {
+  test(`the gateway finds the violated unique constraint when ${databaseName} checks the constraint only at the commit of the transaction`, async () => {
     const twice = () =>
       database.prisma.$transaction((transaction) =>
         transaction.company.create({ data: { ...newCompany('Accepted'), phone: '1' } }),

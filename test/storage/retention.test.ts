@@ -115,7 +115,7 @@ describe('removal of expired database records', () => {
     expect(body.data.occupied).toBe(2);
   });
 
-  test('the gateway keeps an expired occupancy count that is the last count of its location or names a vehicle that is still inside', async () => {
+  test('the gateway keeps an expired occupancy count if it is the last count of the location, or if a counted vehicle is still inside', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { setInside, adjust, sessions, status } = openActivity(gateway, key);
     await setInside(locationId, ['DXB/A/1'], daysAgo(60));
@@ -213,8 +213,8 @@ describe('removal of expired database records', () => {
         const { key, locationId } = await gateway.newTenant();
         const { adjust, see, setInside, status } = openActivity(gateway, key);
         if (begin === 'events') await see(locationId, ...inside.map((plate) => entry(plate, 70)));
-        // Each count adds one vehicle, so that the sessions of the vehicles start with different counts, which expire
-        // separately.
+        // Each occupancy count adds one vehicle. The sessions of the vehicles therefore start with different occupancy
+        // counts, which expire at different times.
         else
           for (const index of inside.keys())
             await setInside(locationId, inside.toReversed().slice(0, index + 1), daysAgo(70 - index));
@@ -274,7 +274,7 @@ describe('removal of expired database records', () => {
       },
     ],
     [
-      'an operator corrects the number of the occupancy count, and then restores it',
+      'an operator changes the counted number of vehicles, and then sets the original number again',
       async ({ adjust }, locationId) => {
         await adjust(locationId, 2, countedAt);
         await adjust(locationId, 3, countedAt);
@@ -301,7 +301,7 @@ describe('removal of expired database records', () => {
     },
   );
 
-  test('a vehicle whose exit has expired does not count as inside again when the maximum stay is removed', async () => {
+  test('after the exit event of a vehicle has expired, removing the maximum stay does not make the vehicle count as inside again', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, change, see, sessions, status } = openActivity(gateway, key);
     await change(locationId, { longestStayHours: 24 });
@@ -341,8 +341,8 @@ describe('removal of expired database records', () => {
 
   test('when the retention job is closed during an SQL statement, the job sends no further statement', async () => {
     /**
-     * Runs a retention job, and closes the job during the SQL statement `last`, if given. Returns the names of the SQL
-     * statements that the job has sent.
+     * Runs a retention job, and returns the names of the SQL statements that the job has sent. If `last` is given, the
+     * function closes the job while the SQL statement with the name `last` is running.
      */
     async function statementsUntil(last?: string): Promise<string[]> {
       const sent: string[] = [];

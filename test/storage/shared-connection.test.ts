@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { shareConnection } from '../../src/database/shared-connection.ts';
 
 /**
- * Creates a fake database that lists its queries. Like the embedded database, the fake database responds to a query
- * before the next iteration of the event loop.
+ * Creates a fake database that lists its queries. The fake database responds to each query before the next iteration of
+ * the event loop starts, as the embedded database does.
  */
 function newDatabase() {
   const asked: string[] = [];
@@ -83,7 +83,7 @@ describe('transactions on the embedded database', async () => {
     return { answeredBeforeSecond, answer: await asked.catch((error: Error) => error.message) };
   }
 
-  test('on the embedded database, a query for a gate decision runs in the middle of a long transaction, and reads the uncommitted writes of the transaction', async () => {
+  test('on the embedded database, a query for a gate decision does not wait for a long transaction, and reads the uncommitted rows of the transaction', async () => {
     const question = () => numbersOf(gates);
     expect(await interrupt(heavy, question)).toEqual({ answeredBeforeSecond: true, answer: [1] });
     expect(await numbersOf(gates)).toEqual([1, 2]);

@@ -60,7 +60,7 @@ async function newWhitelists() {
 }
 
 describe('hand-written SQL statements', () => {
-  test('the database returns no row of a location outside the API key scope, so the response time does not reveal that the location exists', async () => {
+  test('for a location outside the API key scope, the database returns no rows, so the response time hides whether the location exists', async () => {
     const [foreign = ''] = await newWhitelists();
     const { sql, kind } = gateway.database;
     let found: readonly object[] = [];
@@ -333,8 +333,8 @@ describe('nested GraphQL queries', () => {
       whitelist(first: 2) { totalCount nodes { plateNumber location { name company { name } } } } } } } } }`;
     const count = async (ids: string[]) => {
       const key = await gateway.newKey({ companyIds: ids });
-      // The first request with an API key runs SQL statements that look up the key. The test sends this request before
-      // it counts SQL statements.
+      // The first request with an API key runs SQL statements that look up the key. The test therefore sends a request
+      // with the API key before the test counts SQL statements.
       await gateway.rest('GET', '/health', { key });
       let body: { errors?: unknown; data?: { companies: { totalCount: number } } } = {};
       const statements = await statementsOfRequest(
@@ -349,10 +349,10 @@ describe('nested GraphQL queries', () => {
     expect(one).toBeLessThanOrEqual(11);
   });
 
-  test('the gateway needs one SQL statement to list, create, update or delete whitelist entries, or to decide whether a vehicle may enter', async () => {
+  test('each request for a list, a gate decision or a change of one whitelist entry needs only one SQL statement', async () => {
     const { locationId, key } = await gateway.newTenant();
-    // The first request with an API key runs SQL statements that look up the key. The test sends this request before it
-    // counts SQL statements.
+    // The first request with an API key runs SQL statements that look up the key. The test therefore sends a request
+    // with the API key before the test counts SQL statements.
     await gateway.rest('GET', '/health', { key });
     const entry = newEntry();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "7" }';

@@ -52,7 +52,10 @@ export function openActivity(gateway: TestGateway, key: string) {
         expect(recorded).toMatchObject({ id: expect.any(String) });
       }
     },
-    /** Records parking events with one request, which needs a fraction of the time of one request for each event. */
+    /**
+     * Records parking events with one request. One request for all events is much faster than one request for each
+     * event.
+     */
     async seeTogether(locationId: string, events: readonly Seen[]) {
       const recorded = await ask(
         `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {

@@ -11,8 +11,9 @@ export function work(milliseconds: number): void {
 const busyMs = 250;
 
 /**
- * Keeps the process busy for 250 ms after a client has sent its next command to Redis. Redis answers while the process
- * is busy. Therefore, the time limit of the Redis command (150 ms) ends before the process can read the answer.
+ * Keeps the process busy for 250 ms after the next command that the client `redis` sends. Redis answers while the
+ * process is busy. When the process can read the answer, the time limit of the Redis command (150 ms) has already
+ * ended.
  */
 export function beBusyAfterNextCommand(redis: Pick<Cluster, 'sendCommand'>): void {
   const send = redis.sendCommand.bind(redis);

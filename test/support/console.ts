@@ -62,7 +62,7 @@ export const drawFrames = (page: Page): Promise<void> =>
 
 /**
  * Waits until the keyboard focus is in the open dialog, and then presses Escape. When a button that has the focus is
- * disabled or removed, the dialog takes the focus a moment later.
+ * disabled or removed, the dialog gets the focus only after a short delay.
  */
 export async function pressEscapeInDialog(page: Page): Promise<void> {
   const isFocused = () => page.evaluate(() => Boolean(document.activeElement?.closest('[role=dialog]')));
@@ -77,7 +77,7 @@ export async function tryToDismiss(page: Page): Promise<void> {
   await drawFrames(page);
 }
 
-/** A GraphQL request of the page that a test delays before the request reaches the gateway. */
+/** A delayed GraphQL request. The page has sent the request, but the request has not yet reached the gateway. */
 export interface HeldRequest {
   /** Resolves when the page has sent the request. */
   held: Promise<unknown>;
@@ -145,7 +145,7 @@ export async function expectAccessible(page: Page): Promise<void> {
     const { axe } = globalThis as unknown as {
       axe: { run(options: { resultTypes: string[] }): Promise<{ violations: AxeViolation[] }> };
     };
-    // With `resultTypes`, axe-core checks all rules, but spends no time on describing the elements without violations.
+    // With `resultTypes`, axe-core checks all rules, but describes only the elements with violations, which saves time.
     return (await axe.run({ resultTypes: ['violations'] })).violations;
   });
   expect(

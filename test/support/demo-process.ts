@@ -15,7 +15,10 @@ interface DemoProcess {
   end(): Promise<void>;
 }
 
-/** The maximum time from the first start of a gateway until its API keys are in a file, on a busy machine. */
+/**
+ * How long `startDemoProcess` waits until a new gateway has written its API keys to a file. On a busy machine, the
+ * first start of a gateway takes long.
+ */
 const startTimeoutMs = 180_000;
 
 /**

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
 // The servers of a test must end even when Ctrl-C or a signal ends the test run. A guard is a process that kills the
-// servers of a test when the test process has ended. A guard can also end a server that a test has frozen (SIGSTOP).
+// servers of a test when the test process has ended. A guard process can also end a server that a test has frozen with
+// the signal SIGSTOP.
 
 /** Runs a shell script as soon as the test process has ended for any reason. */
 function runAfterThisProcess(script: string, argument: string): ChildProcess {
@@ -21,8 +22,8 @@ function runAfterThisProcess(script: string, argument: string): ChildProcess {
 export function endWithThisProcess(child: ChildProcess): void {
   if (child.pid === undefined) return; // The given child process could not be started
   const guard = runAfterThisProcess('kill -KILL "$1"', String(child.pid));
-  // The guard ends when the guarded process ends, so that the guard never kills a later process with the same process
-  // id.
+  // When the child process ends, the guard must also end. Otherwise, the guard could later kill another process that
+  // has the same process id.
   child.once('exit', () => guard.kill('SIGKILL'));
 }
 

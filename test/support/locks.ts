@@ -70,17 +70,17 @@ export function locksOf({ config }: TestGateway) {
 const waitingLimits: { maxMs: number } = slotLimits.locationChanges.waiting;
 const { maxMs: usualMaxMs } = waitingLimits;
 
-/** Sets the maximum time that a change of a location may wait for earlier changes, until the end of the test. */
+/** Until the end of the test, a change of a location may wait for earlier changes for at most `maxMs`. */
 export function setMaxWaitMs(maxMs: number): void {
   waitingLimits.maxMs = maxMs;
   onTestFinished(() => void (waitingLimits.maxMs = usualMaxMs));
 }
 
 /**
- * Until the end of the test, allows changes of a location to wait 10 minutes for earlier changes, so that the gateway
- * refuses no change on a slow machine.
+ * Until the end of the test, a change of a location may wait 10 minutes for earlier changes. On a slow machine, the
+ * gateway therefore refuses no waiting change.
  *
- * @returns a function that returns how many changes have begun to wait since the call of `letChangesWait`
+ * @returns a function that returns the number of changes that have had to wait since the call of `letChangesWait`
  */
 export function letChangesWait(): () => number {
   const longWaitMs = 600_001;

@@ -8,13 +8,15 @@ import { connect, createServer, type Socket } from 'node:net';
 export interface Proxy {
   /** The URL of the server, with the address of the proxy in place of the server's own address. */
   url: string;
-  /** Closes all open connections. Until the call of `mend`, the proxy also closes every new connection at once. */
+  /**
+   * Closes all open connections. The proxy also closes each new connection immediately, until the test calls `mend`.
+   */
   cut(): void;
   /** Keeps all connections open but forwards no bytes, like a firewall that has lost its connection state. */
   silence(): void;
   /**
-   * Ends the interruption that `cut` or `silence` started. The proxy then also forwards the bytes that it received
-   * during a silence.
+   * Ends the interruption that `cut` or `silence` started. After a call of `silence`, `mend` also forwards the bytes
+   * that the proxy has held back.
    */
   mend(): void;
   /** Forwards new connections to another server. */

@@ -37,8 +37,8 @@ export const migrationsFolder = new URL('../../prisma/migrations/', import.meta.
 const startWaitSeconds = 30;
 
 /**
- * The identifier of a test run, which the name of each test database contains. Test workers inherit the variable
- * TEST_RUN_ID from the global setup, so all workers use the same identifier.
+ * The identifier of a test run. The name of each test database contains the identifier of the test run. Test workers
+ * inherit the variable TEST_RUN_ID from the global setup, so all workers use the same identifier.
  */
 const runId = (process.env.TEST_RUN_ID ??= randomUUID().slice(0, 8));
 const databasePrefix = `parking_test_${runId}_`;
@@ -127,7 +127,8 @@ async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promi
 /** Creates an embedded database, even when the test run uses a PostgreSQL server. */
 export async function createEmbeddedDatabase(migrated = true): Promise<ScratchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), folderPrefix));
-  // The program `cp` copies an embedded database with its thousand files in a quarter of the CPU time that Node needs.
+  // The program `cp` copies the thousand files of an embedded database. Node would need four times as much CPU time for
+  // the same copy.
   await promisify(execFile)('cp', ['-r', `${await ensureFolderTemplate(migrated)}/.`, dataDir]);
   return { dataDir, startWaitSeconds, drop: () => rm(dataDir, { recursive: true, force: true }) };
 }

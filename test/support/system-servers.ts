@@ -40,8 +40,8 @@ export interface SystemServer {
 }
 
 /**
- * The range of ports from which each test server gets a free port. The port range ends below 32768, because Linux uses
- * port 32768 and higher ports for outgoing connections.
+ * The range of ports from which each test server gets a free port. All ports in the range are below 32768, because
+ * Linux uses port 32768 and higher ports for outgoing connections.
  */
 const serverPorts = { least: 10_000, most: 32_000 };
 
@@ -189,9 +189,9 @@ export async function startStandby(primary: SystemServer, name: string): Promise
   const folder = await newServerFolder('postgres', user);
   const source = ['-d', primary.url, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
   await run(postgresProgram('pg_basebackup'), ['-D', join(folder, 'data'), ...source], { cwd: '/', ...user });
-  // After the promotion of a standby, PostgreSQL spreads the writes of the first checkpoint over a part of
-  // `checkpoint_timeout`. With `checkpoint_timeout: '1d'`, the first checkpoint lasts until the test ends, like the
-  // checkpoint of a large database.
+  // The duration of the first checkpoint after the promotion of a standby depends on `checkpoint_timeout`. With
+  // `checkpoint_timeout: '1d'`, the first checkpoint lasts until the test ends, like the checkpoint of a large
+  // database.
   const server = await postgresOver(folder, user, { cluster_name: name, checkpoint_timeout: '1d' });
   await server.start();
   return {
@@ -340,8 +340,8 @@ export async function createRedis(
 const pgBouncer = '/usr/sbin/pgbouncer';
 
 /**
- * Whether the tests that need PgBouncer run: if PgBouncer is installed, and always in CI, where a missing PgBouncer
- * must make the test run fail.
+ * Whether the tests that need PgBouncer run. The tests run if PgBouncer is installed. In CI, the tests always run, so
+ * that the tests fail if PgBouncer is missing.
  */
 export const hasPgBouncer = existsSync(pgBouncer) || Boolean(process.env.CI);
 

@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest';
 import { newAddress } from './addresses.ts';
 
 /**
- * Opens a browser context for one user. The context closes at the end of the test, because open pages slow down later
- * tests. Each user has a different client address, so that users do not share the rate limit of an address.
+ * Opens a browser context for one user. The browser context closes at the end of the test, because open pages slow down
+ * later tests. Each user has a different client address, so that users do not share the rate limit of an address.
  */
 export async function newUser(
   browser: Browser,

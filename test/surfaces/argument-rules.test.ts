@@ -52,7 +52,10 @@ function nested(levels: number): unknown {
   return levels === 0 ? {} : { in: nested(levels - 1) };
 }
 
-/** Returns the validation rule inside Zod wrappers, which make a rule optional or nullable, or transform its result. */
+/**
+ * Returns a validation rule without its Zod wrappers. A Zod wrapper makes a rule optional or nullable, or transforms
+ * the result of the rule.
+ */
 function bare(rule: unknown, isLeaf: boolean): unknown {
   if (rule instanceof z.ZodOptional || rule instanceof z.ZodNullable) return bare(rule.unwrap(), isLeaf);
   if (!isLeaf && rule instanceof z.ZodPipe) return bare(rule.in, isLeaf);
@@ -119,9 +122,9 @@ test('the tests of validation rules cover every scalar type that clients can sen
   expect(leaves.map(({ scalar }) => scalar).filter((scalar) => !known.includes(scalar))).toEqual([]);
 });
 
-// To check a text, the gateway runs the code of a validation rule, while the OpenAPI document contains only the pattern
-// in the `meta` of the rule. The tests check that the code and the pattern of each validation rule refuse the same
-// texts.
+// The gateway checks a text with the code of a validation rule. The OpenAPI document describes the validation rule with
+// a pattern from the `meta` of the rule. The tests check that the code and the pattern of each validation rule refuse
+// the same texts.
 describe('text patterns in the OpenAPI document', () => {
   const ajv = new Ajv2020();
   addFormats.default(ajv);
@@ -134,8 +137,9 @@ describe('text patterns in the OpenAPI document', () => {
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;
-    // The test skips most texts for a rule that accepts only names from a list, because the list is not in the OpenAPI
-    // document. The test skips texts with white space for rules that refuse white space, such as rules for URLs.
+    // Some rules accept only names from a list. The OpenAPI document does not contain the list, so the test skips most
+    // texts for these rules. Some rules refuse white space, such as the rules for URLs. For these rules, the test skips
+    // texts with white space.
     return texts
       .filter((text) => text === '' || accepts('aaa'))
       .filter((text) => !/\s/.test(text) || accepts('a a'))

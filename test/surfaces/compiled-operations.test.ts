@@ -8,11 +8,15 @@ import { forCoercedVariables } from '../../src/graphql/run-operation.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
 
 // The gateway runs a GraphQL operation with graphql-js the first two times. From the third time on, the gateway runs
-// code that graphql-jit has compiled, unless graphql-jit would return other data than graphql-js.
+// code that graphql-jit has compiled. For some operations, graphql-jit would return other data than graphql-js, so the
+// gateway never compiles these operations.
 
 const gateway = await sharedTestGateway();
 
-/** How many times a test sends each operation. The gateway compiles an operation at the third run, if at all. */
+/**
+ * How many times a test sends each operation. If an operation can be compiled, the gateway compiles the operation at
+ * the third run.
+ */
 const runs = 4;
 
 /** Sends an operation `runs` times and returns the `data` of each response. */
@@ -27,7 +31,7 @@ async function answersOf(key: string, query: string, variables: Record<string, u
 const same = <Answer>(answer: Answer) => Array.from({ length: runs }, () => answer);
 
 describe('a GraphQL operation that a client sends several times', () => {
-  test('a repeated mutation keeps the fields of a location when the client omits their variables', async () => {
+  test('a repeated mutation keeps a field of a location when the client omits the variable for the field', async () => {
     const { locationId: id, key } = await gateway.newTenant();
     await gateway.rest('PUT', `/locations/${id}`, { key, body: { capacity: 42, address: 'Marina' } });
     const update = `mutation ($id: ID!, $name: String, $capacity: Int, $address: String) {
@@ -81,7 +85,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     expect(answers).toEqual(same({ locations: { nodes: [{ name: expect.any(String) }] } }));
   });
 
-  test('a repeated query skips the fields of a fragment only where the query skips the fragment', async () => {
+  test('a repeated query that skips a fragment in one field still returns the fragment in another field', async () => {
     const { locationId, key } = await gateway.newTenant();
     const query = `query ($id: ID!, $brief: Boolean!) {
       a: location(id: $id) { ...Fields @skip(if: $brief) } b: location(id: $id) { ...Fields } }
@@ -90,7 +94,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     expect(answers).toEqual(same({ a: {}, b: { capacity: answers[0].b.capacity } }));
   });
 
-  test('a repeated mutation runs a fragment when one spread of the fragment has a false condition and another spread has no condition', async () => {
+  test('when a mutation contains a fragment twice, once with a false condition, the repeated mutation still runs the fragment', async () => {
     const { locationId, key } = await gateway.newTenant();
     const mutation = `mutation ($id: ID!, $first: Boolean!) { ...Rename @include(if: $first) ...Again }
       fragment Rename on Mutation { updateLocation(id: $id, input: { name: "North" }) { name } }
@@ -123,7 +127,10 @@ const node = (id: string): object => ({
   },
 });
 
-/** Chooses mostly usual texts, because the gateway does not compile documents with some of the rare texts. */
+/**
+ * Generates a text from `usual` forty times as often as a text from `rare`. The gateway does not compile documents with
+ * some of the texts in `rare`.
+ */
 const mostly = (usual: readonly string[], rare: readonly string[]) =>
   fc.oneof(
     { weight: 40, arbitrary: fc.constantFrom(...usual) },
@@ -150,7 +157,7 @@ const argumentsOfText = fc
   });
 
 /**
- * Generates the selection set of a node. The selection set may contain only the fragments whose names are in `spreads`.
+ * Generates the selection set of a node. `spreads` contains the names of all fragments that the selection set may use.
  */
 const selection = (depth: number, spreads: readonly string[]): fc.Arbitrary<string> => {
   const fields = [
@@ -210,7 +217,7 @@ const variableValues = fc.record(
   { requiredKeys: ['flag'] },
 );
 
-test('graphql-jit returns the same data as graphql-js for each operation that the gateway compiles, also with coerced variables', async () => {
+test('graphql-jit returns the same data as graphql-js for each operation that the gateway compiles, with original and with coerced variables', async () => {
   let compiledOperations = 0;
   await fc.assert(
     fc.asyncProperty(documents, variableValues, async (text, variables) => {

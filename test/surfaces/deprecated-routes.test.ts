@@ -127,7 +127,8 @@ describe('requests to a deprecated route with a body that the gateway refuses', 
       headers: { 'X-API-Key': key, 'Content-Type': contentType },
       body,
     });
-    // The embedded database computes its timeouts from the clock, so the test restores the real clock at once.
+    // The embedded database needs the real clock for its timeouts, so the test restores the real clock directly after
+    // the request.
     vi.useRealTimers();
     const { headers } = response;
     expect(headers.get('Deprecation')).toMatch(/^@\d+$/);

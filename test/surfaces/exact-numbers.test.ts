@@ -9,7 +9,7 @@ import {
 } from '../../src/json/exact-numbers.ts';
 
 describe('JSON numbers that JavaScript can parse without a change of their value', () => {
-  test('a JSON number from JSON.stringify is exact (keeps its value when parsed), even with zeros or an exponent added', () => {
+  test('a JSON number from JSON.stringify is exact (keeps its value when parsed), even when the test adds zeros or an exponent', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const text = JSON.stringify(value);
@@ -58,7 +58,7 @@ describe('JSON objects that contain numbers whose value changes when JavaScript 
     expect([value, value.e, value.f].map(containsInexactNumber)).toEqual([true, false, false]);
   });
 
-  test('a member that is an inexact number does not make the other members of its object or array inexact', () => {
+  test('only the members with an inexact number are inexact, and the other members of an object or array are exact', () => {
     const value = parseExactly('{"a":1,"b":-0,"c":[1,1e400],"d":12345678901234567890,"e":1}') as object;
     const { c } = value as { c: object };
     expect(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => isInexactMember(value, name))).toEqual([

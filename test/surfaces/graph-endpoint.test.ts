@@ -19,8 +19,8 @@ import type { Compile } from '../../src/graphql/run-operation.ts';
 import { newId } from '../../src/ids.ts';
 import { maxVariableValues } from '../../src/graphql/limits.ts';
 
-// The tests of this file send requests without API keys to a GraphQL endpoint with the real schema. Fake stores replace
-// the code that reads the database. Each fake store counts how often the resolvers call the store.
+// The tests of this file send requests without API keys to a GraphQL endpoint with the real schema. Fake objects
+// (stores) replace the code that reads the database. Each fake store counts how often the resolvers call the store.
 
 /** Casts a partial object to its complete type, so that a test can omit unused members. */
 const stub = <T>(parts: object) => parts as T;
@@ -414,7 +414,7 @@ describe('GraphQL operations that a client repeats', () => {
     expect(logged.mock.calls[0]![0]).toContain('secret cause');
   });
 
-  test('the GraphQL response hides the cause of an error outside of the resolvers, and the log contains the cause', async () => {
+  test('when an error occurs outside of the resolvers, the GraphQL response hides the cause of the error, and the log contains the cause', async () => {
     const broken = stub<GraphExecutor>({
       ...createGraphExecutor(schema),
       execute: () => Promise.reject(new TypeError('secret cause')),
@@ -457,7 +457,7 @@ const ticking = new GraphQLSchema({
   }),
 });
 
-test('a subscription streams its results, even when the process has executed a query of the same document', async () => {
+test('a subscription streams its results, even if the process has executed a query from the same GraphQL document before', async () => {
   const endpoint = newEndpoint(ticking);
   const query = 'query Q { tick } subscription S { tick }';
   await send(post({ query, operationName: 'Q' }), endpoint);

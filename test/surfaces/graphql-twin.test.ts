@@ -162,7 +162,7 @@ const ownFields = [
   'lastActivityAt',
 ];
 
-/** Replaces the values in a response body that differ between two companies: ids, slugs and the times of changes. */
+/** Replaces ids, slugs, cursors and times in a response body, so that the responses for two companies can be equal. */
 const common = (body: unknown): unknown =>
   JSON.parse(
     JSON.stringify(body, (name, value: unknown) =>

@@ -97,8 +97,8 @@ function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
 }
 
 /**
- * Maps each object type that has fields with arguments to a query for one object of this type. The objects belong to
- * the company that sends the hostile values.
+ * The keys are the object types that have fields with arguments. The value for each key is a query for one object of
+ * the type. The objects belong to the company that sends the hostile values.
  */
 const parents: Record<string, string> = {
   Location: `location(id: "${attacker.locationId}")`,
@@ -108,8 +108,8 @@ const parents: Record<string, string> = {
 };
 
 /**
- * A place in the arguments of a GraphQL field where a client sends a scalar value. In the JSON text `values`, a
- * placeholder marks this place, and the test replaces the placeholder by a hostile value.
+ * A place in the arguments of a GraphQL field where a client sends a scalar value. The JSON text `values` contains a
+ * placeholder in place of the scalar value. The test replaces the placeholder by a hostile value.
  */
 interface Leaf {
   kind: 'query' | 'mutation';
@@ -120,15 +120,15 @@ interface Leaf {
   values: string;
   takes: (value: string) => boolean;
   /**
-   * Whether the argument that gets hostile values is a page size. With a hostile page size, the whole request is too
-   * expensive and does not run.
+   * True if the operation sends hostile values in an argument for the page size. With a hostile page size, the whole
+   * request is too expensive and does not run.
    */
   isPageSize: boolean;
 }
 
 /**
- * For each scalar value in an argument, yields a copy of the argument with a placeholder for the value, and the type of
- * the value.
+ * Yields one pair for each scalar value in an argument. The pair contains a copy of the argument with a placeholder in
+ * place of the scalar value, and the type of the scalar value.
  */
 function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, GraphQLInputType]> {
   const type = getNullableType(given);
@@ -188,8 +188,8 @@ function leavesOf(typeName: string): Leaf[] {
 }
 
 /**
- * Returns a GraphQL request that sends several hostile values, each in place of the same scalar value. The request
- * contains the same GraphQL field several times, with one hostile value under each alias.
+ * Returns a GraphQL request that sends several hostile values for the same argument. The request contains the GraphQL
+ * field once for each hostile value, under separate aliases.
  */
 function requestOf({ kind, parent, field, selection, declared, values }: Leaf, hostile: readonly string[]) {
   const names = Object.keys(declared);
@@ -208,12 +208,13 @@ function requestOf({ kind, parent, field, selection, declared, values }: Leaf, h
 }
 
 /**
- * Returns the requests that send hostile values in place of one scalar value. The hostile values of a wrong JSON type
- * are in a separate request, because one value of a wrong type makes the whole request fail.
+ * Returns the requests for one scalar value of an argument. Each request sends hostile values in place of the scalar
+ * value. The hostile values of a wrong JSON type are in a separate request, because one value of a wrong type makes the
+ * whole request fail.
  */
 function requestsOf(leaf: Leaf) {
-  // A request contains `updateLocation` only once, because two changes of the maximum stay cost more than one GraphQL
-  // request may cost.
+  // `updateLocation` can change the maximum stay of a location. Two such changes in one request would exceed the
+  // maximum cost of a GraphQL request.
   const most = leaf.field === 'updateLocation' ? 1 : fieldsPerRequest[leaf.kind];
   const taken = partsOf(hostileValues.filter(leaf.takes), most);
   const others = hostileValues.filter((value) => !leaf.takes(value)).slice(0, most);
@@ -226,8 +227,8 @@ function requestsOf(leaf: Leaf) {
 const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf).flatMap(requestsOf);
 
 /**
- * A query of another company, which the test sends at the same time as the hostile requests. For this query, the
- * gateway runs every kind of SQL statement that can combine reads of several requests.
+ * A query of another company, which the test sends at the same time as the hostile requests. The gateway can combine
+ * reads of several requests in one SQL statement. `neighbourQuery` runs every kind of such a combined SQL statement.
  */
 const neighbourQuery = `query ($id: ID!, $after: String) {
   parts: plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }

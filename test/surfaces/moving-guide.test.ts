@@ -62,8 +62,8 @@ describe('the guide for moving to GraphQL', () => {
 });
 
 /**
- * Creates a folder, and writes to it the programs of the guide in the given programming languages. The folder is inside
- * the project, so that the programs can import the packages of the project.
+ * Creates a folder that contains the guide's programs in the given programming languages. The folder is inside the
+ * project, so that the programs can import the packages of the project.
  */
 function programFolder(...languages: string[]): string {
   const data = join(projectFolder, 'data');

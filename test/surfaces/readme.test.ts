@@ -20,8 +20,8 @@ await seedDemoData(database.prisma, {
 const separator = '\x1e';
 
 /**
- * Parses a JSON response in which placeholders replace the identifiers and times, because these differ in every test
- * run.
+ * Parses a JSON response. The identifiers and times in a response differ in every test run, so the function first
+ * replaces the identifiers and times by placeholders.
  */
 const comparable = (answer: string): unknown =>
   JSON.parse(

@@ -70,8 +70,8 @@ async function shown(key: string, id: string) {
 const wayNames = Object.keys(ways) as (keyof typeof ways)[];
 
 /**
- * Company settings that the gateway must return unchanged. The test sends no settings with a dollar sign as a GraphQL
- * literal, because a name in a GraphQL literal cannot contain a dollar sign.
+ * Company settings that the gateway must return unchanged. A name in a GraphQL literal cannot contain a dollar sign.
+ * The tests with GraphQL literals therefore skip settings with a dollar sign.
  */
 const kept = [
   '{"__proto__":{"a":1},"b":2}',
@@ -161,7 +161,10 @@ test('company settings in a GraphQL literal with a variable are stored unchanged
   }
 });
 
-/** Sends a mutation with the variables as a JSON text, because `JSON.stringify` cannot write inexact numbers. */
+/**
+ * Sends a mutation. `variables` is a JSON text, because `JSON.stringify` cannot write numbers such as
+ * 12345678901234567890 exactly.
+ */
 async function sendMutation(key: string, query: string, variables: string) {
   const answer = await gateway.app.request('/graphql', {
     method: 'POST',
@@ -187,9 +190,9 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
   'company settings that %s receives as a GraphQL literal with a variable',
   (mutation) => {
     /**
-     * Each row contains the definition of the variable `$n`, the company settings as a GraphQL literal, the value of
-     * the variable, and the stored settings. The tests replace the character `#` by a number. The gateway stores the
-     * company settings only if parsing does not change this number.
+     * Each row contains four texts: the definition of the variable `$n`, a GraphQL literal with company settings, the
+     * value of `$n`, and the settings that the gateway stores. The tests replace the character `#` by a number. If
+     * parsing would change the number, the gateway refuses the company settings.
      */
     const forms: [definition: string, literal: string, value: string | undefined, stored: string][] = [
       ['$n: JSON', '{ account: $n }', '#', '{"account":#}'],
@@ -208,8 +211,8 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     );
 
     /**
-     * Sends a mutation three times, because the gateway parses a GraphQL document only when it receives the document
-     * for the first time.
+     * Sends a mutation three times. For the first request, the gateway parses the GraphQL document. For later requests
+     * with the same document, the gateway skips the parsing.
      */
     async function sendRepeatedly(definition: string, literal: string, value: string | undefined) {
       const { key, companyId } = await gateway.newTenant();
@@ -227,7 +230,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     }
 
     test.each(cases)(
-      'company settings are refused when a number in them would lose precision: variable %s, settings %s, value %s, stored settings %s, number %s',
+      'company settings are refused when a number in the settings would lose precision (variable %s, settings %s, value %s, stored settings %s, number %s)',
       async (definition, literal, value, _, number) => {
         const insert = (text: string) => text.replace('#', number);
         const { key, companyId, bodies } = await sendRepeatedly(
@@ -269,7 +272,7 @@ test('a GraphQL request may contain a number that would lose precision, as long 
   expect((await shown(key, companyId)).graph).toEqual({ account: 7 });
 });
 
-test('when company settings in a GraphQL literal are refused, the error shows the settings with the value of the variable', async () => {
+test('when the gateway refuses company settings in a GraphQL literal with a variable, the error shows the settings with the value of this variable', async () => {
   const { key, companyId } = await gateway.newTenant();
   const query = mutationsWithLiteral.updateCompany('$n: JSON = -0', '{ a: 1, account: $n }');
   for (const [variables, account] of [

@@ -179,7 +179,7 @@ const cases: Case[] = [
 
 describe('names of invalid fields in errors about GraphQL variables', () => {
   test.each(cases)(
-    'the error names the invalid field $field, and no valid field, for the GraphQL variables $variables',
+    'for the GraphQL variables $variables, the error names the invalid field $field, and names only invalid fields',
     async ({ operation, variables, field, value, errors = [field] }) => {
       const { body } = await gateway.graph(operation, { key, variables });
       const [error] = body.errors;

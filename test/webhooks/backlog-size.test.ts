@@ -29,7 +29,8 @@ const setEnabled = (key: string, id: string, enabled: boolean) =>
 /** Runs an SQL statement that has no parameters. */
 const execute = (text: string) => prisma.$executeRawUnsafe(text);
 
-// Each SQL statement that changes deliveries, also in a cascading delete, leaves a row in "ChangedDeliveries".
+// Creates triggers that add a row to "ChangedDeliveries" for each SQL statement that updates or deletes deliveries. The
+// triggers also count deliveries that are deleted together with their webhook.
 beforeAll(async () => {
   await execute('CREATE TABLE "ChangedDeliveries" (operation text, count int)');
   await execute(`
@@ -93,8 +94,8 @@ const disableOnly = (id: string) =>
   prisma.webhook.update({ where: { id }, data: { disabledAt: new Date() } });
 
 /**
- * Calls `work`. After `work` has updated or deleted `number` full batches of deliveries, the database runs the given
- * SQL statement, which makes the change of another client, or fails.
+ * Calls `work`. After `work` has updated or deleted `number` full batches of deliveries, the database also runs
+ * `statement`. For example, `statement` makes a change that another client could make, or raises an error.
  */
 async function atBatch<Result>(
   [operation, number]: ['UPDATE' | 'DELETE', number],
@@ -169,7 +170,7 @@ describe('webhooks with more deliveries than one SQL statement may change', () =
     expect(records.map(({ action }) => action)).toEqual(['webhook.created', 'webhook.deleted']);
   });
 
-  test('when a client calls recoverWebhook, each SQL statement resends at most 1,000 deliveries, and one audit record contains the total number of resent deliveries', async () => {
+  test('recoverWebhook resends the deliveries with SQL statements of at most 1,000 deliveries, and writes one audit record with the total number', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, { status: 'FAILED' });
     await addDeliveries(webhookId, { count: 700, status: 'PENDING' });
@@ -256,7 +257,8 @@ test('a reader gets no message of a webhook that is disabled while the reader pu
   const { readerKey, webhookId } = await newReaderWith(1);
   const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
   await disableOnly(webhookId);
-  // As in a race, the request for messages reads the webhook in its state from before the webhook was disabled.
+  // The request for messages gets an old copy of the webhook, which is still enabled. The same can happen when two
+  // requests run at the same time.
   const { findFirst } = prisma.webhook;
   prisma.webhook.findFirst = (() => Promise.resolve(webhook)) as never;
   try {

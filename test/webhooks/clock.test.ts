@@ -9,8 +9,9 @@ const { run, newSubscriber, addEntry, received, skipRetryDelay, soon, prisma } =
 
 const minuteMs = 60_000;
 
-// The tests in this file set the clock of the test process back by a minute. An embedded database runs in the test
-// process, so its clock is slow, too, and the tests show only that the gateway sends webhook messages on time.
+// The tests in this file set the clock of the test process back by a minute. An embedded database uses the clock of the
+// test process. With an embedded database, the tests therefore check only that the gateway sends webhook messages on
+// time.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - minuteMs, shouldAdvanceTime: true });
 });
@@ -28,8 +29,8 @@ test('a gateway whose clock is a minute slow does not resend a failing webhook m
       .toBe(attempts);
     const delivery = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
     expect(delivery.nextAttemptAt.getTime()).toBeGreaterThan((await databaseNow(prisma)).getTime());
-    // When the message for a second webhook arrives, the gateway has certainly read the outbox again. The gateway must
-    // not resend the failed message before the time of the next attempt.
+    // The gateway must not resend the failed message before the time of the next attempt. Before the gateway sends a
+    // message to the second webhook, the gateway reads the outbox again.
     const later = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(later.key, later.locationId);
     await received(later.receiver, 1);

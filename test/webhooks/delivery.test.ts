@@ -239,9 +239,9 @@ describe('webhook deliveries', () => {
     receiver.answer = 'nothing';
     await addEntry(key, locationId);
     await received(receiver, 1);
-    // If a change happens while another request disables a webhook, the disabled webhook can keep a pending delivery.
-    // To create a pending delivery of a disabled webhook, the test disables the webhook directly in the database, which
-    // does not cancel the delivery.
+    // A disabled webhook can have a pending delivery if a change happened while another request disabled the webhook.
+    // To create such a delivery, the test disables the webhook directly in the database. The database does not cancel
+    // the delivery.
     await prisma.webhook.update({ where: { id: webhookId }, data: { disabledAt: new Date() } });
     await run(key, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: true }) { id } }', {
       id: webhookId,

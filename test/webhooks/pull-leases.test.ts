@@ -79,7 +79,8 @@ describe('acknowledged webhook messages', () => {
     await acknowledge(readerKey, webhookId, [message!]);
     await run(key, redeliver, { id: message!.id });
     expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
-    // Each acknowledgement adds a delivery attempt without an error to the delivery.
+    // Each acknowledgement of a message adds a delivery attempt to the delivery. The added delivery attempt has no
+    // error.
     await acknowledge(readerKey, webhookId, [message!]);
     const [delivery] = await deliveriesOf(key, webhookId);
     expect(delivery!.attempts.map(({ error }) => error)).toEqual([null, null]);

@@ -42,7 +42,7 @@ describe('the subscription webhookMessagesWaiting', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test("the subscription webhookMessagesWaiting needs the permission RECEIVE_WEBHOOKS, and a pull webhook in the API key's scope", async () => {
+  test("the subscription webhookMessagesWaiting rejects an API key without RECEIVE_WEBHOOKS, a webhook outside the API key's scope, and a push webhook", async () => {
     const { companyId, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     const manager = await gateway.newKey({ companyIds: [companyId], permissions: ['MANAGE_WEBHOOKS'] });
     const foreign = await newReader(['LOCATION_FULL']);
@@ -108,7 +108,7 @@ describe('notices about waiting webhook messages in one gateway process', () => 
     }
   });
 
-  test('subscribers also get a notice about a webhook message when its transaction starts early and commits late', async () => {
+  test('subscribers also get a notice about a webhook message when its transaction commits after the transaction of a newer message', async () => {
     vi.useFakeTimers();
     try {
       const counted = { webhookId: 'a', waiting: 1, newest: new Date('2026-01-01T10:00:02Z') };

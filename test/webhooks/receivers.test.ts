@@ -97,7 +97,7 @@ describe('the example receivers in docs/webhooks.md', () => {
 });
 
 test.runIf(hasPython)(
-  'a message that the documented webhook receiver in Python failed to handle does not count as handled when the message arrives again',
+  'when the documented webhook receiver in Python fails to handle a message, the receiver tries again at the next delivery of the message',
   async () => {
     const [block] = fencedBlocks(page).filter(({ language }) => language === 'python');
     const secret = `whsec_${randomBytes(24).toString('base64')}`;

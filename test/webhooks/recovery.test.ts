@@ -26,7 +26,9 @@ const update =
 const recover =
   'mutation ($id: ID!, $since: DateTime!, $until: DateTime) { recoverWebhook(id: $id, since: $since, until: $until) { deliveries } }';
 
-/** Marks a webhook as if its deliveries had been failing for the given number of days, by the clock of the database. */
+/**
+ * Sets the time of the first failure of a webhook (`failingSince`) to the given number of days before the current time.
+ */
 const failingForDays = (id: string, days: number) =>
   sql.query(
     {
@@ -96,7 +98,7 @@ describe('webhooks with a receiver that fails', () => {
     });
   });
 
-  test("when an operator's webhook is disabled after status 410, the audit record belongs to no company", async () => {
+  test("when the gateway disables an operator's webhook after status 410, the audit record contains no company id", async () => {
     const subscriber = await newSubscriber(['WHITELIST_CREATED'], operator);
     const { key, locationId, companyId, receiver, webhookId } = subscriber;
     receiver.answer = 410;

@@ -124,7 +124,7 @@ describe('IP addresses and URLs of webhook receivers', () => {
     expect(await fault(silent)).toBeUndefined();
   });
 
-  test('when a host has several addresses and no connection succeeds, the error contains the reason of each address', async () => {
+  test('when the gateway cannot connect to any address of a host, the error contains the reason for each address', async () => {
     const target = createWebhookTarget({
       allowPrivate: true,
       lookups: createLookups(resolver(['127.0.0.1', '127.0.0.2'])),

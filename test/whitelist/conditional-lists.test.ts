@@ -230,7 +230,7 @@ describe('conditional requests for a whitelist, with an ETag that may be outdate
   });
 });
 
-test("a whitelist request is refused without the permission READ_WHITELIST or outside the API key's scope, even with a current ETag", async () => {
+test('the gateway refuses a whitelist request with a current ETag when the API key lacks the permission READ_WHITELIST or the location in its scope', async () => {
   const { key, path, companyId } = await newListedTenant();
   const tag = (await read(key, path)).headers.get('ETag');
   const { key: outsider } = await gateway.newTenant();
@@ -247,7 +247,7 @@ test("a whitelist request is refused without the permission READ_WHITELIST or ou
   }
 });
 
-test('a client that reads first whitelistCursor and then the whitelist can read all later changes after this cursor', async () => {
+test('a client can read all whitelist changes after a cursor from whitelistCursor', async () => {
   const { key, locationId, path } = await newListedTenant();
   const { body } = await gateway.graph(
     'query ($locationId: ID!) { whitelistCursor(locationId: $locationId) }',

@@ -94,7 +94,7 @@ describe.each(surfaceNames)('creation of a whitelist entry over %s', (surface) =
     expect(entryOf(answer.body)).toMatchObject({ note });
   });
 
-  test('when an error response shortens an invalid value, the response cuts no character in half', async () => {
+  test('when an error response shortens an invalid value, the shortened value contains only whole characters', async () => {
     const { locationId, key } = await gateway.newTenant();
     const note = `a${'🚗'.repeat(501)}`;
     const answer = await call(gateway, create(locationId, newEntry({ note })), key);
@@ -260,7 +260,7 @@ describe('lists of whitelist entries', () => {
   });
 
   test.each([0, 1, 250, 251, 1250, 1251])(
-    'a REST response with a whole whitelist of %i entries contains the same bytes as all pages of the whitelist together',
+    'a REST response with a whole whitelist of %i entries contains exactly the entries that all pages of the whitelist contain',
     async (count) => {
       const { locationId, key } = await gateway.newTenant();
       const texts = ['"\\/\t\n', 'مرحبا 🚗', '\u2028\u2029</script>', '', null];

@@ -301,7 +301,7 @@ describe('passes (whitelist entries that admit a vehicle a limited number of tim
     expect(await recorded()).toBe(1);
   });
 
-  test('the uses of a deleted pass do not count for a new pass (whitelist entry with `maxEntries`) with the same plate', async () => {
+  test('a new pass (whitelist entry with `maxEntries`) has no uses, even if a deleted pass with the same plate had uses', async () => {
     const { key, locationId, entry, record, reason, recorded, run } = await newPass(1);
     await record({ eventId: '1' });
     const uses = () => prisma.whitelistEntryUse.count({ where: { entryId: entry.id } });
@@ -350,7 +350,7 @@ describe('local time at a location', () => {
     },
   );
 
-  test('a local time is within the permit hours exactly when its minute of the week is in one of the permitted ranges', () => {
+  test('isWithinHours returns true for every permitted minute of the week, and false for all other minutes', () => {
     const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
     const timeOf = (minutes: number) =>
       `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;

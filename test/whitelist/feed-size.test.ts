@@ -13,8 +13,8 @@ const { pms } = openCommandLine(await serve(gateway));
 const entryCount = 20_000;
 const maxPoints = 4;
 /**
- * The number of whitelist entries that one SQL statement inserts. A statement that inserts more entries could take too
- * long on a busy machine.
+ * The number of whitelist entries that one SQL statement inserts. One SQL statement for all 20,000 entries could take
+ * too long on a busy machine.
  */
 const entriesAtOnce = 10_000;
 

@@ -157,8 +157,8 @@ describe('the feed of whitelist changes', () => {
     await removeEntry(key, locationId, id);
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
-    // With one change per page, several pages contain changes of the removed whitelist entry. Each of these pages
-    // reports only the removal of the entry.
+    // With a page size of one change, the changes of the removed whitelist entry are on several pages. Each of these
+    // pages reports only the removal.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });
@@ -246,8 +246,8 @@ const decode = (cursor: string) => feedCursors.decode(cursor) as FeedCursor;
 const unsigned = (cursor: object) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
 /**
- * Returns a feed cursor with a valid signature and a changed position, in which the values in `part` replace the
- * original values.
+ * Returns a feed cursor with a valid signature and a changed position. The values in `part` replace values of the
+ * original position.
  */
 async function cursorWith(locationId: string, key: string, part: object) {
   const decoded = decode((await readPage(key, locationId)).cursor);
@@ -257,7 +257,7 @@ async function cursorWith(locationId: string, key: string, part: object) {
 describe('feed cursors without a valid signature of the gateway', () => {
   test.each([
     [
-      'another content under its signature',
+      'changed content and the original signature',
       (cursor: string) => {
         const [content, signature] = cursor.split('.');
         const decoded = JSON.parse(Buffer.from(content!, 'base64url').toString());
@@ -270,8 +270,8 @@ describe('feed cursors without a valid signature of the gateway', () => {
       'a signature with another last character',
       (cursor: string) => {
         const last = cursor.at(-1)!;
-        // The last base64 character of a feed cursor has six bits, and the signature ends after four bits. The test
-        // changes only the two bits after the end of the signature.
+        // The last base64 character of a feed cursor encodes four bits of the signature and two unused bits. The test
+        // changes only the unused bits.
         return cursor.slice(0, -1) + String.fromCharCode(last.charCodeAt(0) + 1);
       },
     ],
@@ -368,7 +368,7 @@ describe('feed cursors from which the feed cannot continue', () => {
     });
   });
 
-  test('the whitelist feed starts with the whole whitelist again when an earlier release created the cursor between two pages', async () => {
+  test('with an unsigned cursor for a second page of changes, the whitelist feed starts with the whole whitelist again', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const { cursor } = await readPage(key, locationId);
@@ -403,7 +403,7 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
 
       /**
        * Changes whitelist entries in transactions, and rolls back about a tenth of the transactions. Each transaction
-       * stays open for up to 60 ms, so that concurrent transactions end in any order.
+       * stays open for a random time of up to 60 ms, so concurrent transactions end in a random order.
        */
       async function write(): Promise<void> {
         const client = new pg.Client({ connectionString: gateway.config.databaseUrl! });

@@ -121,7 +121,7 @@ describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entri
   );
 
   test.each(combinations.map((chosen) => [Object.keys(chosen).join(', ') || 'nothing', chosen] as const))(
-    'the SQL queries that read or count the entries of a whitelist use an index with the filters: %s',
+    'the SQL queries for the entries of a filtered whitelist and for their number use an index (filters: %s)',
     async (_, chosen) => {
       const [locationId] = locationIds;
       for (const descending of [false, true]) {

@@ -63,7 +63,7 @@ test('one SQL statement adds the whitelist entries of several clients, and each 
   expect(records).toHaveLength(2);
 });
 
-test('concurrent changes of one whitelist entry run in their order, and the version of the entry counts each change', async () => {
+test('concurrent changes of one whitelist entry run in the order of the calls, and each successful change increases the version by one', async () => {
   const { companyId, locationId } = await gateway.newTenant();
   const author = await authorOf(companyId);
   const { create, update, statements } = recordedWrites();
@@ -95,7 +95,7 @@ test('concurrent changes of one whitelist entry run in their order, and the vers
   });
 });
 
-test('when several updates run together, an update with the plate of another entry fails alone', async () => {
+test('when several whitelist updates run together, an update with a duplicate plate does not affect the other updates', async () => {
   const { companyId, locationId } = await gateway.newTenant();
   const author = await authorOf(companyId);
   const { create, update, remove } = recordedWrites();
@@ -119,7 +119,7 @@ test('when several updates run together, an update with the plate of another ent
 describe.runIf(testServerUrl)('writes of several clients on PostgreSQL', () => {
   const locks = locksOf(gateway);
 
-  test('a client whose plate another transaction is writing does not delay the clients whose entries are written together', async () => {
+  test('a client that waits for a locked plate does not delay the other clients whose entries are written in the same SQL statement', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const author = await authorOf(companyId);
     const { create, statements } = recordedWrites();
@@ -134,7 +134,7 @@ describe.runIf(testServerUrl)('writes of several clients on PostgreSQL', () => {
     expect(codesOf(await Promise.allSettled([waiting]))).toEqual(['DUPLICATE_VEHICLE']);
   });
 
-  test('changes of a locked whitelist entry do not delay the changes of other entries, even when both entries are changed twice', async () => {
+  test('two waiting changes of a locked whitelist entry do not delay two changes of another whitelist entry', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const author = await authorOf(companyId);
     const { create, update } = recordedWrites();

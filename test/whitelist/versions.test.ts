@@ -148,7 +148,7 @@ describe('versions of locations and whitelist entries', () => {
     expect(renamed.body.data.version).toBe(2);
   });
 
-  test('a change with the correct version is still refused when the slug (CONFLICT) or the plate (DUPLICATE_VEHICLE) already exists', async () => {
+  test('even with the correct version, a change to an existing slug (CONFLICT) or an existing plate (DUPLICATE_VEHICLE) is refused', async () => {
     const { key, path, companyId, id } = await newWhitelist();
     const slug = newSlug();
     await gateway.newLocation(companyId, { slug });

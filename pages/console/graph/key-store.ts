@@ -14,8 +14,8 @@ export const storedKey = (): string =>
   tabStorage.getItem(sessionKeyName) ?? deviceStorage.getItem(rememberedKeyName) ?? '';
 
 /**
- * Stores an API key for this browser tab, and also on this device if `remember` is true. If `remember` is false and
- * this device remembers a different API key, the device keeps the different API key.
+ * Stores an API key for this browser tab. If `remember` is true, the function also stores the API key on this device.
+ * If `remember` is false, this device forgets the API key, but keeps any other API key.
  */
 export function storeKey(key: string, remember: boolean): void {
   tabStorage.setItem(sessionKeyName, key);
@@ -24,8 +24,8 @@ export function storeKey(key: string, remember: boolean): void {
 }
 
 /**
- * Deletes the API key that is stored for this tab. If this device remembers a different API key, the device keeps the
- * different API key.
+ * Deletes the API key that is stored for this tab. This device also forgets the given API key, but keeps any other API
+ * key.
  */
 export function forgetKey(key: string): void {
   tabStorage.removeItem(sessionKeyName);

@@ -5,12 +5,12 @@ import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
 /**
- * The state of the live updates: `live` while a stream is open, `undefined` before the first stream is open, and the
- * time of the loss (in milliseconds since 1970) after the stream is lost.
+ * The state of the live updates: `undefined` before the first stream is open, and `live` while a stream is open. When
+ * the live updates stop, the state becomes the time of the stop, in milliseconds since 1970.
  */
 export type LiveState = 'live' | number | undefined;
 
-/** The state of the live updates of a client, in the form that the React hook `useSyncExternalStore` needs. */
+/** The two functions with which the React hook `useSyncExternalStore` follows the state of a client's live updates. */
 export interface LiveConnection {
   state(): LiveState;
   /** Calls the listener after each change of the state. Returns a function that removes the listener. */
@@ -84,8 +84,8 @@ export function createLive(currentKey: () => string) {
     for (const listener of listeners) listener();
   }
   /**
-   * Records the time at which the live updates stopped. A failed attempt to subscribe again does not change the
-   * recorded time.
+   * Records the time at which the live updates stopped. If an attempt to subscribe again fails, the recorded time of
+   * the stop stays unchanged.
    */
   function lose() {
     if (typeof state !== 'number') change(Date.now());

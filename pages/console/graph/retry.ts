@@ -22,8 +22,8 @@ export function retryDelayMs(attempt: number): number {
 }
 
 /**
- * Returns how long a client must wait after a response that reports an exceeded rate limit, in milliseconds: at least
- * the time in the header `Retry-After`.
+ * Returns how long a client must wait after a response that reports an exceeded rate limit, in milliseconds. The client
+ * waits at least for the time in the header `Retry-After`.
  */
 export function rateLimitDelayMs(attempt: number, response: Response | undefined): number {
   const seconds = Number(response?.headers.get('Retry-After')) || defaultRetryAfterSeconds;

@@ -1,7 +1,6 @@
 /**
- * The maximum time between two chunks of bytes in an event stream, in milliseconds. After 40 seconds without bytes, the
- * console treats the stream as lost. The gateway sends a comment into each open stream every 12 seconds, so 40 seconds
- * without bytes mean that three comments in a row are missing.
+ * The maximum time between two chunks of bytes in an event stream, in milliseconds. The gateway sends a comment into
+ * each open stream every 12 seconds. When three comments in a row are missing, the console treats the stream as lost.
  */
 export const maxSilenceMs = 40_000;
 
@@ -9,9 +8,9 @@ export const maxSilenceMs = 40_000;
 const checkPauseMs = 5_000;
 
 /**
- * Sends a request like `fetch`, but reading the response body fails when no bytes arrive for longer than
- * `maxSilenceMs`, for example because the server lost its power or the device was asleep. `fetch` itself would not
- * notice that the connection is lost.
+ * Sends a request as `fetch` does, but detects a lost connection while the caller reads the response body. If no bytes
+ * arrive for longer than `maxSilenceMs`, reading the body fails. For example, a connection is lost when the server
+ * loses its power, or when the device sleeps. `fetch` itself does not detect a lost connection.
  */
 export async function fetchUntilSilent(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);

@@ -18,30 +18,30 @@ export interface KnownLocation {
 export interface FoundLocations {
   /** The locations, or `undefined` while they are loading. */
   locations: KnownLocation[] | undefined;
-  /** True if `locations` does not contain all locations that match the search. */
+  /** `hasMore` is true if the search matches more locations than `locations` contains. */
   hasMore: boolean;
   /**
-   * The state of the query that reads the locations, or `undefined` if the API key may read neither locations nor
-   * statuses.
+   * The state of the query that reads the locations. If the locations come from the scope of the API key, there is no
+   * query, and `view` is `undefined`.
    */
   view: View<unknown> | undefined;
 }
 
 /**
- * Returns from where the console reads the locations, depending on the permissions of the API key: from the list of
- * locations (`names`), from the statuses of the locations (`statuses`), or from the location ids in the scope of the
- * API key (`key`).
+ * Returns the source of the locations, which depends on the permissions of the API key. `names` means the list of
+ * locations, and `statuses` means the statuses of the locations. `key` means the location ids in the scope of the API
+ * key.
  */
 const sourceOf = ({ may }: ConsoleKey) =>
   may('READ_LOCATIONS') ? 'names' : may('READ_STATUS') ? 'statuses' : 'key';
 
 /**
- * Finds at most `first` locations whose name contains a text. If the API key lacks the permission READ_LOCATIONS, the
- * console cannot use the location search of the GraphQL API, so it searches the location names in the statuses of the
- * locations. If the API key may not read statuses either, the console searches the location ids in the scope of the
- * key.
+ * Finds at most `first` locations whose name contains a text. The location search of the GraphQL API needs the
+ * permission READ_LOCATIONS. With only the permission READ_STATUS, the console searches the location names in the
+ * statuses. If the API key has neither of these permissions, the console searches the location ids in the scope of the
+ * API key.
  *
- * @param options.pause while true, the hook does not search for locations
+ * @param options.pause while `pause` is true, the hook does not search for locations
  */
 export function useFoundLocations(
   search: string,

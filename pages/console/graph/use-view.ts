@@ -3,7 +3,7 @@ import { type AnyVariables, createRequest, type TypedDocumentNode, useQuery } fr
 import { useKey } from './key-context.tsx';
 import { type Failure, failureOf } from './failure.ts';
 
-/** The state of a query that a view shows. */
+/** The data and the state of a query, which the hook `useView` returns to a view. */
 export interface View<Data> {
   /**
    * The data from the last successful request, which the view keeps while a new request is running, and also if the new
@@ -29,10 +29,10 @@ export interface ShownOperation {
  * After a network failure, the query runs again after a pause, or as soon as the device reports that it is online. The
  * pause before a retry becomes longer with each failed attempt.
  *
- * @param options.pause if true, the hook sends no query
- * @param options.onlyCurrent if true, the hook returns only the data and the failure for the current variables. If
- *   `onlyCurrent` is false, the hook returns the data for the previous variables until the response for the current
- *   variables arrives, so that a list does not disappear while its next page is loading.
+ * @param options.pause whether the hook pauses, and sends no query
+ * @param options.onlyCurrent whether the hook returns data and failures only for the current variables. If
+ *   `onlyCurrent` is false, the hook returns the data for the previous variables while the response is loading. For
+ *   example, a page of a list stays visible while the next page of the list is loading.
  */
 export function useView<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,

@@ -5,8 +5,8 @@ import { Badge } from './controls.tsx';
 import { Time } from './time.tsx';
 
 /**
- * Shows whether the values of a view are live. After the connection is lost, the label shows the time since which the
- * values may be out of date.
+ * Shows the label "Live" while the gateway sends each change of the values in a view immediately. After the connection
+ * is lost, the label shows the time since which the values may be out of date.
  *
  * @param props.zone the time zone of the location that the view shows, if the view shows only one location
  */

@@ -7,7 +7,10 @@ import { Button, Field } from './controls.tsx';
 import { LocationSearch } from './location-search.tsx';
 import { FailureNotice } from './view-state.tsx';
 
-/** A form in which a user whose API key may not list locations opens a location by its id. */
+/**
+ * A form in which the user enters the id of a location. The console shows the form if the user's API key may not list
+ * locations.
+ */
 function LocationById({ view }: { view: ViewName }) {
   const [typed, setTyped] = useState('');
   return (

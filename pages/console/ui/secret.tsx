@@ -7,8 +7,9 @@ import { Panel } from './panel.tsx';
 
 /**
  * A dialog with a form that creates a secret. When the gateway has created the secret, the dialog shows the secret with
- * a copy button instead of the form. The gateway returns each secret only once, so after the user has sent the form,
- * only a button closes the dialog until the user has copied the secret.
+ * a copy button instead of the form. The gateway returns each secret only once, so the user must not close the dialog
+ * by mistake before copying the secret. After the user has sent the form, only a button closes the dialog. When the
+ * user has copied the secret, the key Escape or a click beside the dialog also closes the dialog.
  *
  * @param props.secret the new secret, or `undefined` before the gateway has created it
  * @param props.isCreating whether the gateway is creating the secret

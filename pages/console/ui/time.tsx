@@ -71,7 +71,8 @@ export function timeText(at: string | number | Date, zone: string, parts: TimePa
 
 /**
  * Shows a time in the time zone that the user has chosen: the time zone of the location or of this device. A tooltip
- * shows the time in the time zone that the user has not chosen, or in UTC if the time does not belong to a location.
+ * shows the time in the other time zone of the two (location or device). If the time does not belong to a location, the
+ * tooltip shows the time in UTC.
  */
 export function Time({
   at,
@@ -108,8 +109,8 @@ export function localOf(instant: string | null | undefined): string {
 
 /**
  * Converts the value of a `datetime-local` field to an instant in UTC. If the user has not edited the field, the
- * function returns the original instant, because the value of the field has no seconds, and is ambiguous in the hour
- * when clocks are set back.
+ * function returns the original instant. A conversion of the unchanged value could change the instant: the value has no
+ * seconds, and is ambiguous in the hour when clocks are set back.
  */
 export const editedInstant = (text: string, original: string | null | undefined): string | null =>
   (text === localOf(original) ? original : instantOf(text)) ?? null;

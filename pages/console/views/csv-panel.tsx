@@ -99,8 +99,8 @@ function Export({ locationId }: { locationId: string }) {
 }
 
 /**
- * A dialog that imports a whitelist from a CSV file. Before the import, a dry run shows how many whitelist entries
- * would change and which rows would be rejected. The dialog can also export the whitelist as a CSV file.
+ * A dialog that imports a whitelist from a CSV file, and exports a whitelist as a CSV file. Before the import, a dry
+ * run shows how many whitelist entries would change and which rows would be rejected.
  */
 export function CsvPanel(props: {
   locationId: string;

@@ -43,7 +43,8 @@ function Attempts({ delivery }: { delivery: DeliveryFieldsFragment }) {
  * A table of the deliveries of a webhook, with the attempts of each delivery. Each delivery has a button that sends the
  * message again.
  *
- * @param props.bodyOf maps the id of a delivery to its message body; `undefined` if no bodies have been requested
+ * @param props.bodyOf a map from the id of each delivery to the message body. `bodyOf` is undefined if no bodies have
+ *   been requested
  */
 export function DeliveryTable(props: {
   deliveries: readonly DeliveryFieldsFragment[];

@@ -78,7 +78,8 @@ function Activity({ id, zone, changes }: { id: string; zone: string | undefined;
 }
 
 /**
- * The view of a location. The view shows the current and past occupancy, the vehicles inside, and the latest events.
+ * The view of a location in the console. The view shows the current and past occupancy, the vehicles inside, and the
+ * latest events.
  */
 export function LocationView({ id }: { id: string }) {
   const { may } = useKey();

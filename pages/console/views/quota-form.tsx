@@ -16,8 +16,8 @@ const { whitelist: words } = texts;
 /**
  * A form for the quota of a reference, for example of a flat or a tenant. The form also shows how many vehicles of the
  * reference are inside the location. The form is shown only after it has received the stored quota. The GraphQL
- * mutation always sets all fields of a quota. Therefore, before the form saves the fields that the user edited, it
- * reads the stored values of the fields that the user did not edit.
+ * mutation always sets all fields of a quota. When the user saves the form, the form first reads the stored quota. For
+ * each field that the user left unchanged, the mutation sends the stored value.
  */
 export function QuotaForm(props: {
   locationId: string;
@@ -40,7 +40,8 @@ export function QuotaForm(props: {
     const { data: newest } = await client
       .query(QuotaOfDocument, { locationId, referenceId }, { requestPolicy: 'network-only' })
       .toPromise();
-    // If this query fails, the form shows the error, because `view` has the same query and receives the error, too.
+    // If this query fails, `ViewState` shows the error: `view` contains the result of the same query, including the
+    // error.
     if (newest?.quotas) {
       const [stored] = newest.quotas.nodes;
       const text = inside ?? stored?.inside.toString() ?? '';

@@ -17,7 +17,7 @@ export interface Site extends Pick<LocationFieldsFragment, 'id' | 'name' | 'addr
 /** The occupancy of a location at several times in the last 24 hours. */
 export type ShortHistory = readonly { at: string; occupied: number }[];
 
-/** A location counts as nearly full when at least this share of its capacity (90 %) is occupied. */
+/** A location counts as nearly full when 90 % or more of its capacity is occupied. */
 const nearlyFullShare = 0.9;
 
 const isNearlyFull = ({ state, capacity, occupied }: StatusFieldsFragment) =>

@@ -33,15 +33,16 @@ export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
   /**
-   * Removes the results, and stops a running import or dry run. Returns a function that returns `true` until the next
-   * call of `reset`, or until the dialog closes.
+   * Removes the results, and stops a running import or dry run. The returned function returns `false` after the next
+   * call of `reset` or after the dialog has closed, and `true` before.
    */
   reset(): () => boolean;
   /**
-   * Sends the rows. The promise resolves with true if all requests succeeded and their results were not removed.
+   * Sends the rows. The promise resolves with true if all requests succeed before `reset` is called or the dialog
+   * closes.
    *
-   * @param stopped the progress of a stopped import; the import continues with the first row that no successful request
-   *   contained
+   * @param stopped the progress of an earlier import that stopped; the new import skips the rows that the earlier
+   *   import has sent successfully
    */
   run(
     entries: readonly WhitelistEntryInput[],
@@ -55,7 +56,10 @@ export function useImport(locationId: string): {
   const resets = useRef(0);
   useEffect(() => () => void (resets.current += 1), []);
 
-  /** Returns a function that returns true until the results are removed or the dialog closes. */
+  /**
+   * Returns a function that checks whether the current results are still valid. The results are valid until `reset` is
+   * called or the dialog closes.
+   */
   function currentCheck() {
     const before = resets.current;
     return () => resets.current === before;

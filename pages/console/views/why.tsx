@@ -111,7 +111,7 @@ interface Asked {
 
 /**
  * The console's view in which the user enters a plate or a camera text, and sees the gate decision for this vehicle
- * with the reasons. The decision disappears as soon as the user changes the form.
+ * with the reasons. The gate decision disappears as soon as the user changes an input of the form, such as the plate.
  */
 export function WhyView({ locationId }: { locationId: string | undefined }) {
   const [by, setBy] = useState<Asked['by']>('text');

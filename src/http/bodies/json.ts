@@ -11,10 +11,10 @@ const maxJsonValues = 150_000;
 const maxJsonDepth = 40;
 
 /**
- * The maximum number of wide fields in one JSON text. A field is wide when at least `maxNarrowFields` fields of its
- * object come before it. The number of wide fields is limited, because parsing an object with many fields takes much
- * time and memory for each field. Clients need few wide fields: in the API, only JSON values with arbitrary content,
- * such as `settings`, can have wide fields, and these values have at most 16 KiB.
+ * The maximum number of wide fields in one JSON text. A field is wide if the same object has more than
+ * `maxNarrowFields` earlier fields. The number of wide fields is limited, because parsing an object with many fields
+ * takes much time and memory for each field. In the API, only JSON values with arbitrary content, such as `settings`,
+ * can have wide fields. Such values have at most 16 KiB, so clients need few wide fields.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
@@ -80,7 +80,7 @@ export function createUtf8Decoder(): (part?: Uint8Array) => string {
 }
 
 /**
- * Decodes the bytes of a whole text, as `createUtf8Decoder` does for a text in parts.
+ * Decodes the bytes of a complete text. For a text that arrives in parts, the caller must use `createUtf8Decoder`.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` for bytes that are not UTF-8
  */
@@ -93,8 +93,8 @@ export function decodeUtf8(bytes: ArrayBuffer): string {
 }
 
 /**
- * The decoder for texts that have arrived completely. A text that arrives in parts needs a decoder of its own, because
- * this decoder keeps an incomplete character until the next part arrives.
+ * The decoder for complete texts. A text that arrives in parts needs a separate decoder, which stores an incomplete
+ * character until the next part arrives.
  */
 const wholeTexts = new TextDecoder('utf-8', { fatal: true });
 
@@ -114,8 +114,8 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 }
 
 /**
- * Whether the structure of a stored JSON text is within the limits for JSON texts from clients, so that the process can
- * parse the text quickly.
+ * Whether the process can parse a stored JSON text quickly. The function applies the same limits as for JSON texts from
+ * clients.
  */
 export const isBoundedJson = (text: string): boolean => createStructureCheck()(text) === undefined;
 
@@ -130,13 +130,11 @@ export function createStructureCheck(): (part: string) => string | undefined {
   let values = 1;
   let depth = 0;
   let wideFields = 0;
-  /**
-   * One number for each nesting level: how many fields the current object has so far, or -1 for an array.
-   */
+  /** For each nesting level, how many fields the current object has so far. The number -1 stands for an array. */
   const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
   /**
-   * The number of characters that the current JSON string has so far, including the opening quote, or 0 outside of
-   * strings.
+   * How many characters of the current JSON string the check has read, including the opening quote. The number is 0
+   * when the check is not inside a string.
    */
   let openCharacters = 0;
   /** Whether a backslash escapes the next character of the current string. */

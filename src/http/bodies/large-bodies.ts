@@ -30,8 +30,8 @@ const largeBodyTimeoutMs = 30_000;
 
 /**
  * Reads and parses the JSON body of a request, and answers the request. A request with a small body is answered
- * immediately. A request with a larger body waits for a slot. Other requests can run between the steps in which the
- * process checks and parses the larger body.
+ * immediately. A request with a medium or large body waits for a slot. The process checks and parses a medium or large
+ * body in steps, and other requests can run between two steps.
  *
  * @param keyId the id of the request's API key. All requests of one API key together occupy at most one slot for large
  *   bodies, and at most one slot for medium bodies
@@ -68,8 +68,8 @@ export function createBodyAnswerer(): BodyAnswerer {
 }
 
 /**
- * Checks and then parses a JSON text, as `parseJson` does, but yields to the event loop before the check, between the
- * check and the parsing, and after the parsing.
+ * Checks and parses a JSON text, like `parseJson`. The function yields to the event loop before and after each of these
+ * two steps.
  */
 async function parseYielding(text: string, { isBounded = false } = {}): Promise<unknown> {
   await yieldToEventLoop();
@@ -94,9 +94,9 @@ export function createJsonParser(): (text: string, keyId: string) => unknown {
 }
 
 /**
- * Reads the JSON text of a request body, and checks the structure of the text while it arrives. The process can work on
- * other requests while it waits for the next part of the text. `boundedText` stops reading as soon as the JSON text
- * exceeds a limit.
+ * Reads the JSON text of a request body, and checks the structure of the text while it arrives. While the function
+ * waits for the next part of the JSON text, the process can work on other requests. The function stops reading as soon
+ * as the JSON text exceeds a limit.
  */
 async function boundedText({ body }: Request): Promise<string> {
   if (!body) return '';

@@ -23,7 +23,7 @@ const exposedHeaders = [
 
 /**
  * Creates the error for a refused preflight request. Developers can read the error in the network tab of the browser.
- * In contrast to the error message of the browser, the error names the setting that must be changed.
+ * The error names the setting that must be changed. The error message of the browser does not name this setting.
  */
 function refusedPreflight(origin: string): ServiceError {
   const message =

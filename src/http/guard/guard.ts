@@ -46,14 +46,15 @@ export interface Guards {
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
   /**
    * Creates a check that the HTTP server runs for each request, before the app gets the request. If the process already
-   * knows that it must refuse a request, the check sends the same refusal that the guard would send, but with less work
-   * (known-refusals.ts).
+   * knows that the request must be refused, the check sends the refusal with little work (known-refusals.ts). The guard
+   * would send the same refusal.
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
 }
 
 /**
- * Creates the guards of one process. All guards of a process together count the requests of unauthenticated clients.
+ * Creates the guards of one process. All guards of a process share the same counters for requests of unauthenticated
+ * clients.
  */
 export function createGuards(dependencies: GuardDependencies): Guards {
   const { services, limiter, log, trustProxy } = dependencies;
@@ -88,16 +89,16 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
       // A secret that another process has issued can be unknown to this process. If other clients with the same address
-      // have exhausted the rate limit of the address, this process refuses the unknown secret. Within 5 s after it has
-      // refused an unknown secret, this process reads the hashes of the newest secrets from the database.
+      // have exhausted the rate limit of the address, this process refuses the unknown secret. After this process has
+      // refused an unknown secret, this process reads the hashes of the newest secrets from the database within 5 s.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;
     });
   }
 
   /**
-   * Waits until a request of an API key may start. If the gateway refuses the request instead, the response still
-   * contains the rate limit headers of the API key.
+   * Waits until a request of an API key may start. If the gateway refuses the request, the response still contains the
+   * rate limit headers of the API key.
    */
   async function waitForSlot(
     begun: Promise<EndRequest>,
@@ -158,9 +159,9 @@ export function createGuards(dependencies: GuardDependencies): Guards {
             holdBytes: (change) => void (state.heldBytes += change),
             requestId: state.requestId,
             log,
-            // REST sets the members `takeWholeList` and `defersLargeValues` in a copy of the context. The original
-            // context already contains both members, because V8 needs microseconds to add a new member to a copied
-            // object.
+            // The REST code copies the context, and sets the members `takeWholeList` and `defersLargeValues` of the
+            // copy. V8 needs microseconds to add a new member to a copied object. The original context therefore
+            // already contains `takeWholeList` and `defersLargeValues`.
             takeWholeList: undefined,
             defersLargeValues: undefined,
           };

@@ -13,9 +13,9 @@ import { type RequestState, type Surface, unknownOperation } from '../request-st
 import { type Answer, bodyOf, jsonHeaders, surfaceHeaders } from '../responses/response.ts';
 import { addressSubject } from './unauthenticated-clients.ts';
 
-// Refusing a request must cost less than answering it, so that a flood of requests does not block the process. If the
-// process already knows that it must refuse a request (for example because of the rate limit), the process refuses the
-// request early: before the process matches a route or creates a `Request` or `Headers` object.
+// Refusing a request must cost less than answering it, so that a flood of requests does not block the process. The
+// process may already know that it must refuse a request, for example because of the rate limit. The process then
+// refuses the request before it matches a route, and before it creates a `Request` or `Headers` object.
 
 /** The API of a request (REST or GraphQL), with the function that converts an error to a response of this API. */
 export interface RefusingSurface {
@@ -23,13 +23,16 @@ export interface RefusingSurface {
   render: (error: unknown, source: ErrorSource) => Answer;
 }
 
-/** Refuses a request if the refusal is certain without a database query. Returns whether the request was refused. */
+/**
+ * Refuses a request if the process already knows a reason for the refusal, without a database query. Returns whether
+ * the request was refused.
+ */
 export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /**
- * Creates the function that refuses requests without reading the database. The created function refuses a request whose
- * secret is known to be invalid, or whose rate limit is exhausted. The response is identical to the response that the
- * request guard of REST or GraphQL would send.
+ * Creates the function that refuses requests without reading the database. The returned function refuses a request if
+ * the secret is known to be invalid, or if the rate limit is exhausted. The response is identical to the response that
+ * the request guard of REST or GraphQL would send.
  *
  * @param options.surfaceOf a function that returns the API of a request (REST or GraphQL), with the function that
  *   renders errors for this API. Returns undefined when the request needs no API key

@@ -14,8 +14,9 @@ export interface RequestLimits {
    */
   maxUnreadBytesPerKey: number;
   /**
-   * The maximum number of response bytes that the clients of this process have not read yet. While the clients have
-   * more than `maxUnreadBytes` unread bytes, the process closes connections of the API key with the most unread bytes.
+   * The maximum number of response bytes that the clients of this process have not read yet. If the clients have more
+   * than `maxUnreadBytes` unread bytes, the process closes connections. The process first finds the API key with the
+   * most unread bytes, and closes connections of this API key.
    */
   maxUnreadBytes: number;
   /** The time between two counts of the unread response bytes, in milliseconds. */
@@ -37,11 +38,11 @@ export interface RequestsInProgress {
    * runs first.
    *
    * @param answer the response object of Node; `undefined` for a request from within the process
-   * @param heldBytes a function that returns how many bytes of the response wait in memory, without the bytes in the
-   *   buffers of the connection
+   * @param heldBytes a function that returns how many bytes of the response wait in memory. The number does not include
+   *   the bytes in the buffers of the connection
    * @returns a function that the caller must call once, when the handler of the request has ended
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, as a rejected promise, when too many requests of the API key are
-   *   waiting
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many requests of the API key are waiting. `begin` returns the
+   *   error as a rejected promise
    */
   begin(
     keyId: string,
@@ -54,8 +55,8 @@ export interface RequestsInProgress {
  * Reports that the handler of a request has ended. A request counts as running until its handler ends, even if the
  * client has disconnected, because the handler still uses the process and the database.
  *
- * @param whenSent true if the request counts as running until its response is written or its connection is closed;
- *   false if the request no longer counts as running
+ * @param whenSent If true, the request counts as running until its response is written or its connection is closed. If
+ *   false, the request stops counting as running at once
  */
 export type EndRequest = (whenSent: boolean) => void;
 

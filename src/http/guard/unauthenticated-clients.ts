@@ -26,13 +26,13 @@ export const addressSubject = (address: string): RateLimitSubject => ({
 /** Limits and counts the requests without a valid API key. */
 export interface UnauthenticatedClients {
   /**
-   * Looks up the API key of a secret that this process does not know. For each running look-up, a client address must
-   * have one rate limit point left, because the secret may be invalid. The look-up itself costs no points: the caller
-   * of `lookUp` subtracts one point only if the secret is invalid. Several concurrent requests with the same secret
-   * count as only one look-up.
+   * Looks up the API key of a secret that this process does not know. The number of running look-ups of a client
+   * address must not exceed its remaining rate limit points, because every secret may be invalid. The look-up itself
+   * costs no points: the caller of `lookUp` subtracts one point only if the secret is invalid. Several concurrent
+   * requests with the same secret count as only one look-up.
    *
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, without a look-up of the secret, when the client address has too few
-   *   rate limit points left
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when the client address has too few rate limit points left. `lookUp`
+   *   then does not look up the secret
    */
   lookUp<Found>(
     state: RequestState,
@@ -40,9 +40,10 @@ export interface UnauthenticatedClients {
     run: () => Found | Promise<Found>,
   ): Promise<Found>;
   /**
-   * Counts a refused request without a valid API key. Once a minute, the gateway logs the number of refused requests. A
-   * refused request without a valid API key has no usage record, and a request that exceeds the rate limit of its
-   * address has no log line of its own, because a client could fill the disk with these records and lines.
+   * Counts a refused request without a valid API key. Once a minute, the gateway logs the number of refused requests.
+   * The gateway writes no usage record for a refused request without a valid API key. When a client address exceeds its
+   * rate limit, the gateway also writes no log line for each request. Otherwise, a client could fill the disk with
+   * usage records and log lines.
    */
   countRefusal(code: ErrorCode): void;
 }
@@ -64,8 +65,8 @@ export function createUnauthenticatedClients({
   let summary: NodeJS.Timeout | undefined;
 
   /**
-   * Changes the number of requests that wait for the look-up of a secret. Returns how many different secrets of the
-   * client the gateway is looking up.
+   * Adds `change` to the number of requests that wait for the look-up of a secret. Returns how many different secrets
+   * of the client the gateway is looking up.
    */
   function changeLookUps(client: string, secret: string | undefined, change: 1 | -1): number {
     const secrets = lookUps.get(client) ?? new Map<string | undefined, number>();

@@ -23,8 +23,8 @@ export interface ConnectionLimits extends UnreadBodyLimits {
   /**
    * The maximum time for which a connection may be silent (transfer no data) while the server answers a request. After
    * `silentTimeoutMs`, the server closes the connection, so that a stalled client does not keep its response in memory.
-   * `silentTimeoutMs` must be longer than `requestTimeoutMs` plus `checkIntervalMs`, so that the client of an
-   * incomplete request gets status 408.
+   * `silentTimeoutMs` must be longer than `requestTimeoutMs` plus `checkIntervalMs`. Otherwise, the server would close
+   * the connection of an incomplete request before the client got status 408.
    */
   silentTimeoutMs: number;
   /** The interval at which Node checks whether requests have exceeded `headersTimeoutMs` or `requestTimeoutMs`. */
@@ -65,8 +65,8 @@ export const connectionLimits: ConnectionLimits = {
 /** The open connections of an HTTP server. */
 export interface Connections {
   /**
-   * Whether the server has begun to write a response to a connection. While the server writes a response, no other code
-   * may write to this connection.
+   * Whether the server has begun to write a response to a connection. While the server writes a response to a
+   * connection, no other code may write to the connection.
    */
   isAnswering(socket: unknown): boolean;
   /**
@@ -118,9 +118,8 @@ export function trackConnections(
     if (draining) response.shouldKeepAlive = false;
     response.once('close', () => {
       answers?.delete(response);
-      // A server that is stopping closes each connection after the last response on it. If the headers of the last
-      // response were sent before the server began to stop, the response does not announce that the connection will
-      // close.
+      // A server that is stopping closes each connection after the last response on the connection. The last response
+      // has no header `Connection: close` if the server sent the headers before the server began to stop.
       if (closesIdle && answers?.size === 0) socket.destroySoon();
     });
   });
@@ -141,8 +140,8 @@ export function trackConnections(
         for (const socket of answersOf.keys()) socket.destroy();
       }, limits.drainTimeoutMs);
       return new Promise((resolve) => {
-        // The server is closed with the method `close` of node:net, because the method `close` of node:http would also
-        // end connections with a response that is written but not sent yet.
+        // The gateway closes the server with the method `close` of node:net. The method `close` of node:http would also
+        // end connections on which a written response has not been sent yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(idle);
           clearTimeout(late);

@@ -7,7 +7,10 @@ import type { RefuseKnown } from '../guard/known-refusals.ts';
 import { answerEarly, earlyResponse, type RefusalBody, refuseSeveralHosts } from './early-answers.ts';
 import { createUnreadBodies } from './unread-bodies.ts';
 
-/** Maps the host names that stand for all addresses of the machine to addresses that a browser can open. */
+/**
+ * With the host `0.0.0.0` or `::`, a server listens on all addresses of the machine. For each of these two hosts, the
+ * map contains an address that a browser can open.
+ */
 const reachableHost: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** A running HTTP server. */
@@ -32,7 +35,7 @@ interface ListenAddress {
 /**
  * Binds a server to an address.
  *
- * @throws an error that names the environment variables to change, when the server cannot listen on the address
+ * @throws when the server cannot listen on the address; the error message names the environment variables to change
  */
 const bind = (server: Server, { host, port, portVariable }: ListenAddress) =>
   new Promise<void>((resolve, reject) => {
@@ -46,7 +49,7 @@ const bind = (server: Server, { host, port, portVariable }: ListenAddress) =>
  * Checks that a server can listen on an address, and leaves the address free. At its start, a gateway process checks
  * its listen addresses before it opens the database.
  *
- * @throws an error that names the environment variables to change, when a server cannot listen on the address
+ * @throws when a server cannot listen on the address; the error message names the environment variables to change
  */
 export async function requireFreeAddress(address: ListenAddress): Promise<void> {
   const server = createTcpServer();
@@ -64,7 +67,7 @@ export async function requireFreeAddress(address: ListenAddress): Promise<void> 
  *   client's address
  * @param options.refuseKnown refuses some requests without calling the app, for example requests with an invalid API
  *   key
- * @throws an error that names the environment variables to change, when the server cannot listen on the address
+ * @throws when the server cannot listen on the address; the error message names the environment variables to change
  */
 export async function listen(
   app: { fetch: Parameters<typeof getRequestListener>[0] },
@@ -107,7 +110,7 @@ const nodeOptions = (limits: ConnectionLimits): ServerOptions => ({
   requestTimeout: limits.requestTimeoutMs,
   keepAliveTimeout: limits.keepAliveTimeoutMs,
   connectionsCheckingInterval: limits.checkIntervalMs,
-  // Hono checks the Host header instead of Node, because Node's response to a wrong Host header would have an empty
-  // body instead of the usual error body.
+  // Hono checks the Host header, so this option turns off the check in Node. For a request without a Host header, Node
+  // would send a response with an empty body. The gateway instead sends the usual error body.
   requireHostHeader: false,
 });

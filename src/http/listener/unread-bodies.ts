@@ -20,8 +20,9 @@ export interface UnreadBodyLimits {
 
 /**
  * Creates a function that discards unread request bodies, one after the other. The gateway answers some requests before
- * it has read their body, for example because the body is too large. Node itself would read all unread bodies as fast
- * as they arrive, which would delay other requests when many connections send megabytes at the same time.
+ * it has read their body, for example because the body is too large. Without the returned function, Node would read all
+ * unread bodies as fast as the bytes arrive. If many connections sent megabytes at the same time, other requests would
+ * be delayed.
  *
  * @returns a function that the server calls at the start of each request. When the response has been sent, this
  *   function discards the unread part of the request body, so that the connection can carry the next request

@@ -9,14 +9,14 @@ const codings = ['br', 'gzip'] as const;
 export type ContentCoding = (typeof codings)[number];
 
 /**
- * The minimum length of a text that the gateway compresses, in characters. A shorter text fits into a few network
- * packets without compression.
+ * The minimum length of a text that the gateway compresses, in characters. A text below the minimum length fits into a
+ * few network packets without compression.
  */
 const minCompressedCharacters = 4096;
 
 /**
- * The quality level of the Brotli compression. At quality level 4, Brotli is as fast as gzip at its default level, and
- * produces a fifth fewer bytes than gzip.
+ * The quality level of the Brotli compression. At quality level 4, Brotli is as fast as gzip at the default level of
+ * gzip. The output of Brotli is a fifth smaller than the output of gzip.
  */
 const brotliQuality = 4;
 
@@ -82,10 +82,10 @@ function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
 }
 
 /**
- * Compresses a response body without blocking the event loop. Each chunk of a streamed body is sent as soon as it is
- * compressed, so that compression does not delay the first entries of a long list. `compressed` reads the body only as
- * fast as the client reads the response. If the response is sent without its body, as for a HEAD request, `compressed`
- * does not read the body at all.
+ * Compresses a response body without blocking the event loop. The gateway sends each chunk of a streamed body as soon
+ * as the chunk is compressed, so that the first entries of a long list are not delayed. The function `compressed` reads
+ * the body only as fast as the client reads the response. If the response is sent without its body, as for a HEAD
+ * request, the function `compressed` does not read the body at all.
  */
 export function compressed(
   body: string | ReadableStream<Uint8Array>,
@@ -93,12 +93,12 @@ export function compressed(
   hold: HoldBytes,
 ): ReadableStream<Uint8Array> {
   const source = typeof body === 'string' ? textStream(body, hold) : body;
-  // `pipeThrough` with `Duplex.toWeb` would read up to 16,384 parts of the body before the client reads the first part,
-  // because its queue counts parts instead of bytes (Node 20).
+  // In Node 20, `pipeThrough` with `Duplex.toWeb` would read up to 16,384 parts of the body before the client reads the
+  // first part. The queue of `Duplex.toWeb` counts parts instead of bytes.
   const startCompression = () => {
     const encoder = newEncoder(coding);
     pipeline(Readable.fromWeb(source as NodeReadableStream), encoder, () => {
-      // An error of the body needs no handling here, because the reader of the encoder gets the error.
+      // If reading the body fails, `reader.read()` throws the error, so the callback of `pipeline` does nothing.
     });
     return Readable.toWeb(encoder).getReader();
   };

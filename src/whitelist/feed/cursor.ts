@@ -45,8 +45,8 @@ const changeId = z
  */
 const position = z.object({
   /**
-   * The identifier of the database history. The identifier changes when the database is restored from a backup or fails
-   * over to another server.
+   * A hash that identifies the database and the timeline of its server (`feedLife`). The hash changes after a failover,
+   * and after most restores of the database.
    */
   life: z.string().regex(/^[0-9a-f]{32}$/),
   /**
@@ -55,8 +55,8 @@ const position = z.object({
    */
   snapshot,
   /**
-   * The id of the newest audit record of the location when the snapshot was taken. If the audit record `newestRecordId`
-   * no longer exists, an operator has restored the database from an older backup.
+   * The id of the newest audit record of the location when the snapshot was taken. If this audit record no longer
+   * exists, the gateway knows that an operator has restored an older backup of the database.
    */
   newestRecordId: id.nullable(),
   /** The time at which the gateway took the snapshot of the database. */
@@ -66,7 +66,8 @@ const position = z.object({
 const cursor = z.object({
   locationId: id,
   /**
-   * The feed position from which the client continues after it has read the last page of the current list or changes.
+   * The feed position after the current list or the current changes. The client first reads all remaining pages, and
+   * then continues from the position `next`.
    */
   next: position,
   /**

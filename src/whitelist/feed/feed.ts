@@ -22,8 +22,8 @@ import type { WhitelistReads } from '../reads.ts';
 export const maxFeedPageSize = 5_000;
 
 /**
- * Returns the oldest feed position that a cursor needs. A client can continue from the cursor only if all changes after
- * its oldest needed position still exist.
+ * Returns the oldest feed position from which a client with this cursor still needs changes. The client can continue
+ * from the cursor only if the database still contains all changes after this position.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
@@ -71,8 +71,8 @@ export function createWhitelistFeed(services: {
 
   /**
    * Returns the current position in the whitelist feed of a location, and whether a client can continue from an earlier
-   * position. A client can continue from the earlier position if the history of the database has not changed since
-   * then, and the database still contains all later changes.
+   * position. A client can continue if the database still contains all changes after the earlier position, and the
+   * gateway detects no restore of the database or failover.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    */
@@ -86,8 +86,8 @@ export function createWhitelistFeed(services: {
   }
 
   /**
-   * Reads a page of the whole whitelist. The cursor contains the feed position at the time before the first page, so
-   * that the client later receives the changes that were made while it read the pages.
+   * Reads a page of the whole whitelist. The cursor contains the feed position from the time before the first page.
+   * From this position, the client later reads the changes that were made while the client read the pages.
    */
   async function listPage(
     key: AuthenticatedKey,
@@ -133,7 +133,10 @@ export function createWhitelistFeed(services: {
     };
   }
 
-  /** Reads the whitelist entries or changes after a given cursor, as one part of a feed page. */
+  /**
+   * Reads one part of a feed page, starting after a given cursor. The part contains whitelist entries or whitelist
+   * changes.
+   */
   async function readPart(
     key: AuthenticatedKey,
     locationId: string,

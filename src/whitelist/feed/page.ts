@@ -11,7 +11,7 @@ export interface WhitelistChanges {
   removals: WhitelistRemoval[];
   /** The cursor with which the client requests the next page or later changes. */
   cursor: string;
-  /** Whether another page already exists, which the client can request immediately. */
+  /** Whether another page exists. If `hasMore` is true, the client can request the next page immediately. */
   hasMore: boolean;
   /**
    * Whether the page starts the whole list again, because the client cannot continue from its cursor. When `reset` is

@@ -1,13 +1,14 @@
 import type { FeedPosition } from './cursor.ts';
 
-// SQL for the current position in the history of the database. A client can later continue to read the whitelist feed
-// from this position.
+// SQL for the current position in the whitelist feed. The gateway stores the position in a cursor, so that a client can
+// later continue to read the whitelist feed from the cursor.
 
 /**
- * SQL for the identifier of the database history: a hash of the server, its timeline, the database and the table.
- * PostgreSQL starts a new timeline after a failover or a recovery. Until the first checkpoint on the new timeline,
- * which can take minutes, only `min_recovery_end_timeline` contains the number of the new timeline. When an operator
- * restores a dump, PostgreSQL creates a new database or table, so the identifier of the history also changes.
+ * SQL for a hash of the PostgreSQL server, the timeline of the server, the database, and the table `WhitelistChange`.
+ * PostgreSQL starts a new timeline after a failover or a recovery. `timeline_id` contains the number of a new timeline
+ * only after the first checkpoint, which can take minutes. Before the first checkpoint, `min_recovery_end_timeline`
+ * already contains the number of the new timeline. When an operator restores a dump, PostgreSQL creates a new database
+ * or table, so the hash also changes.
  */
 export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
   (SELECT greatest(timeline_id, min_recovery_end_timeline) FROM pg_control_checkpoint(), pg_control_recovery()),

@@ -138,8 +138,8 @@ export function createWhitelistImport(services: {
       rejected: [],
     };
     const { rejected } = result;
-    // The gateway may refuse only the first batch of an import, because the rows of the first batch are already stored
-    // when a later batch waits.
+    // The gateway may refuse the first batch of an import, but no later batch. When a later batch waits, the gateway
+    // has already stored the rows of the first batch.
     let mayRefuse = true;
 
     async function mergeBatch(batch: Batch): Promise<void> {
@@ -199,8 +199,8 @@ export function createWhitelistImport(services: {
      * @param readRow converts a row to the values of a whitelist entry. For an invalid row, `readRow` throws a
      *   `ServiceError` that describes the fault
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
-     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many imports of the API key or too many changes of the
-     *   location are waiting, or when these earlier imports or changes take too long
+     * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many imports of the API key, or too many changes of the
+     *   location, are already waiting. The error also occurs when the import has waited too long
      * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
      */
     async importRows(
@@ -225,7 +225,8 @@ function createRowCheck(rows: readonly unknown[], readRow: ReadRow) {
   /**
    * Validates one row.
    *
-   * @throws {ServiceError} when the row is invalid, or an earlier row has the same plate
+   * @throws {ServiceError} for an invalid row. The function also throws a `ServiceError` for a row with the same plate
+   *   as an earlier row
    */
   function checkRow(index: number): WhitelistEntryValues {
     const values = readRow(rows[index]);

@@ -50,8 +50,8 @@ export function createWhitelistReplace(services: {
    * Makes the whitelist of a location equal to the imported rows, in one transaction. If the whitelist changed, the
    * transaction also writes an audit record. All rows must have different plates. Several SQL statements write the
    * rows, so that the embedded database can answer requests of gates between two statements. On PostgreSQL, gates find
-   * only the old whitelist entries before the commit. On the embedded database, gates can find some of the new
-   * whitelist entries before the commit.
+   * only the old whitelist entries until the transaction commits. On the embedded database, gates can find some of the
+   * new whitelist entries before the commit.
    *
    * @param parts the SQL parameters of the rows, for one SQL statement each
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope

@@ -24,7 +24,7 @@ export type MergeMode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
 /** The changes that an import makes to a whitelist. A dry run returns the changes that the import would make. */
 export interface MergeResult {
-  /** For each row, in the order of the import: whether the row became a new whitelist entry. */
+  /** One value for each imported row, in the order of the import: true if the row became a new whitelist entry. */
   isNew: boolean[];
   /** How many rows changed an existing whitelist entry. */
   updated: number;

@@ -8,10 +8,11 @@ import { inputRows, type MergeMode, writeRows } from './rows.ts';
 
 /**
  * Returns the SQL statement that writes one batch of imported rows and its audit record. The statement uses `IN` with
- * an uncorrelated subquery instead of a join, because PostgreSQL always uses a hash table for such a subquery. A join
- * of two large tables would be slow: in a prepared statement, PostgreSQL assumes that an array parameter has ten rows,
- * and would compare each row of one table with each row of the other table. The statement locks the location, so that
- * two imports cannot lock the same plates in different orders and deadlock.
+ * an uncorrelated subquery instead of a join, because PostgreSQL always uses a hash table for such a subquery. An
+ * uncorrelated subquery does not depend on the outer query. A join of two large tables would be slow. In a prepared
+ * statement, PostgreSQL assumes that an array parameter has ten rows. PostgreSQL would therefore compare each row of
+ * one table with each row of the other table. The statement locks the location, so that two imports cannot lock the
+ * same plates in different orders and deadlock.
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
@@ -39,9 +40,9 @@ const mergeStatement = (mode: MergeMode) =>
 export const mergeStatements = { CREATE: mergeStatement('CREATE'), UPSERT: mergeStatement('UPSERT') };
 
 /**
- * Locks the whitelist entries of a location. The SQL statement first waits until all concurrent changes of these
- * whitelist entries have ended. Until the transaction ends, no other transaction can change the locked whitelist
- * entries.
+ * Locks the whitelist entries of a location. The SQL statement first waits until all concurrent changes of the
+ * location's whitelist entries have ended. Until the transaction ends, no other transaction can change the locked
+ * whitelist entries.
  */
 export const lockEntries = namedStatement(
   'whitelist-lock',
@@ -66,8 +67,8 @@ export const writeEntries = namedStatement(
 export const entriesPerSearch = 5_000;
 
 /**
- * Finds the existing whitelist entries whose plates are not in the import, starting after a given id. The SQL uses
- * `NOT IN` with an uncorrelated subquery, for which PostgreSQL always uses a hash table.
+ * Finds the existing whitelist entries whose plates are not in the import, starting after a given id. The subquery of
+ * `NOT IN` does not depend on the outer query. PostgreSQL always uses a hash table for such a subquery.
  */
 export const findOthers = namedStatement(
   'whitelist-replace-others',

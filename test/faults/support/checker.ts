@@ -19,7 +19,7 @@ interface AuditRow {
 }
 
 /**
- * Returns whether the number of rows that a request has stored fits its outcome. An acknowledged request stores one
+ * Returns whether a request with the given outcome may have stored `count` rows. An acknowledged request stores one
  * row, a refused request stores no row, and a request with an unknown outcome stores at most one row.
  */
 function agrees(outcome: Outcome, count: number): boolean {
@@ -104,8 +104,8 @@ async function checkEvents(database: Queries, tenant: Tenant, { events }: Ledger
 }
 
 /**
- * Compares the stored whitelist entries and parking events with the outcomes that clients recorded for their requests,
- * and returns one text for each difference.
+ * Checks that the stored whitelist entries and parking events agree with the recorded outcomes of the clients'
+ * requests. Returns one text for each difference.
  */
 export async function checkLedger(database: Queries, tenant: Tenant, ledger: Ledger): Promise<string[]> {
   return [...(await checkPlates(database, tenant, ledger)), ...(await checkEvents(database, tenant, ledger))];
@@ -116,7 +116,7 @@ const isTaken = ({ answer }: Receiver['messages'][number]) => typeof answer === 
 
 /**
  * Compares the audit log with the messages that the tenant's webhook receiver accepted. The receiver must have accepted
- * the message of each change at least once, and always under the same message id.
+ * a message about each change at least once. All messages about one change must have the same message id.
  */
 export async function checkMessages(database: Queries, tenant: Tenant): Promise<string[]> {
   const { rows } = await database.query<{ eventId: string; ids: string[] }>(

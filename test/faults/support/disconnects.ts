@@ -56,8 +56,8 @@ function leaveAtFirstBytes(url: string, request: string, leave: (socket: Socket)
 }
 
 /**
- * Creates clients that disconnect when the first bytes of a response arrive. Successive clients use different kinds of
- * streamed responses and different ways to disconnect.
+ * Creates clients that disconnect when the first bytes of a response arrive. The clients differ in the kind of streamed
+ * response that they request, and in the way in which they disconnect.
  */
 export function createDisconnects(url: string, tenant: Access): (index: number) => Promise<void> {
   const requests = requestsOf(tenant);
@@ -84,12 +84,12 @@ export function startDisconnects(url: string, tenant: Access, clients: { count: 
   };
 }
 
-/** The number of rows of one import, which is the maximum that the gateway allows. */
+/** The maximum number of rows that the gateway allows in one import. */
 const importedRows = 10_000;
 
 /**
- * Replaces the whitelist of a location by an import. Every import contains the same plates, and `note` as the note of
- * each whitelist entry.
+ * Replaces the whitelist of a location by an import. Every import contains the same plates. The note of each whitelist
+ * entry is `note`.
  */
 export async function importWhitelist(url: string, { key, locationId }: Access, note: string): Promise<void> {
   await askGraph(

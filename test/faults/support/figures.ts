@@ -64,9 +64,9 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 }
 
 /**
- * The parts of a soak test (a long run under load) whose resource usage is compared, in tenths of the test's duration.
- * `[1, 3]` is the part from 10 % to 30 % of the duration. No part contains the first tenth, because Node still compiles
- * code and the connection pools still fill in the first tenth.
+ * A soak test (a long run under load) compares the resource usage in these parts of its duration. `[1, 3]` is the part
+ * from 10 % to 30 % of the duration. The parts omit the first 10 % of the duration. In this time, Node still compiles
+ * code, and the connection pools still open connections.
  */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 
@@ -85,8 +85,8 @@ const allowedGrowth: Figures = {
 /**
  * Prints the resource usage of a gateway in each part of a soak test.
  * @returns one text for each measured resource, such as memory, that grew too much from the beginning to the end of the
- *   soak test. For the heap, the function compares the smallest sizes, which are the sizes after a garbage collection.
- *   For all resources except the heap, the function compares the largest values.
+ *   soak test. For the heap, the function compares the smallest size in each part, because the heap is smallest after a
+ *   garbage collection. For any other resource, the function compares the largest value of each part.
  */
 export function compareParts(samples: readonly Sample[], minutes: number): string[] {
   const tenth = (minutes * 60) / 10;

@@ -58,20 +58,20 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
 }
 
 /**
- * The maximum number of requests of one rate-limited API key that all gateways together serve when Redis fails. Redis
- * and each gateway process count the requests separately, and each count may reach `limitedKeyBudget`. When Redis loses
- * its data, the count in Redis starts again at 0, and Redis may allow `limitedKeyBudget` requests a second time.
+ * When Redis fails, all gateways together serve at most this number of requests with one rate-limited API key. Redis
+ * and each gateway process count the requests separately, and each count allows up to `limitedKeyBudget` requests. When
+ * Redis loses its data, the count in Redis starts again at 0. Redis may then allow `limitedKeyBudget` more requests.
  */
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
 /**
- * Returns a function that tells whether a gateway process has counted rate limit points in its own memory since the
- * call of `watchFallback`. When Redis responds too late, for example on a busy machine, a gateway process counts points
- * in its own memory and logs "Redis does not answer".
+ * Returns a function that checks the output of the gateway processes since the call of `watchFallback`. The function
+ * returns true if a gateway process has counted rate limit points in its own memory. When Redis responds too late, for
+ * example on a busy machine, a gateway process counts points in its own memory and logs "Redis does not answer".
  *
  * @param started an array with all gateway processes that the test has started. When the test starts another gateway
- *   process, the test adds the process to the array. The array keeps gateway processes that ended, because they may
- *   have served requests that Redis did not count
+ *   process, the test adds the process to the array. The array also contains gateway processes that have ended, because
+ *   these processes may have served requests that Redis did not count
  */
 export function watchFallback(started: readonly GatewayProcess[]): () => boolean {
   const printedBefore = new Map(started.map((gateway) => [gateway, gateway.output().length]));
@@ -80,8 +80,9 @@ export function watchFallback(started: readonly GatewayProcess[]): () => boolean
 }
 
 /**
- * Sends more requests than the rate limit of a tenant's rate-limited API key allows. Checks that the gateways serve
- * exactly as many requests as the rate limit allows.
+ * Sends more requests with the rate-limited API key of a tenant than the rate limit allows. Checks that the gateways
+ * serve exactly as many requests as the rate limit allows. If a gateway process has counted points in its own memory,
+ * the gateways may serve up to `budgetWithFallback` requests.
  */
 export async function expectExactLimit(
   fleet: Fleet,
@@ -99,7 +100,7 @@ export async function expectExactLimit(
   expect(served).toBeLessThanOrEqual(fellBack() ? budgetWithFallback(fleet.urls.length) : limitedKeyBudget);
 }
 
-/** Waits until the gateways have acknowledged the given number of further requests. */
+/** Waits until the gateways have acknowledged `count` more requests. */
 export async function progress({ ledger }: Load, count = 60): Promise<void> {
   const total = () => ledger.acknowledged.reduce((sum, acknowledged) => sum + acknowledged, 0);
   const target = total() + count;
@@ -107,8 +108,8 @@ export async function progress({ ledger }: Load, count = 60): Promise<void> {
 }
 
 /**
- * Opens a database connection with which a test checks the stored data. The function ignores errors of the open
- * connection, because some tests kill the database server.
+ * Opens a database connection with which a test checks the stored data. Some tests kill the database server while the
+ * connection is open. The function ignores the errors that the connection then reports.
  */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });

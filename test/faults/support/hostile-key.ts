@@ -32,8 +32,8 @@ const operationsWithValue = ({ locationId }: Access): string[] => [
 ];
 
 /**
- * Sends requests with an API key, one after the other, until `stop` is called: in turn an expensive request and a
- * request with a hostile value.
+ * Sends requests with an API key, one after the other, until `stop` is called. Every other request is expensive, and
+ * all other requests contain a hostile value.
  * @throws `stop` throws when any response contained `INTERNAL_ERROR`
  */
 export function startHostileKey(urls: readonly string[], access: Access, pauseMs: number) {
@@ -41,8 +41,8 @@ export function startHostileKey(urls: readonly string[], access: Access, pauseMs
   const withValue = operationsWithValue(access);
 
   /**
-   * Returns the body of a request as JSON text. The function writes the JSON itself, because `JSON.stringify` cannot
-   * write some hostile values, such as the number 1e400.
+   * Returns the body of a request as JSON text. The hostile values are already JSON texts, such as `1e400`.
+   * `JSON.stringify` cannot write the number 1e400, because the number is too large for JavaScript.
    */
   function bodyOf(round: number, isExpensive: boolean): string {
     if (isExpensive) return JSON.stringify({ query: expensive[round % expensive.length] });

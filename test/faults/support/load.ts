@@ -9,8 +9,8 @@ import type { Tenant } from './tenant.ts';
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
 /**
- * The outcome of each request that creates, updates or removes the whitelist entry of one plate. After a request whose
- * outcome is not `acknowledged`, the client sends no more requests for the same plate.
+ * The outcome of each request that creates, updates or removes the whitelist entry of one plate. When a request is
+ * refused or its outcome is unknown, the client sends no more requests for this plate.
  */
 interface PlateHistory {
   plateNumber: string;
@@ -32,8 +32,8 @@ export interface Ledger {
   /** For each gateway in `urls`, the number of requests that the gateway acknowledged. */
   acknowledged: number[];
   /**
-   * One text for each request that got no response, a status of 500 or more, or `INTERNAL_ERROR`. The text contains the
-   * time, the method and the path of the request, and the response or connection error.
+   * One text for each request with the outcome `unknown`. The text contains the time, the method and the path of the
+   * request, and the response or connection error.
    */
   unanswered: string[];
   /** The number of responses to requests with the rate-limited API key. */
@@ -80,8 +80,8 @@ interface Answered {
 }
 
 /**
- * Starts clients that send changes. Each client sends all its requests to one gateway. So a gateway that hangs delays
- * only the clients of this gateway.
+ * Starts clients that send changes. Each client sends all its requests to one gateway. A gateway that does not respond
+ * therefore delays only the clients of this gateway.
  */
 export function startLoad(
   urls: readonly string[],
@@ -99,8 +99,8 @@ export function startLoad(
   let stopped = false;
 
   /**
-   * Returns whether the gateway refused the connection of a client. A client without a connection cannot send its
-   * request, so the gateway has certainly not stored the change.
+   * Returns whether the gateway refused the connection of a client. Without a connection, the client has not sent its
+   * request, so the gateway has not stored the change of this request.
    */
   const isUnsent = (error: unknown) =>
     ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
@@ -180,8 +180,8 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // When the gateway refuses a parking event that was sent again, the ledger keeps the earlier outcome, because the
-      // gateway may have stored the event at the first attempt.
+      // If the second or a later attempt to send a parking event fails, the ledger ignores this outcome. The gateway
+      // may have stored the parking event at an earlier attempt.
       if (outcome === 'acknowledged' || resend === 0) history.outcome = outcome;
       if (stopped) return;
     }

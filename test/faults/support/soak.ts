@@ -47,12 +47,13 @@ export async function startSoakedGateway(env: Record<string, string>): Promise<S
 }
 
 /**
- * Runs several kinds of clients against the gateways for the duration of a soak test: clients that change data, that
- * only read data, that disconnect early, that import whitelists, and a hostile client. Checks that the gateways use
- * hardly more resources at the end of the soak test than at its beginning.
+ * Runs several kinds of clients against the gateways for the duration of a soak test. Some clients change data, and
+ * some clients only read data. Other clients disconnect early, or import whitelists. A hostile client sends expensive
+ * requests. The function also checks that the memory and the connections of the gateways grow by at most
+ * `allowedGrowth`.
  *
  * @param connections a function that counts the connections of all gateways to PostgreSQL and to Redis
- * @returns the record of the requests of the clients that change data
+ * @returns a record of all requests that changed data, with the outcome of each request
  */
 export async function soak(
   gateways: readonly SoakedGateway[],
