@@ -9,8 +9,8 @@ import type { World } from './world.ts';
 // separate, so that the work of sending requests does not slow down the measured servers.
 
 /**
- * The settings of one measurement: the kind of requests, the server that gets the requests, the duration, and the number
- * of connections.
+ * The settings of one measurement: the kind of requests, the server that gets the requests, the duration, and the
+ * number of connections.
  */
 export interface LoadJob {
   /** The name of the kind of requests to send. */

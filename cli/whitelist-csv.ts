@@ -139,9 +139,9 @@ async function* textOf(file: NodeJS.ReadableStream, name: string): AsyncGenerato
 }
 
 /**
- * Reads a whitelist from CSV (RFC 4180) in UTF-8. The file may start with a byte order mark, and may have any kind of line
- * ending. In an optional column, an empty field is read as null, and empty quotes are read as an empty text. Spaces at
- * the start and end of a CSV field are kept.
+ * Reads a whitelist from CSV (RFC 4180) in UTF-8. The file may start with a byte order mark, and may have any kind of
+ * line ending. In an optional column, an empty field is read as null, and empty quotes are read as an empty text.
+ * Spaces at the start and end of a CSV field are kept.
  *
  * @param name the name of the file for error messages
  * @throws {Failure} when the file is empty, is not in UTF-8, or is not valid CSV. For invalid CSV, the error message

@@ -23,8 +23,8 @@ function isText(value: string): boolean {
 // validation rules use only syntax that other programming languages also support.
 
 /**
- * Whether a text has at most `max` characters. A character is a Unicode code point, as in `maxLength` of JSON Schema. In
- * JavaScript, a code point has one or two UTF-16 units.
+ * Whether a text has at most `max` characters. A character is a Unicode code point, as in `maxLength` of JSON Schema.
+ * In JavaScript, a code point has one or two UTF-16 units.
  */
 const hasAtMost = (max: number, value: string) =>
   value.length <= max || (value.length <= 2 * max && [...value].length <= max);

@@ -40,8 +40,8 @@ function textsOf({ plateType, plateCode, plateNumber }: Plate): string[] {
 }
 
 /**
- * Returns the text that a camera read, normalised by the function `plateText`. Returns null when the gate sent the type,
- * code and number of the plate instead of a camera text.
+ * Returns the text that a camera read, normalised by the function `plateText`. Returns null when the gate sent the
+ * type, code and number of the plate instead of a camera text.
  */
 const readTextOf = (plate: RecordedPlate) =>
   isText(plate) ? plate.plateNumber : plate.text === null ? null : plateText(plate.text);

@@ -62,16 +62,17 @@ export type ParkingEvent = Prisma.ParkingEventModel
 export type OccupancyCount = Prisma.OccupancyCountModel
 /**
  * Model CountedPlate
- * A vehicle in a count of the vehicles inside, with the whitelist entry that the vehicle had at the time of the count.
+ * A vehicle in a count of the vehicles inside. `whitelistEntryId` names the vehicle's whitelist entry at the time of
+ * the count.
  */
 export type CountedPlate = Prisma.CountedPlateModel
 /**
  * Model ParkingSession
  * A stay of a vehicle, which is derived from parking events and occupancy counts (src/parking/derive-sessions.ts). A
- * parking session begins when the vehicle enters, when the vehicle is counted inside, or when the vehicle leaves
- * without a recorded entry. The id of a parking session is the id of the ParkingEvent or CountedPlate with which it
- * begins. When the ParkingEvent or CountedPlate with which a parking session begins is deleted, a database trigger
- * deletes the parking session. Prisma does not know the indexes on SQL expressions that the migrations
+ * parking session begins when the vehicle enters, or when a count finds the vehicle inside. If no entry and no count
+ * was recorded, the parking session begins when the vehicle leaves. The id of a parking session is the id of the
+ * ParkingEvent or CountedPlate that begins the session. When this ParkingEvent or CountedPlate is deleted, a database
+ * trigger deletes the parking session. Prisma does not know the indexes on SQL expressions that the migrations
  * `occupancy_that_heals`, `occupancy_counts` and `session_history` create.
  */
 export type ParkingSession = Prisma.ParkingSessionModel
@@ -91,9 +92,9 @@ export type ApiKeySecret = Prisma.ApiKeySecretModel
 /**
  * Model AuditRecord
  * An audit record, which describes one change of data. The transaction that makes a change also writes its audit
- * record. For each new AuditRecord, a database trigger (migration `webhooks`) adds a WebhookDelivery for each webhook
- * that subscribes to this kind of change. The table WebhookDelivery is the outbox, which contains the messages that
- * the gateway must still send.
+ * record. A database trigger (migration `webhooks`) runs for each new AuditRecord. The trigger adds one
+ * WebhookDelivery for each webhook that subscribes to the kind of change in the AuditRecord. The table WebhookDelivery
+ * is the outbox, which contains the messages that the gateway must still send.
  */
 export type AuditRecord = Prisma.AuditRecordModel
 /**
@@ -127,9 +128,9 @@ export type Webhook = Prisma.WebhookModel
 export type WebhookDelivery = Prisma.WebhookDeliveryModel
 /**
  * Model WebhookAttempt
- * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver, and the
- * row contains the HTTP status of the response, or the reason why there was no response. With pull delivery, an
- * attempt is the lease of the message to a reader. If the reader acknowledged the message during its lease, the
- * attempt to deliver the message has no status and no error.
+ * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver.
+ * `httpStatus` is the HTTP status of the response. If the receiver did not respond, `error` contains the reason. With
+ * pull delivery, an attempt is the lease of the message to a reader. If the reader acknowledged the message during its
+ * lease, the attempt to deliver the message has no status and no error.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel

@@ -15,9 +15,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model AuditRecord
  * An audit record, which describes one change of data. The transaction that makes a change also writes its audit
- * record. For each new AuditRecord, a database trigger (migration `webhooks`) adds a WebhookDelivery for each webhook
- * that subscribes to this kind of change. The table WebhookDelivery is the outbox, which contains the messages that
- * the gateway must still send.
+ * record. A database trigger (migration `webhooks`) runs for each new AuditRecord. The trigger adds one
+ * WebhookDelivery for each webhook that subscribes to the kind of change in the AuditRecord. The table WebhookDelivery
+ * is the outbox, which contains the messages that the gateway must still send.
  */
 export type AuditRecordModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditRecordPayload>
 

@@ -1741,7 +1741,7 @@ export type $LocationPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     capacity: number | null
     timezone: string
     /**
-     * The maximum stay of a vehicle in hours. A vehicle that entered longer ago than its maximum stay no longer counts
+     * The maximum stay of a vehicle in hours. When the maximum stay of a vehicle is over, the vehicle no longer counts
      * as inside. If `longestStayHours` is null, the stay has no limit.
      */
     longestStayHours: number | null

@@ -825,14 +825,14 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
     occupied: number
     /**
      * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. When
-     * a late parking event changes the number of sessions that were open at `countedAt`, the gateway updates
-     * `openSessions` of the last count. When the gateway removes expired sessions on which the occupancy adjustment
-     * depends, it changes `openSessions` so that the adjustment stays the same.
+     * a parking event arrives late, the gateway corrects `openSessions` of the last occupancy count. When the gateway
+     * removes expired parking sessions, it changes `openSessions`, so that the occupancy adjustment stays the same.
      */
     openSessions: number
     /**
-     * In an occupancy count without plates, the time at which the maximum stay of the counted vehicles ends. At the time
-     * `fadesAt`, the gateway notifies webhooks of the changed occupancy, and sets `fadesAt` to null.
+     * For an occupancy count without plates, `fadesAt` is the end of the maximum stay: the time `countedAt` plus the
+     * maximum stay at the location. At the time `fadesAt`, the gateway notifies webhooks of the changed occupancy, and
+     * sets `fadesAt` to null.
      */
     fadesAt: Date | null
     createdAt: Date

@@ -938,14 +938,14 @@ export type $ParkingEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
     confidence: number | null
     occurredAt: Date
     /**
-     * The gateway's decision whether the vehicle may enter. The gate received the decision before the gate sent the
-     * parking event. `decision` is null when the gate did not report a decision.
+     * The decision that the gate received from the gateway, as reported in the parking event. `decision` is null when
+     * the gate did not report a decision.
      */
     decision: $Enums.AccessReason | null
     /**
      * The id of the whitelist entry that the gate named. If the gate named no whitelist entry, `whitelistEntryId` is the
-     * id of the entry with the plate of the parking event. `whitelistEntryId` is not a foreign key, so that the deletion
-     * of a whitelist entry does not change the parking events of its vehicle.
+     * id of the whitelist entry with the plate of the parking event. `whitelistEntryId` is not a foreign key. When a
+     * whitelist entry is deleted, the parking events of its vehicle stay unchanged.
      */
     whitelistEntryId: string | null
     /**

@@ -932,8 +932,8 @@ export type $WebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     events: string[]
     /**
      * The ids of the locations whose events the webhook receives. If `locationIds` is empty, the webhook receives the
-     * events of all locations. Whatever `locationIds` contains, the webhook also receives the events that belong to no
-     * location.
+     * events of all locations. The webhook always receives the events that belong to no location, such as
+     * `company.updated`.
      */
     locationIds: string[]
     /**
@@ -945,7 +945,7 @@ export type $WebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     formerSecretEndsAt: Date | null
     disabledAt: Date | null
     /**
-     * The time of the first failed attempt since the receiver last accepted a message. `failingSince` is null when the
+     * The time at which the attempts to deliver messages to the webhook began to fail. `failingSince` is null when the
      * last attempt succeeded.
      */
     failingSince: Date | null

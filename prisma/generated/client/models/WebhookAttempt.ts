@@ -14,10 +14,10 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookAttempt
- * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver, and the
- * row contains the HTTP status of the response, or the reason why there was no response. With pull delivery, an
- * attempt is the lease of the message to a reader. If the reader acknowledged the message during its lease, the
- * attempt to deliver the message has no status and no error.
+ * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver.
+ * `httpStatus` is the HTTP status of the response. If the receiver did not respond, `error` contains the reason. With
+ * pull delivery, an attempt is the lease of the message to a reader. If the reader acknowledged the message during its
+ * lease, the attempt to deliver the message has no status and no error.
  */
 export type WebhookAttemptModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookAttemptPayload>
 

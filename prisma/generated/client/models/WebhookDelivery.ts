@@ -918,8 +918,9 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
      */
     nextAttemptAt: Date
     /**
-     * The time at which a worker or reader last claimed the delivery. `claimedAt` is null until the first claim of the
-     * delivery, and again after a client has requested a redelivery.
+     * The time at which a worker or reader last claimed the delivery. `claimedAt` is null before the first claim of the
+     * delivery. When a client requests a redelivery, the gateway sets `claimedAt` to null, unless a reader has a lease
+     * on the delivery.
      */
     claimedAt: Date | null
     /**
