@@ -29,7 +29,9 @@ function isText(value: string): boolean {
 const hasAtMost = (max: number, value: string) =>
   value.length <= max || (value.length <= 2 * max && [...value].length <= max);
 
-/** Creates the rule for a text with at most `max` characters. The gateway stores the text exactly as the client sent it. */
+/**
+ * Creates the rule for a text with at most `max` characters. The gateway stores the text exactly as the client sent it.
+ */
 export const text = (max: number) =>
   z
     .string()

@@ -38,9 +38,9 @@ const maxCompaniesOfQuestion = 100;
 /**
  * Returns the ids of the companies in an API key's scope, as text for the SQL condition `isOfCompanies`. With the
  * condition `isOfCompanies`, an SQL statement reads a location only if a company with one of the given ids owns the
- * location. The function returns null in three cases: the API key is an operator's key, its scope has more than 100
- * companies, or its scope contains `locationId` in `locationIds`. If `companiesOfReach` returns null, the SQL statement
- * does not check which company owns the location. The function `reachable` then checks the scope of the API key.
+ * location. The function returns null in three cases: the API key is an operator's key, has more than 100 companies, or
+ * has the location in its `locationIds`. If `companiesOfReach` returns null, the SQL statement does not check which
+ * company owns the location. The function `reachable` then checks the scope of the API key.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)

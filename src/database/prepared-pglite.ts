@@ -13,7 +13,9 @@ type Message = Awaited<ReturnType<PGlite['execProtocolStream']>>[number];
 
 /** A statement that PostgreSQL has parsed. */
 interface Prepared {
-  /** The name of the prepared statement. PostgreSQL keeps the statement without a name only until the next statement. */
+  /**
+   * The name of the prepared statement. PostgreSQL keeps the statement without a name only until the next statement.
+   */
   name: string;
   /** The types of the parameters, as PostgreSQL's numbers (OIDs). */
   parameterTypes: number[];

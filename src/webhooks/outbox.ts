@@ -78,9 +78,9 @@ export async function disableWebhook(transaction: Transaction, id: string): Prom
 
 /**
  * Cancels the pending deliveries of a disabled webhook in batches. The function stops when another request has enabled
- * or deleted the webhook. The process may end before all deliveries are cancelled. The gateway cancels the remaining
- * deliveries when a client enables or disables the webhook, or when the retention job runs. The retention job also
- * cancels deliveries that another transaction added while the webhook was being disabled.
+ * or deleted the webhook. The process may end before all deliveries are cancelled. In this case, the gateway cancels
+ * the remaining deliveries when a client enables or disables the webhook, or when the retention job runs. The retention
+ * job also cancels deliveries that another transaction added while the webhook was being disabled.
  *
  * @param signal a signal that stops the function after the current batch
  */

@@ -32,8 +32,8 @@ const operationsWithValue = ({ locationId }: Access): string[] => [
 ];
 
 /**
- * Sends requests with an API key, one after the other, until `stop` is called. Every other request is expensive, and
- * all other requests contain a hostile value.
+ * Sends requests with an API key, one after the other, until `stop` is called. Expensive requests and requests with a
+ * hostile value alternate.
  * @throws `stop` throws when any response contained `INTERNAL_ERROR`
  */
 export function startHostileKey(urls: readonly string[], access: Access, pauseMs: number) {
