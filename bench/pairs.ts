@@ -12,7 +12,7 @@ export interface Spread {
 export interface Figure extends Partial<Spread> {
   text: string;
   value: number;
-  /** The goal of the figure: a minimum (`least`) or a maximum (`most`). */
+  /** The minimum (`least`) or the maximum (`most`) that the benchmark wants the figure to have. */
   least?: number;
   most?: number;
 }

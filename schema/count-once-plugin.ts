@@ -32,7 +32,7 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 /**
  * A plugin that counts each list only once in a request, because PostgreSQL must read the whole list to count it. With
  * aliases, a client can select `totalCount` of one list several times in a request. If a client selects a page several
- * times with equal arguments, the gateway reads the page only once. In a mutation, the plugin has no effect: the
+ * times with equal arguments, the gateway reads the page only once. For a mutation, the
  * gateway reads and counts every selected list separately.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {

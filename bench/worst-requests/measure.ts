@@ -8,7 +8,7 @@ import type { Decision, GatesResult } from './gates.ts';
 import type { WorstWorld } from './seed.ts';
 import type { SpendJob, SpendResult } from './spend.ts';
 
-/** The effect of one kind of expensive requests (an attack) on gate decisions. All delays are in milliseconds. */
+/** How much the expensive requests of one kind (an attack) delayed the gate decisions. All delays are in milliseconds. */
 export interface AttackResult {
   attack: string;
   /** The delays of gate decisions before the benchmark sends the first expensive request. */

@@ -8,7 +8,7 @@ import { createUnendedSessions } from './unended-sessions.ts';
 // same time are sorted by kind (entries, exits, occupancy counts), and then by `eventId`. The functions of this module
 // use neither the database nor a clock.
 
-/** The columns of a gate event that the computation of sessions uses. */
+/** The columns of a gate event from which the gateway computes parking sessions. */
 export type GateObservation = Pick<
   ParkingEvent,
   'id' | 'eventId' | 'kind' | keyof Plate | 'text' | 'occurredAt' | 'whitelistEntryId' | 'listed'

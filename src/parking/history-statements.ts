@@ -23,7 +23,7 @@ const firstFrom = (time: string, instants: string) =>
  *
  * - All sessions that were in progress at any time from `q.from` to `q.to`.
  * - The uncertain sessions (`isUncertain`) that ended between `q."countedAt"` and `q.from`. `q."countedAt"` is the time
- *   of the last occupancy count before the range. An uncertain session can move the occupancy adjustment closer to 0.
+ *   of the last occupancy count before the range. The end of such a session can move the adjustment closer to 0.
  * - All other sessions that were open at the time `q."derivedAt"` and ended before `q.from`. If the statement has no
  *   stored number of open sessions for an occupancy count, the statement counts these sessions.
  *

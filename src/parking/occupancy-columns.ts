@@ -28,9 +28,8 @@ const isUnseenEnd = (session: string, countedAt: string) =>
 
 /**
  * SQL for the current occupancy adjustment of a location. If the last occupancy count contained plates, the occupancy
- * adjustment is 0. An occupancy count without plates sets the adjustment to a difference: the counted number of
- * vehicles, minus the number of sessions that were open at the time of the count. After the count, the adjustment
- * changes as follows:
+ * adjustment is 0. After an occupancy count without plates, the adjustment is the counted number of vehicles minus the
+ * number of open sessions at the time of the count. Later, the adjustment changes as follows:
  *
  * - If the last occupancy count found more vehicles than open sessions, the occupancy adjustment is positive. An exit
  *   without a recorded entry brings the adjustment closer to 0 by 1. The exit of a vehicle whose maximum stay was over

@@ -127,8 +127,8 @@ export async function refreshSessions(
   if (changes.length + removed.length > 0) {
     const values = writtenColumns.map((column) => [column, changes.map(({ after }) => after[column])]);
     const written = { ...Object.fromEntries(values), removed };
-    // The change affects sessions only from the time of the first changed observation. An earlier occupancy count needs
-    // no update, because the number of sessions that were open at that time stays the same.
+    // Sessions change only after the time of the first changed observation. An occupancy count before this time needs
+    // no update, because the number of sessions that were open at the time of the count stays the same.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);

@@ -230,7 +230,7 @@ describe('waiting deliveries of a disabled webhook whose gateway was killed befo
   }
 
   test.each([true, false])(
-    'the gateway cancels the remaining deliveries of a disabled webhook in batches when a client calls updateWebhook with enabled: %s',
+    'the call updateWebhook(enabled: %s) for a disabled webhook cancels its remaining deliveries in batches',
     async (enabled) => {
       const { key, webhookId } = await newInterrupted();
       expect(await setEnabled(key, webhookId, enabled)).toEqual({ enabled });

@@ -5,7 +5,7 @@ import { freePort } from '../../support/system-servers.ts';
 import type { Load } from './load.ts';
 import { limitedKeyBudget } from './tenant.ts';
 
-/** The operator's API key of a fleet (a group of gateways). */
+/** The operator's API key, which all gateways of a fleet share. */
 export const operatorKey = 'operator-key-of-the-fault-suite-0123456789';
 
 /** Several gateways that share one PostgreSQL and one Redis. */
