@@ -33,7 +33,7 @@ const rowsCheckedPerYield = 500;
  * The maximum number of rows in the first of several batches. The first batch is small, so that the database begins to
  * write early: while the database writes a batch, the process validates the next batch.
  */
-const firstBatchRows = 1_000;
+export const firstBatchRows = 1_000;
 
 /** The options of an import. */
 export interface ImportOptions {
