@@ -1,22 +1,22 @@
-import type { Sql } from '../../database/types.ts';
-import type { InputParameters, MergeMode, MergeResult } from './rows.ts';
+import type { Database, Sql } from '../../database/types.ts';
+import type { WhitelistEntryValues } from '../columns.ts';
+import { inputParameters, type MergeMode, type MergeResult, statementParts } from './rows.ts';
 import { compareRows, countEntries } from './statements.ts';
 
 /** Creates the function that predicts what an import would change, without changing the whitelist. */
-export function createDryRun({ sql }: { sql: Sql }) {
+export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }) {
   /**
    * Predicts what an import would do to a whitelist. All rows must have different plates. A dry run locks neither the
    * location nor its whitelist entries.
-   *
-   * @param parts the SQL parameters of the rows, for one SQL statement each
    */
   return async function dryRun(
     locationId: string,
-    parts: readonly InputParameters[],
+    entries: readonly WhitelistEntryValues[],
     mode: MergeMode,
   ): Promise<MergeResult> {
     const result: MergeResult = { isNew: [], updated: 0, deleted: 0 };
-    for (const input of parts) {
+    for (const part of statementParts(entries, kind)) {
+      const input = inputParameters(part);
       const [compared] = await sql.query<{ taken: string[]; changed: number }>(
         compareRows,
         compareRows.values({ locationId, ...input }),

@@ -17,7 +17,6 @@ import {
   type MergeMode,
   type MergeResult,
   rowsPerStatement,
-  statementParts,
 } from './rows.ts';
 import { createWhitelistMerge } from './merge.ts';
 import { duplicateVehicle, type Plate } from '../plate.ts';
@@ -74,10 +73,12 @@ interface CheckedRows {
   rejected: RejectedRow[];
 }
 
-/** A batch of validated rows, and the SQL parameters of the valid rows. */
+/** A batch of validated rows. */
 interface Batch extends CheckedRows {
-  /** The SQL parameters for one or more SQL statements. Only a batch of a REPLACE import needs several statements. */
-  parts: InputParameters[];
+  /** The values of the valid rows. */
+  entries: WhitelistEntryValues[];
+  /** The SQL parameters of the valid rows, if one SQL statement will write all of them. */
+  input: InputParameters | undefined;
 }
 
 /** Converts a row of the request to the values of a whitelist entry; throws a `ServiceError` for an invalid row. */
@@ -105,18 +106,17 @@ export function createWhitelistImport(services: {
   async function take(
     author: WaitingAuthor,
     locationId: string,
-    parts: readonly InputParameters[],
+    { entries, input }: Batch,
     options: ImportOptions & { mayRefuse: boolean },
   ): Promise<MergeResult> {
     const { mode, mayRefuse } = options;
     if (options.dryRun) {
       // The API key is checked again, because it may have been revoked while the dry run waited for a slot.
       await author.reauthenticate();
-      return dryRun(locationId, parts, mode);
+      return dryRun(locationId, entries, mode);
     }
-    return mode === 'REPLACE'
-      ? replace(author, locationId, parts)
-      : merge(author, locationId, parts[0]!, { mode, mayRefuse });
+    if (input && mode !== 'REPLACE') return merge(author, locationId, input, { mode, mayRefuse });
+    return replace(author, locationId, entries);
   }
 
   /** Validates and imports the rows batch by batch. If the import mode is REPLACE, all rows are one batch. */
@@ -145,7 +145,7 @@ export function createWhitelistImport(services: {
     async function mergeBatch(batch: Batch): Promise<void> {
       rejected.push(...batch.rejected);
       if (batch.good.length === 0 || (options.mode === 'REPLACE' && rejected.length > 0)) return;
-      const merged = await take(author, locationId, batch.parts, { ...options, mayRefuse });
+      const merged = await take(author, locationId, batch, { ...options, mayRefuse });
       mayRefuse = false;
       if (!options.dryRun) whitelistNotices.publish(locationId);
       const created = merged.isNew.filter(Boolean).length;
@@ -164,16 +164,13 @@ export function createWhitelistImport(services: {
 
     const check = createRowCheck(rows, readRow);
 
+    const isMerge = options.mode !== 'REPLACE' && !options.dryRun;
+
     /** Validates the rows from `start` to `end`, and creates the SQL parameters of the valid rows. */
     async function prepareBatch(start: number, end: number): Promise<Batch> {
       const checked = await check(start, end);
       const entries = checked.good.map(({ values }) => values);
-      const parts: InputParameters[] = [];
-      for (const part of statementParts(entries, services.kind)) {
-        parts.push(inputParameters(part));
-        await yieldToEventLoop();
-      }
-      return { ...checked, parts };
+      return { ...checked, entries, input: isMerge ? inputParameters(entries) : undefined };
     }
 
     const size = options.mode === 'REPLACE' ? total : rowsPerStatement[services.kind];

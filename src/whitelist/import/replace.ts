@@ -6,8 +6,8 @@ import { queryInTransaction } from '../../database/named-statement.ts';
 import type { Database, Transaction } from '../../database/types.ts';
 import { lockLocation } from '../../location-access/lock.ts';
 import type { LocationSlots } from '../../location-access/location-slots.ts';
-import { plateColumns } from '../columns.ts';
-import { type InputParameters, type MergeResult, statementParts } from './rows.ts';
+import { plateColumns, type WhitelistEntryValues } from '../columns.ts';
+import { inputParameters, type MergeResult, statementParts } from './rows.ts';
 import { entriesPerSearch, findOthers, lockEntries, removeEntries, writeEntries } from './statements.ts';
 
 /** Creates the function that runs a REPLACE import. */
@@ -26,10 +26,10 @@ export function createWhitelistReplace(services: {
   async function removeOthers(
     transaction: Transaction,
     locationId: string,
-    parts: readonly InputParameters[],
+    entries: readonly WhitelistEntryValues[],
   ): Promise<string[]> {
     const plates = Object.fromEntries(
-      plateColumns.map((column) => [column, parts.flatMap((input) => input[column])]),
+      plateColumns.map((column) => [column, entries.map((entry) => entry[column])]),
     );
     const removed: string[] = [];
     let after = '';
@@ -53,7 +53,6 @@ export function createWhitelistReplace(services: {
    * only the old whitelist entries until the transaction commits. On the embedded database, gates can find some of the
    * new whitelist entries before the commit.
    *
-   * @param parts the SQL parameters of the rows, for one SQL statement each
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
    *   changes take too long
@@ -61,7 +60,7 @@ export function createWhitelistReplace(services: {
   return function replace(
     author: WaitingAuthor,
     locationId: string,
-    parts: readonly InputParameters[],
+    entries: readonly WhitelistEntryValues[],
   ): Promise<MergeResult> {
     const work = async (transaction: Transaction): Promise<MergeResult> => {
       const { companyId } = await lockLocation(transaction, locationId, author.key);
@@ -71,7 +70,8 @@ export function createWhitelistReplace(services: {
       const created = new Set<string>();
       const updated: string[] = [];
       const newIds: string[] = [];
-      for (const input of parts) {
+      for (const part of statementParts(entries, kind)) {
+        const input = inputParameters(part);
         newIds.push(...input.newIds);
         const written = await queryInTransaction<{ id: string; isNew: boolean }>(transaction, writeEntries, {
           locationId,
@@ -83,7 +83,7 @@ export function createWhitelistReplace(services: {
           else updated.push(id);
         }
       }
-      const deleted = await removeOthers(transaction, locationId, parts);
+      const deleted = await removeOthers(transaction, locationId, entries);
       const changes = Object.entries({ created: [...created], updated, deleted }).filter(
         ([, ids]) => ids.length > 0,
       );
