@@ -9,13 +9,13 @@ import { installPackages } from '../tools/install.mjs';
  * slowest checks start first.
  */
 const checks = [
+  'format:check',
   'lint',
   'typecheck',
   'generate:check',
   'import-rules',
   'dead-code',
   'codegen:check',
-  'format:check',
   'migration:check',
   'openapi:check',
   'contract:check',
