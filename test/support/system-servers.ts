@@ -385,17 +385,15 @@ export async function startPgBouncer(serverUrl: string, serverConnections: numbe
       'max_client_conn = 200',
     ].join('\n'),
   );
-  const spawnPooler = () =>
-    spawn(pgBouncer, ['--quiet', settings], { cwd: folder, stdio: 'ignore', ...user });
-  let child = spawnPooler();
+  // The embedded database sets the umask of the test process, so other users may be unable to read new files.
+  if (user.uid !== undefined) await Promise.all([users, settings].map((file) => chown(file, user.uid!, -1)));
+  const child = spawn(pgBouncer, ['--quiet', settings], { cwd: folder, stdio: 'ignore', ...user });
   const url = new URL(serverUrl);
   url.hostname = '127.0.0.1';
   url.port = String(port);
   await eventually(
     'PgBouncer answers',
     async () => {
-      // PgBouncer ends at its start when another program has just taken the port.
-      if (child.exitCode !== null) child = spawnPooler();
       const client = new pg.Client({ connectionString: url.href });
       client.on('error', () => undefined);
       await client.connect();
