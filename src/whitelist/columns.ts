@@ -53,12 +53,7 @@ const isOmittable = (column: string): column is keyof OmittableValues =>
 const keepName = (column: string) => `keep${column[0]!.toUpperCase()}${column.slice(1)}`;
 
 const valueColumns = Object.keys(valueTypes) as (keyof WhitelistEntryValues)[];
-/** The columns that contain the parts of a plate. */
-export const plateColumns = [
-  'plateType',
-  'plateCode',
-  'plateNumber',
-] as const satisfies (keyof WhitelistEntry)[];
+const plateColumns = ['plateType', 'plateCode', 'plateNumber'] as const satisfies (keyof WhitelistEntry)[];
 /** The columns of a whitelist entry that have the type timestamptz. */
 export const instantColumns = [
   ...valueColumns.filter((column) => valueTypes[column] === 'timestamptz'),

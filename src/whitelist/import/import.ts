@@ -30,7 +30,7 @@ const rowsCheckedPerYield = 500;
 
 /**
  * The maximum number of rows in the first of several batches. The first batch is small, so that the database begins to
- * write early: while the database writes a batch, the process validates the next batch.
+ * write early: while the database writes a batch, the process prepares the next batch.
  */
 export const firstBatchRows = 1_000;
 
@@ -77,7 +77,7 @@ interface CheckedRows {
 interface Batch extends CheckedRows {
   /** The values of the valid rows. */
   entries: WhitelistEntryValues[];
-  /** The SQL parameters of the valid rows, if one SQL statement will write all of them. */
+  /** The SQL parameters of the valid rows, which only CREATE and UPSERT imports create in advance. */
   input: InputParameters | undefined;
 }
 
@@ -115,8 +115,9 @@ export function createWhitelistImport(services: {
       await author.reauthenticate();
       return dryRun(locationId, entries, mode);
     }
-    if (input && mode !== 'REPLACE') return merge(author, locationId, input, { mode, mayRefuse });
-    return replace(author, locationId, entries);
+    return mode === 'REPLACE'
+      ? replace(author, locationId, entries)
+      : merge(author, locationId, input ?? inputParameters(entries), { mode, mayRefuse });
   }
 
   /** Validates and imports the rows batch by batch. If the import mode is REPLACE, all rows are one batch. */
@@ -163,14 +164,13 @@ export function createWhitelistImport(services: {
     }
 
     const check = createRowCheck(rows, readRow);
+    const createsInput = options.mode !== 'REPLACE' && !options.dryRun;
 
-    const isMerge = options.mode !== 'REPLACE' && !options.dryRun;
-
-    /** Validates the rows from `start` to `end`, and creates the SQL parameters of the valid rows. */
+    /** Validates the rows from `start` to `end`, and creates their SQL parameters if `createsInput` is true. */
     async function prepareBatch(start: number, end: number): Promise<Batch> {
       const checked = await check(start, end);
       const entries = checked.good.map(({ values }) => values);
-      return { ...checked, entries, input: isMerge ? inputParameters(entries) : undefined };
+      return { ...checked, entries, input: createsInput ? inputParameters(entries) : undefined };
     }
 
     const size = options.mode === 'REPLACE' ? total : rowsPerStatement[services.kind];

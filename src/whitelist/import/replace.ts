@@ -6,7 +6,7 @@ import { queryInTransaction } from '../../database/named-statement.ts';
 import type { Database, Transaction } from '../../database/types.ts';
 import { lockLocation } from '../../location-access/lock.ts';
 import type { LocationSlots } from '../../location-access/location-slots.ts';
-import { plateColumns, type WhitelistEntryValues } from '../columns.ts';
+import type { WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, type MergeResult, statementParts } from './rows.ts';
 import { entriesPerSearch, findOthers, lockEntries, removeEntries, writeEntries } from './statements.ts';
 
@@ -28,9 +28,11 @@ export function createWhitelistReplace(services: {
     locationId: string,
     entries: readonly WhitelistEntryValues[],
   ): Promise<string[]> {
-    const plates = Object.fromEntries(
-      plateColumns.map((column) => [column, entries.map((entry) => entry[column])]),
-    );
+    const plates = {
+      plateType: entries.map(({ plateType }) => plateType),
+      plateCode: entries.map(({ plateCode }) => plateCode),
+      plateNumber: entries.map(({ plateNumber }) => plateNumber),
+    };
     const removed: string[] = [];
     let after = '';
     for (;;) {
