@@ -12,7 +12,8 @@ import { sessionState } from './derive-sessions.ts';
 import { plateKey } from './vehicle-identity.ts';
 import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { matchEntries, matchOf, type Reading } from './match-entries.ts';
-import { countOpenSessions, insideAt, writePlates } from './occupancy-statements.ts';
+import { countOpenSessions, insideAt, updateOpenSessions, writePlates } from './occupancy-statements.ts';
+import { writtenColumns } from './session-statements.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
 
 /**
@@ -22,6 +23,9 @@ import type { LocationChangeServices } from '../location-access/change-services.
 export const maxPlatesInside = 10_000;
 
 const msPerHour = 3_600_000;
+
+/** The parameters of `updateOpenSessions` when sessions are only removed. */
+const noSessions = Object.fromEntries(writtenColumns.map((column) => [column, []]));
 
 /** The functions that record how many vehicles someone counted inside a location. */
 export type InsideCounts = ReturnType<typeof createInsideCounts>;
@@ -77,9 +81,15 @@ export function createInsideCounts({
         if (count.before && added.length + dropped.length === 0) return;
 
         const matches = await matchesOf(transaction, location, added, countedAt);
+        const droppedIds = dropped.map(({ id }) => id);
+        if (droppedIds.length > 0) {
+          // When `writePlates` removes plates, a database trigger removes the sessions that these plates started.
+          const removal = { ...noSessions, removed: droppedIds, locationId };
+          await queryInTransaction(transaction, updateOpenSessions, removal);
+        }
         await queryInTransaction(transaction, writePlates, {
           countId: count.id,
-          dropped: dropped.map(({ id }) => id),
+          dropped: droppedIds,
           id: added.map(() => newId()),
           plateType: added.map(({ plateType }) => plateType),
           plateCode: added.map(({ plateCode }) => plateCode),

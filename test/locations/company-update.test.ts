@@ -18,7 +18,7 @@ async function update(key: string, id: string, input: Record<string, unknown>) {
 }
 
 const recordsOf = (companyId: string) =>
-  prisma.auditRecord.findMany({ where: { companyId, action: 'company.updated' } });
+  prisma.auditRecord.findMany({ where: { companyId, action: 'company.updated' }, orderBy: { id: 'asc' } });
 
 describe('the mutation updateCompany', () => {
   test('updateCompany changes only the given fields, and the audit record contains the values before and after the change', async () => {

@@ -170,6 +170,14 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status()).toEqual({ occupied: 3, adjustment: 2 });
   });
 
+  test('an earlier setInside call with fewer vehicles does not change the number of vehicles that adjustOccupancy set later', async () => {
+    const { locationId, setInside, adjust } = await newActivity();
+    await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(1));
+    expect(await adjust(locationId, 5, hour(5))).toEqual({ occupied: 5, adjustment: 3 });
+    expect(await setInside(locationId, ['DXB/A/2'], hour(1))).toEqual({ occupied: 5, adjustment: 4 });
+    expect(await setInside(locationId, [], hour(1))).toEqual({ occupied: 5, adjustment: 5 });
+  });
+
   test('when the maximum stay is over, vehicles that adjustOccupancy added no longer count as inside', async () => {
     const { locationId, see, adjust, change, status } = await newActivity();
     await adjust(locationId, 3, hour(5));
