@@ -1,39 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { newEntry, sharedTestGateway } from '../support/harness.ts';
+import { sharedTestGateway } from '../support/harness.ts';
+import { importDocument, importRow as row, openImports } from '../support/imports.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 import { statementsOfRequest } from '../support/statements.ts';
 
 const gateway = await sharedTestGateway();
 
-const document = `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!, $mode: ImportMode, $dryRun: Boolean) {
-  importWhitelistEntries(locationId: $locationId, entries: $entries, mode: $mode, dryRun: $dryRun) {
-    total created updated unchanged deleted rejected
-    rows { index outcome entry { plateNumber } error { code message field value } } } }`;
-
 const createDocument = `mutation ($locationId: ID!, $input: WhitelistEntryInput!) {
   createWhitelistEntry(locationId: $locationId, input: $input) { id } }`;
 
-interface Options {
-  mode?: 'CREATE' | 'UPSERT' | 'REPLACE';
-  dryRun?: boolean;
-}
-
-async function importEntries(locationId: string, key: string, entries: unknown[], options: Options = {}) {
-  const { body } = await gateway.graph(document, { key, variables: { locationId, entries, ...options } });
-  expect(body.errors).toBeUndefined();
-  return body.data.importWhitelistEntries;
-}
-
-/** Returns a map from each plate number on a whitelist to the note of its whitelist entry. */
-async function whitelistOf(locationId: string): Promise<Map<string, string | null>> {
-  const entries = await gateway.database.prisma.whitelistEntry.findMany({ where: { locationId } });
-  return new Map(entries.map((entry) => [entry.plateNumber, entry.note]));
-}
-
-const row = (plateNumber: string, note: string | null = null) =>
-  newEntry({ plateNumber, note, referenceId: 'r' });
+const { importEntries, whitelistOf } = openImports(gateway);
 
 describe('imports of rows into a whitelist', () => {
   test('a whitelist import stores the valid rows, and reports the index, the field and the value for each invalid row', async () => {
@@ -194,16 +172,6 @@ describe('imports of rows into a whitelist', () => {
     },
   );
 
-  test('a REPLACE import removes thousands of whitelist entries, and keeps the entries whose plates are in the import', async () => {
-    const { locationId, key } = await gateway.newTenant();
-    const entries = Array.from({ length: 6_000 }, (_, index) => row(String(index)));
-    await importEntries(locationId, key, entries);
-    const kept = entries.filter((_, index) => index % 1_000 === 0);
-    const result = await importEntries(locationId, key, kept, { mode: 'REPLACE' });
-    expect(result).toMatchObject({ created: 0, unchanged: 6, deleted: 5_994 });
-    expect((await whitelistOf(locationId)).size).toBe(6);
-  });
-
   test.runIf(!testServerUrl)(
     'during a REPLACE import on the embedded database, gates still get decisions',
     async () => {
@@ -234,46 +202,13 @@ describe('imports of rows into a whitelist', () => {
     },
   );
 
-  test('a whitelist import of 10,000 rows creates the whitelist entries in the order of the rows', async () => {
-    const { locationId, key } = await gateway.newTenant();
-    const entries = Array.from({ length: 10_000 }, (_, index) => row(String(index)));
-    expect(await importEntries(locationId, key, entries)).toMatchObject({ created: 10_000, rejected: 0 });
-    const { body } = await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key });
-    expect(body.data.map((entry: { plateNumber: string }) => Number(entry.plateNumber))).toEqual(
-      entries.map((_, index) => index),
-    );
-    const records = await gateway.database.prisma.auditRecord.findMany({ where: { locationId } });
-    // On PostgreSQL, the first batch has 1,000 rows, and the other batches have at most 2,500 rows.
-    expect(records).toHaveLength(gateway.database.kind === 'embedded' ? 40 : 5);
-    expect(records[0]).toMatchObject({ action: 'whitelist.imported', changes: { mode: 'CREATE' } });
-  });
-
-  // PostgreSQL may run an import with the query plan of an earlier, smaller import. If the query plan contains a nested
-  // loop, an import of 10,000 rows takes minutes.
-  test('a whitelist import of 10,000 rows succeeds in every import mode, even after imports with few rows', async () => {
-    const { locationId, key } = await gateway.newTenant();
-    const entries = (note: string | null) =>
-      Array.from({ length: 10_000 }, (_, index) => row(String(index), note));
-    await importEntries(locationId, key, entries(null), { mode: 'UPSERT' });
-    const steps = [
-      [entries(null), { mode: 'UPSERT' }, { unchanged: 10_000 }],
-      [entries('new'), { mode: 'UPSERT' }, { updated: 10_000 }],
-      [entries('new').slice(5000), { mode: 'REPLACE' }, { unchanged: 5000, deleted: 5000 }],
-      [entries('new'), { mode: 'REPLACE' }, { created: 5000, unchanged: 5000 }],
-      [entries('new'), { mode: 'CREATE' }, { rejected: 10_000 }],
-    ] as const;
-    for (const [rows, options, expected] of steps) {
-      expect(await importEntries(locationId, key, [...rows], options)).toMatchObject(expected);
-    }
-  });
-
   test.each([
     ['no row', [], 'entries'],
     ['more than 10,000 rows', Array.from({ length: 10_001 }, () => row('1')), 'entries'],
     ['a row without a plate', [{ referenceId: 'r' }], 'entries.0.plateType'],
   ])('a whitelist import with %s is refused, and no row is stored', async (_, entries, field) => {
     const { locationId, key } = await gateway.newTenant();
-    const { body } = await gateway.graph(document, { key, variables: { locationId, entries } });
+    const { body } = await gateway.graph(importDocument, { key, variables: { locationId, entries } });
     expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
@@ -282,7 +217,10 @@ describe('imports of rows into a whitelist', () => {
     const { key } = await gateway.newTenant();
     for (const entries of [[row('1')], [row('x')]]) {
       for (const mode of ['CREATE', 'UPSERT', 'REPLACE']) {
-        const { body } = await gateway.graph(document, { key, variables: { locationId, entries, mode } });
+        const { body } = await gateway.graph(importDocument, {
+          key,
+          variables: { locationId, entries, mode },
+        });
         expect(body.errors[0].extensions.code).toBe('NOT_FOUND');
       }
     }
