@@ -5,6 +5,7 @@ import { createBodyAnswerer, largeBodyBytes } from '../http/bodies/large-bodies.
 import { type Answer, isEventStream } from '../http/responses/response.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
+import { allows, resultTypes } from './accept.ts';
 import { createClientDocuments } from './client-documents.ts';
 import { type GraphExecutor, type GraphRequestContext, recordError } from './executor.ts';
 import { errorsBody, graphFailure, graphRefusal, renderGraph, statusOf } from './failures.ts';
@@ -84,7 +85,6 @@ export function createGraphEndpoint(
 
   async function answerByYoga(request: Request, context: YogaContext, respond: Respond): Promise<Response> {
     const response = await yoga.fetch(request, context);
-    if (response.status === notAcceptable.status) return respond(notAcceptable);
     const { status, headers } = response;
     // If a client accepts only event streams, Yoga also sends the result of a query as an event stream. The maximum
     // size of a response applies to a query result in an event stream, too.
@@ -196,17 +196,20 @@ const notAcceptable = graphRefusal(
 );
 
 /**
- * Returns the error response to a request with a wrong method or media type. Mutations must be sent as JSON, because a
+ * Returns the error response to a request with a wrong method or media type, or to a request whose Accept header allows
+ * no media type of a result. Yoga would check the Accept header only after it has run the operation. Mutations must be sent as JSON, because a
  * link or a form on another website cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
-  if (request.method === 'GET') return undefined; // for GET requests, Yoga runs queries and rejects mutations
-  if (request.method !== 'POST') {
+  if (request.method !== 'GET' && request.method !== 'POST') {
     const answer = graphRefusal(405, `Method ${request.method} is not allowed here`);
     return { ...answer, headers: { Allow: 'GET, POST' } };
   }
-  if (!isJson(request.headers.get('content-type'))) {
+  const { headers } = request;
+  // For GET requests, Yoga runs queries and rejects mutations.
+  if (request.method === 'POST' && !isJson(headers.get('content-type'))) {
     return graphRefusal(415, 'Content-Type must be application/json');
   }
-  return undefined;
+  const accept = headers.get('accept');
+  return acceptsPlainJson(accept) || allows(accept, resultTypes) ? undefined : notAcceptable;
 }

@@ -1,7 +1,14 @@
-import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, specifiedRules } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  type specifiedRules,
+} from 'graphql';
 import { createYoga, type GraphQLParams, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { maskError, toldError } from '../errors/masking.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { allows, eventStreamType } from './accept.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { parseDocument } from './document.ts';
 import type { GraphExecutor, GraphRequestContext } from './executor.ts';
@@ -66,6 +73,10 @@ export function createGraphYoga(
       setSubscribeFn(async () => {
         const refusal = await executor.refusal(requestOf(args), contextValue);
         if (refusal) return { errors: [refusal] };
+        // For results that it cannot send, Yoga would leave the subscription open.
+        if (!allows(contextValue.request.headers.get('accept'), [eventStreamType])) {
+          return { errors: [needsEventStream] };
+        }
         let close = () => {};
         try {
           close = streams.open(contextValue.key);
@@ -116,6 +127,11 @@ export function createGraphYoga(
     maskedErrors: false,
   });
 }
+
+/** The error for a subscription whose Accept header does not allow an event stream. */
+const needsEventStream = new GraphQLError(`Accept must allow ${eventStreamType}`, {
+  extensions: { http: { status: 406 } },
+});
 
 /**
  * A response that keeps its text body as a JavaScript string. The standard class `Response` would encode the text as

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { openEventStream } from '../support/event-stream.ts';
+import { newEntry, sharedTestGateway } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+
+const createDocument = `mutation ($locationId: ID!, $input: WhitelistEntryInput!) {
+  createWhitelistEntry(locationId: $locationId, input: $input) { id } }`;
+const statusDocument =
+  'subscription ($locationId: ID!) { locationStatusChanged(locationId: $locationId) { state } }';
+
+describe('the Accept header of a GraphQL request', () => {
+  test.each(['text/html', 'image/png', 'multipart/mixed', 'application/json; charset=latin1'])(
+    'when the gateway cannot send a result in the media type %s, the gateway runs no mutation',
+    async (accept) => {
+      const { key, locationId } = await gateway.newTenant();
+      const refused = await gateway.graph(createDocument, {
+        key,
+        variables: { locationId, input: newEntry() },
+        headers: { Accept: accept },
+      });
+      expect(refused.status).toBe(406);
+      expect(refused.body.errors).toMatchObject([
+        {
+          message: 'Accept must allow application/json or application/graphql-response+json',
+          extensions: { code: 'VALIDATION_ERROR' },
+        },
+      ]);
+      const list = await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key });
+      expect(list.body.data).toEqual([]);
+    },
+  );
+
+  test.each([
+    'application/json',
+    'application/graphql-response+json; charset=utf-8',
+    'application/*',
+    'text/html, */*; q=0.1',
+    'text/event-stream',
+  ])('a mutation with the Accept header %s runs', async (accept) => {
+    const { key, locationId } = await gateway.newTenant();
+    const input = newEntry();
+    const headers = { Accept: accept };
+    const { status } = await gateway.graph(createDocument, {
+      key,
+      variables: { locationId, input },
+      headers,
+    });
+    expect(status).toBe(200);
+    const list = await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key });
+    expect(list.body.data).toMatchObject([{ plateNumber: input.plateNumber }]);
+  });
+
+  test.each(['application/json', 'application/graphql-response+json', 'application/json, multipart/mixed'])(
+    'a subscription with the Accept header %s is refused, and does not count as open',
+    async (accept) => {
+      const { key, locationId } = await gateway.newTenant();
+      const variables = { locationId };
+      for (let attempt = 0; attempt < 101; attempt += 1) {
+        const { status, body } = await gateway.graph(statusDocument, {
+          key,
+          variables,
+          headers: { Accept: accept },
+        });
+        expect(status).toBe(406);
+        expect(body.errors).toMatchObject([
+          { message: 'Accept must allow text/event-stream', extensions: { code: 'VALIDATION_ERROR' } },
+        ]);
+      }
+      const stream = await openEventStream(gateway.app, { key, query: statusDocument, variables });
+      expect(await stream.next()).toMatchObject({ data: { locationStatusChanged: { state: 'AVAILABLE' } } });
+      await stream.cancel();
+    },
+  );
+});
