@@ -159,7 +159,7 @@ function pageOf({
   query: { limit, cursor },
 }: RestRequest): { first: number | string; after: string | undefined } | undefined {
   if (!limit && !cursor) return undefined;
-  const first = /^[0-9]{1,9}$/.test(limit ?? '') ? Number(limit) : limit || graphPageSize;
+  const first = /^-?\d{1,15}(\.\d+)?$/.test(limit ?? '') ? Number(limit) : limit || graphPageSize;
   return { first, after: cursor || undefined };
 }
 

@@ -13,9 +13,17 @@ import {
   wholeNumber,
 } from './rules.ts';
 
+/**
+ * The time zone names that `Intl` accepts although they are not IANA names. `Intl` takes `BST` for the time in
+ * Bangladesh, for example, while a client probably means British Summer Time.
+ */
+const otherTimeZone =
+  /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*)$/i;
+
 function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name) || otherTimeZone.test(name)) return false;
   try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name })) && /^[A-Za-z]/.test(name);
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
   } catch {
     return false;
   }

@@ -185,9 +185,9 @@ export function shown(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === 'object' && !isShortJson(value)) return undefined;
   if (typeof value === 'string') {
-    const start = value.slice(0, maxShownCharacters);
-    // Shortening a string must not split a character that consists of two UTF-16 units.
-    return (start.length < value.length ? start.replace(/[\ud800-\udbff]$/, '') : start).toWellFormed();
+    // A string is shortened by characters, not by UTF-16 units, because a character can consist of two units.
+    const characters = Array.from(value.slice(0, 2 * maxShownCharacters));
+    return characters.slice(0, maxShownCharacters).join('').toWellFormed();
   }
   return value;
 }

@@ -56,12 +56,18 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
   const status = statusOf(shown);
   // If Yoga has already set an HTTP status for a faulty request or document, the error keeps that status.
   const http = status ? { status } : shown.code === 'VALIDATION_ERROR' ? httpOf(error) : undefined;
-  if (!http) return toldError(shown, context.requestId);
+  if (!http) return toldError(shown, context.requestId, shown.path ? undefined : statusWithoutData(shown));
   // If a request violates the GraphQL over HTTP specification, the HTTP status of the response does not depend on the
   // Accept header.
   const spec = shown.locations ? {} : { spec: false };
   return toldError(shown, context.requestId, { ...http, ...spec });
 }
+
+/**
+ * The HTTP status of a response without `data` in the media type `application/graphql-response+json`. In the other media
+ * types, Yoga ignores a status with `spec: true`, and the response has the status 200 (GraphQL over HTTP).
+ */
+const statusWithoutData = ({ code }: ServiceError) => ({ status: errorStatus[code], spec: true });
 
 /**
  * Converts Yoga's error for a request that violates the GraphQL over HTTP specification, and returns `undefined` for

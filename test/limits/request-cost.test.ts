@@ -208,6 +208,12 @@ test('an error message shortens an invalid name that is too long', async () => {
   expect(JSON.stringify(body).length).toBeLessThan(15_000);
 });
 
+test('the gateway shortens a text in an error message to 200 characters, even if a character has two UTF-16 units', () => {
+  expect(shown('🚗'.repeat(200))).toBe('🚗'.repeat(200));
+  expect(shown(`x${'🚗'.repeat(300)}`)).toBe(`x${'🚗'.repeat(199)}`);
+  expect(shown(`${'x'.repeat(200)}🚗`)).toBe('x'.repeat(200));
+});
+
 test('when a value is too long for an error message, the gateway does not serialize the whole value', () => {
   let written = 0;
   const part = {

@@ -165,6 +165,8 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     ['capacity', '5', 'Invalid type for capacity: expected number'],
     ['capacity', 3_000_000_000, 'Must be 2147483647 or less'],
     ['timezone', 'Mars/Olympus', 'Must be an IANA time zone name, such as Asia/Dubai'],
+    ['timezone', 'BST', 'Must be an IANA time zone name, such as Asia/Dubai'],
+    ['timezone', 'systemv/pst8pdt', 'Must be an IANA time zone name, such as Asia/Dubai'],
   ])(
     'creating or changing a location with the field %s set to %j is refused',
     async (field, value, message) => {

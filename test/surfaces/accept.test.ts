@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openEventStream } from '../support/event-stream.ts';
-import { newEntry, sharedTestGateway } from '../support/harness.ts';
+import { everyPermission, newEntry, sharedTestGateway } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
 
@@ -50,6 +50,24 @@ describe('the Accept header of a GraphQL request', () => {
     const list = await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key });
     expect(list.body.data).toMatchObject([{ plateNumber: input.plateNumber }]);
   });
+
+  test.each([
+    ['an invalid variable', { first: 'ten' }, 400],
+    ['a missing permission', { first: 1 }, 403],
+  ])(
+    'a response to a query with %s has an error status only in the media type application/graphql-response+json',
+    async (_, variables, status) => {
+      const permissions = status === 403 ? [] : everyPermission;
+      const key = await gateway.newKey({ permissions });
+      const query = 'query ($first: Int) { companies(first: $first) { nodes { id } } }';
+      const statuses = { 'application/graphql-response+json': status, 'application/json': 200 };
+      for (const [accept, expected] of Object.entries(statuses)) {
+        const answer = await gateway.graph(query, { key, variables, headers: { Accept: accept } });
+        expect(answer).toMatchObject({ status: expected, body: { errors: [expect.anything()] } });
+        expect(answer.body).not.toHaveProperty('data');
+      }
+    },
+  );
 
   test.each(['application/json', 'application/graphql-response+json', 'application/json, multipart/mixed'])(
     'a subscription with the Accept header %s is refused, and does not count as open',

@@ -98,7 +98,7 @@ describe.each(surfaceNames)('creation of a whitelist entry over %s', (surface) =
     const { locationId, key } = await gateway.newTenant();
     const note = `a${'🚗'.repeat(501)}`;
     const answer = await call(gateway, create(locationId, newEntry({ note })), key);
-    expect(answer.details).toMatchObject({ field: 'note', value: `a${'🚗'.repeat(99)}` });
+    expect(answer.details).toMatchObject({ field: 'note', value: `a${'🚗'.repeat(199)}` });
   });
 
   test('a client may omit the seconds of a time', async () => {
@@ -320,6 +320,17 @@ describe('lists of whitelist entries', () => {
       body: { error: { code: 'VALIDATION_ERROR', details: { field, errors: [{ field }] } } },
     });
     expect(JSON.stringify(answer.body)).not.toMatch(/\b(first|after)\b/);
+  });
+
+  test.each([
+    ['-1', 'Must be 1 or more', -1],
+    ['1000000000000', 'Must be 100 or less', 1_000_000_000_000],
+    ['1.5', 'Invalid type for limit: expected int', 1.5],
+    ['1e2', 'Invalid type for limit: expected number', '1e2'],
+  ])('the error for the limit %s says what would be right', async (limit, message, value) => {
+    const { locationId, key } = await gateway.newTenant();
+    const { body } = await gateway.rest('GET', `/locations/${locationId}/whitelist?limit=${limit}`, { key });
+    expect(body.error).toMatchObject({ message, details: { field: 'limit', value } });
   });
 
   test.each([
