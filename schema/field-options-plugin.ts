@@ -6,7 +6,9 @@ import SchemaBuilder, {
   type SchemaTypes,
   type TypeParam,
 } from '@pothos/core';
+import type { GraphQLFieldResolver } from 'graphql';
 import type { Permission } from '../prisma/generated/client/enums.ts';
+import type { Context } from '../src/context.ts';
 import type { ErrorCode } from '../src/errors/error-table.ts';
 import { defaultPageSize } from './pagination.ts';
 
@@ -110,6 +112,21 @@ class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     const { kind, type } = fieldConfig;
     const isRootField = kind === 'Query' || kind === 'Mutation';
     return { ...fieldConfig, type: isRootField ? { ...type, nullable: true } : type, extensions };
+  }
+
+  /**
+   * Checks the API key again before each root field of a mutation. The fields of a mutation run one after the other, so
+   * the API key may have been revoked while an earlier field waited.
+   */
+  override wrapResolve(
+    resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
+    { kind }: PothosOutputFieldConfig<Types>,
+  ): GraphQLFieldResolver<unknown, Types['Context'], object> {
+    if (kind !== 'Mutation') return resolve;
+    return async (parent, args, context, info) => {
+      await (context as Pick<Context, 'reauthenticate'>).reauthenticate();
+      return resolve(parent, args, context, info);
+    };
   }
 }
 

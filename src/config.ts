@@ -142,54 +142,45 @@ export const variableNames: readonly string[] = Object.keys(variables.shape);
 
 const configRule = variables
   .superRefine((env, context) => {
+    const refuse = (name: keyof typeof env, message: string) =>
+      context.addIssue({ code: 'custom', path: [name], message });
     const mustBeSet = (name: keyof typeof env) => {
-      if (env[name] === undefined) {
-        context.addIssue({
-          code: 'custom',
-          path: [name],
-          message: `is required when APP_ENV is ${env.APP_ENV}`,
-        });
-      }
+      if (env[name] === undefined) refuse(name, `is required when APP_ENV is ${env.APP_ENV}`);
     };
     if (env.APP_ENV !== 'development') {
       mustBeSet('DATABASE_URL');
       if (!env.REDIS_SENTINELS) mustBeSet('REDIS_URL');
       mustBeSet('KEY_PEPPER');
       if (env.WEBHOOK_ALLOW_PRIVATE) {
-        context.addIssue({
-          code: 'custom',
-          path: ['WEBHOOK_ALLOW_PRIVATE'],
-          message: 'is for development only',
-        });
+        refuse('WEBHOOK_ALLOW_PRIVATE', 'is for development only');
       }
     }
     if (env.DATABASE_READ_URL && !env.DATABASE_URL) {
-      context.addIssue({
-        code: 'custom',
-        path: ['DATABASE_READ_URL'],
-        message: 'is the standby of DATABASE_URL, which is not set',
-      });
+      refuse('DATABASE_READ_URL', 'is the standby of DATABASE_URL, which is not set');
+    }
+    if (env.DIRECT_DATABASE_URL && !env.DATABASE_URL) {
+      refuse(
+        'DIRECT_DATABASE_URL',
+        'is a direct connection to the database of DATABASE_URL, which is not set',
+      );
+    }
+    if (env.METRICS_PORT === env.PORT && env.PORT !== 0) {
+      refuse('METRICS_PORT', 'must differ from PORT');
     }
     if (env.REDIS_SENTINELS && !env.REDIS_SENTINEL_NAME) {
-      context.addIssue({
-        code: 'custom',
-        path: ['REDIS_SENTINEL_NAME'],
-        message: 'is required with REDIS_SENTINELS: the name that the sentinels have for the primary',
-      });
+      refuse(
+        'REDIS_SENTINEL_NAME',
+        'is required with REDIS_SENTINELS: the name that the sentinels have for the primary',
+      );
     }
     if (env.REDIS_SENTINELS && (env.REDIS_URL?.length ?? 0) > 1) {
-      context.addIssue({
-        code: 'custom',
-        path: ['REDIS_URL'],
-        message: 'must be one URL with REDIS_SENTINELS; several URLs are the nodes of a Redis Cluster',
-      });
+      refuse(
+        'REDIS_URL',
+        'must be one URL with REDIS_SENTINELS; several URLs are the nodes of a Redis Cluster',
+      );
     }
     if (env.RATE_LIMIT_BURST_WINDOW_SECONDS > env.RATE_LIMIT_WINDOW_SECONDS) {
-      context.addIssue({
-        code: 'custom',
-        path: ['RATE_LIMIT_BURST_WINDOW_SECONDS'],
-        message: 'must not be longer than RATE_LIMIT_WINDOW_SECONDS',
-      });
+      refuse('RATE_LIMIT_BURST_WINDOW_SECONDS', 'must not be longer than RATE_LIMIT_WINDOW_SECONDS');
     }
   })
   .transform((env) => ({

@@ -1,10 +1,12 @@
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { recordChange } from '../audit/record.ts';
 import { databaseNow } from '../database/clock.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import { lockRow } from '../database/row-lock.ts';
 import type { Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
 import { type ClaimedDelivery, disableWebhook, retryForMs } from './outbox.ts';
+import { acceptStatement } from './statements.ts';
 
 /**
  * The result of one attempt to deliver a message: the HTTP status of the response, or an error. The acknowledgement of
@@ -68,33 +70,34 @@ export function retryDelayMs(triedForMs: number): number {
 }
 
 /**
- * Marks messages of one webhook as delivered, and stores the attempts. If a client has deleted the webhook, its
- * deliveries no longer exist, and the function skips the missing deliveries.
+ * Ends the failure of a webhook, because its receiver has accepted a message.
  *
- * @param endOfLeases the time until which the pulled messages belong to their reader (the end of the leases); omitted
- *   for push delivery
+ * @param webhook the webhook. If `url` is given, the failure ends only if the webhook still has this URL
+ */
+async function endFailure(
+  transaction: Transaction,
+  webhook: { id: string; url?: string | null },
+): Promise<void> {
+  await transaction.webhook.updateMany({
+    where: { ...webhook, failingSince: { not: null } },
+    data: { failingSince: null },
+  });
+}
+
+/**
+ * Stores that the receiver of a push webhook has accepted a message. If a client has requested to resend the message
+ * during the attempt, the message stays pending, because the client may have changed the URL of the webhook before. If
+ * a client has deleted the webhook, the function stores nothing.
  */
 async function storeAccepted(
   transaction: Transaction,
-  webhookId: string,
-  attempts: readonly (AttemptResult & { deliveryId: string })[],
-  endOfLeases?: Date,
+  { id, webhookId, url, claimedAt }: ClaimedDelivery,
+  result: AttemptResult,
 ): Promise<void> {
-  await transaction.webhook.updateMany({
-    where: { id: webhookId, failingSince: { not: null } },
-    data: { failingSince: null },
-  });
-  const delivered = await transaction.webhookDelivery.updateManyAndReturn({
-    where: { id: { in: attempts.map(({ deliveryId }) => deliveryId) } },
-    data: { status: 'DELIVERED', ...(endOfLeases && { nextAttemptAt: endOfLeases }) },
-    select: { id: true },
-  });
-  const ids = new Set(delivered.map(({ id }) => id));
-  await transaction.webhookAttempt.createMany({
-    data: attempts
-      .filter(({ deliveryId }) => ids.has(deliveryId))
-      .map((attempt) => ({ id: newId(), ...attempt })),
-  });
+  await endFailure(transaction, { id: webhookId, url });
+  const accepted = await queryInTransaction(transaction, acceptStatement, { id, claimedAt });
+  if (accepted.length === 0) return;
+  await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...result } });
 }
 
 /**
@@ -122,7 +125,15 @@ export async function storeAcknowledgements(
     // `claimedAt` is later than `now`. `Math.max` prevents a negative duration.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
-  await storeAccepted(transaction, webhookId, attempts, now);
+  if (attempts.length === 0) return [];
+  await endFailure(transaction, { id: webhookId });
+  await transaction.webhookDelivery.updateMany({
+    where: { id: { in: attempts.map(({ deliveryId }) => deliveryId) } },
+    data: { status: 'DELIVERED', nextAttemptAt: now },
+  });
+  await transaction.webhookAttempt.createMany({
+    data: attempts.map((attempt) => ({ id: newId(), ...attempt })),
+  });
   return attempts;
 }
 
@@ -135,13 +146,13 @@ export async function storeAcknowledgements(
  */
 export async function storeOutcome(
   prisma: PrismaClient,
-  { id, webhookId, url }: ClaimedDelivery,
+  claimed: ClaimedDelivery,
   result: AttemptResult,
 ): Promise<StoredAttempt> {
+  const { id, webhookId, url } = claimed;
   return prisma.$transaction(async (transaction) => {
-    const attempt = { deliveryId: id, ...result };
     if (isAccepted(result)) {
-      await storeAccepted(transaction, webhookId, [attempt]);
+      await storeAccepted(transaction, claimed, result);
       return { outcome: 'delivered', hasDisabled: false };
     }
 
@@ -196,7 +207,7 @@ export async function storeOutcome(
       // worker. A client can then send the message again immediately.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
-    await transaction.webhookAttempt.create({ data: { id: newId(), ...attempt } });
+    await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...result } });
     return { outcome: isOver ? 'failed' : 'retry', hasDisabled };
   });
 }

@@ -39,19 +39,23 @@ export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
  * deliver each message.
  *
  * @param leaseSeconds the length of the lease in seconds: a number or an SQL expression
- * @param further additional result columns. `further` maps the name of each column to an SQL expression, which can use
- *   the columns of `locked`
+ * @param options.further additional result columns. `further` maps the name of each column to an SQL expression, which
+ *   can use the columns of `locked`
+ * @param options.claimedAt the SQL expression for the new value of `claimedAt`
  */
-function claimLocked(leaseSeconds: string | number, further: Record<string, string> = {}): string {
+function claimLocked(
+  leaseSeconds: string | number,
+  { further = {}, claimedAt = 'now()' }: { further?: Record<string, string>; claimedAt?: string } = {},
+): string {
   const returned = Object.entries(further).map(([name, expression]) => `, ${expression} AS "${name}"`);
   const selected = Object.keys(further).map((name) => `, c."${name}"`);
   return `claimed AS (
       UPDATE "WebhookDelivery" d
-      SET "claimedAt" = now(), "nextAttemptAt" = now() + make_interval(secs => ${leaseSeconds})
+      SET "claimedAt" = ${claimedAt}, "nextAttemptAt" = now() + make_interval(secs => ${leaseSeconds})
       FROM locked WHERE d.id = locked.id
       RETURNING d.*${returned.join('')}
     )
-    SELECT c.id, c."webhookId", c.type, c."claimedAt", c."nextAttemptAt" AS "leaseEndsAt"${selected.join('')},
+    SELECT c.id, c."webhookId", c.type, coalesce(c."claimedAt", now()) AS "claimedAt", c."nextAttemptAt" AS "leaseEndsAt"${selected.join('')},
       coalesce(w."companyId", '') AS owner, w."failingSince" IS NOT NULL AS failing,
       w.url, w.secret, CASE WHEN w."formerSecretEndsAt" > now() THEN w."formerSecret" END AS "formerSecret",
       r.action, r."companyId", r."locationId", r."targetId", r.changes, r."createdAt", r.traceparent
@@ -75,6 +79,13 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
         ORDER BY d."${dueAt}" LIMIT greatest(${maxInFlightPerWebhook} - e."inFlight", 0)
       ) next
       WHERE e.delivery = '${kind}'`;
+
+/**
+ * SQL for the new value of `claimedAt` when a worker claims the delivery `d`. For a pull webhook, `claimedAt` is the time
+ * at which a reader pulled the message, so a worker that claims an expired message does not change `claimedAt`.
+ */
+const claimedByWorker = `
+        CASE WHEN (SELECT w.delivery FROM "Webhook" w WHERE w.id = d."webhookId") = 'PULL' THEN d."claimedAt" ELSE now() END`;
 
 /**
  * Claims due deliveries. A delivery of a push webhook is due when the gateway must post its message. A delivery of a
@@ -118,7 +129,19 @@ export const claimDueStatement = namedStatement(
       SELECT d.id FROM "WebhookDelivery" d
       WHERE d.id IN (SELECT id FROM chosen) AND d.status = 'PENDING' AND d."nextAttemptAt" <= now()
       FOR UPDATE SKIP LOCKED
-    ), ${claimLocked(workerLeaseSeconds)}`,
+    ), ${claimLocked(workerLeaseSeconds, { claimedAt: claimedByWorker })}`,
+);
+
+/**
+ * Stores that the receiver of a push webhook has accepted a message. The delivery stays pending if it is no longer
+ * claimed since `$claimedAt`, because a client has then requested to resend the message.
+ */
+export const acceptStatement = namedStatement(
+  'webhook-accept',
+  `
+    UPDATE "WebhookDelivery" d
+    SET status = CASE WHEN d."claimedAt" = $claimedAt::timestamptz THEN 'DELIVERED'::"WebhookDeliveryStatus" ELSE d.status END
+    WHERE d.id = $id RETURNING d.id`,
 );
 
 /** Makes a claimed delivery due after `$afterSeconds` seconds. */
@@ -172,7 +195,7 @@ export const pullStatement = namedStatement(
       INSERT INTO "WebhookAttempt" (id, "deliveryId", error, "durationMs", "createdAt")
       SELECT "new_id"(), id, '${leaseEnded}', "unacknowledgedMs", "nextAttemptAt"
       FROM locked WHERE "unacknowledgedMs" IS NOT NULL
-    ), ${claimLocked('$leaseSeconds::int', { unacknowledgedMs: 'locked."unacknowledgedMs"' })}`,
+    ), ${claimLocked('$leaseSeconds::int', { further: { unacknowledgedMs: 'locked."unacknowledgedMs"' } })}`,
 );
 
 /**

@@ -1,8 +1,9 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { newSecret } from '../../src/auth/key-secret.ts';
+import { hashSecret, newSecret, secretHint } from '../../src/auth/key-secret.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type Gateway, openGateway } from '../../src/gateway.ts';
+import { newId } from '../../src/ids.ts';
 import {
   createScratchDatabase,
   migrationsFolder,
@@ -102,6 +103,26 @@ describe('the API key from the variable OPERATOR_API_KEY', () => {
     expect(await statusWith(replaced, data.createApiKey.secret)).toBe(200);
   });
 });
+
+test.each([
+  ['an expired', { unrestricted: true, expiresAt: new Date(Date.now() - 1000) }],
+  ['a restricted', { unrestricted: false }],
+])(
+  "when OPERATOR_API_KEY contains the secret of %s API key, the gateway does not revoke the current operator's key",
+  async (_, fields) => {
+    const [current, other] = [newSecret('development'), newSecret('development')];
+    const { database } = await restart(current);
+    const hash = hashSecret(other, loadConfig({}).keyPepper);
+    await database.prisma.apiKey.create({
+      data: {
+        ...{ id: newId(), name: 'Other', environment: 'development', permissions: ['READ_COMPANIES'] },
+        ...fields,
+        secrets: { create: { id: newId(), hash, hint: secretHint(other) } },
+      },
+    });
+    expect(await statusWith(await restart(other), current)).toBe(200);
+  },
+);
 
 describe.runIf(testServerUrl && process.env.REDIS_URL)(
   'the variable OPERATOR_API_KEY in several gateway processes',

@@ -4,6 +4,16 @@ import { configWarnings, loadConfig } from '../../src/config.ts';
 import { databaseVariables, startGatewayProcess } from '../support/gateway-process.ts';
 import { createScratchDatabase } from '../support/scratch-database.ts';
 
+test.each([
+  [
+    { DIRECT_DATABASE_URL: 'postgresql://primary/parking' },
+    'DIRECT_DATABASE_URL is a direct connection to the database of DATABASE_URL, which is not set',
+  ],
+  [{ PORT: '3000', METRICS_PORT: '3000' }, 'METRICS_PORT must differ from PORT'],
+])('the gateway does not start with the variables %o', (env, message) => {
+  expect(() => loadConfig(env)).toThrow(message);
+});
+
 describe('warnings about the configuration', () => {
   test.each([
     'a'.repeat(32),

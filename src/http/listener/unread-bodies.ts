@@ -19,10 +19,11 @@ export interface UnreadBodyLimits {
 }
 
 /**
- * Creates a function that discards unread request bodies, one after the other. The gateway answers some requests before
- * it has read their body, for example because the body is too large. Without the returned function, Node would read all
- * unread bodies as fast as the bytes arrive. If many connections sent megabytes at the same time, other requests would
- * be delayed.
+ * Creates a function that discards unread request bodies. The gateway answers some requests before it has read their
+ * body, for example because the body is too large. Without the returned function, Node would read all unread bodies as
+ * fast as the bytes arrive. If many connections sent megabytes at the same time, other requests would be delayed. A
+ * connection needs a slot only while the process reads the bytes that have arrived, so a client that stops sending does
+ * not delay other clients.
  *
  * @returns a function that the server calls at the start of each request. When the response has been sent, this
  *   function discards the unread part of the request body, so that the connection can carry the next request
@@ -38,32 +39,23 @@ export function createUnreadBodies({ unreadBodyTimeoutMs, maxUnreadBodyBytes }: 
       if (incoming.complete || socket.destroyed) return;
       const client = clientOf(canonicalAddress(socket.remoteAddress ?? 'unknown'));
       const late = setTimeout(() => socket.destroySoon(), unreadBodyTimeoutMs);
-      const ended = new Promise<void>((resolve) => {
-        const end = () => {
-          clearTimeout(late);
-          socket.off('close', end);
-          resolve();
-        };
-        incoming.once('end', end);
-        socket.once('close', end);
-      });
-      void slots.run(client, () => {
-        drop(incoming, maxUnreadBodyBytes);
-        return ended;
-      });
+      const end = () => {
+        clearTimeout(late);
+        socket.off('close', end);
+      };
+      incoming.once('end', end);
+      socket.once('close', end);
+      let bytes = 0;
+      const dropArrived = async () => {
+        const part = incoming.read() as Buffer | null;
+        bytes += part?.length ?? 0;
+        if (bytes > maxUnreadBodyBytes) socket.destroySoon();
+      };
+      incoming.removeAllListeners('data'); // an earlier reader of the body may have left a listener for `data`
+      incoming.on('readable', () => void slots.run(client, dropArrived));
     });
   };
 }
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-
-function drop(incoming: IncomingMessage, maxBytes: number): void {
-  let bytes = 0;
-  incoming.removeAllListeners('data'); // an earlier reader of the body may have left a listener for `data`
-  incoming.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > maxBytes) incoming.socket.destroySoon();
-  });
-  incoming.resume();
-}

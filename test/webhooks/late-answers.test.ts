@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+const {
+  run,
+  newReaderWith,
+  newSubscriber,
+  pull,
+  acknowledge,
+  addEntry,
+  deliveriesOf,
+  received,
+  skipRetryDelay,
+  soon,
+  prisma,
+} = webhookTools(gateway);
+
+const failingSince = (key: string, id: string) =>
+  run<{ failingSince: string | null }>(key, 'query ($id: ID!) { webhook(id: $id) { failingSince } }', { id });
+
+describe('late answers and acknowledgements of webhook messages', () => {
+  test.each([
+    ['no ids', []],
+    ['an unknown id', [{ id: newId() }]],
+  ])('an acknowledgement with %s does not end the failure of a pull webhook', async (_, ids) => {
+    const { key, readerKey, webhookId } = await newReaderWith(1);
+    await pull(readerKey, webhookId);
+    await skipRetryDelay(webhookId); // ends the lease
+    await pull(readerKey, webhookId);
+    expect((await failingSince(key, webhookId)).failingSince).not.toBeNull();
+    expect(await acknowledge(readerKey, webhookId, ids)).toBe(0);
+    expect((await failingSince(key, webhookId)).failingSince).not.toBeNull();
+  });
+
+  test('an expired message that no reader pulled cannot be acknowledged', async () => {
+    const { key, readerKey, webhookId } = await newReaderWith(1);
+    await prisma.webhookDelivery.updateMany({
+      where: { webhookId },
+      data: { retryUntil: new Date(Date.now() - 1000) },
+    });
+    await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.status, soon).toBe('FAILED');
+    const [message] = await deliveriesOf(key, webhookId);
+    expect(await acknowledge(readerKey, webhookId, [message!])).toBe(0);
+    expect((await deliveriesOf(key, webhookId))[0]!.status).toBe('FAILED');
+  });
+
+  test('redeliverWebhook sends the message to the new URL although an attempt at the former URL is in progress', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    const newReceiver = await startReceiver();
+    let answer = () => {};
+    receiver.mayAnswer = new Promise((resolve) => (answer = resolve));
+    await addEntry(key, locationId);
+    await received(receiver, 1);
+    await run(
+      key,
+      'mutation ($id: ID!, $url: String!) { updateWebhook(id: $id, input: { url: $url }) { id } }',
+      {
+        id: webhookId,
+        url: newReceiver.url,
+      },
+    );
+    const [delivery] = await deliveriesOf(key, webhookId);
+    await run(key, 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id status } }', {
+      id: delivery!.id,
+    });
+    answer();
+    await received(newReceiver, 1);
+    await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts.length, soon).toBe(2);
+    expect((await deliveriesOf(key, webhookId))[0]!.status).toBe('DELIVERED');
+  });
+
+  test('a message that the former URL accepts does not end the failure of the new URL', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    const newReceiver = await startReceiver();
+    newReceiver.answer = 503;
+    let answer = () => {};
+    receiver.mayAnswer = new Promise((resolve) => (answer = resolve));
+    await addEntry(key, locationId);
+    await received(receiver, 1);
+    await run(
+      key,
+      'mutation ($id: ID!, $url: String!) { updateWebhook(id: $id, input: { url: $url }) { id } }',
+      {
+        id: webhookId,
+        url: newReceiver.url,
+      },
+    );
+    await addEntry(key, locationId);
+    await received(newReceiver, 1);
+    await expect.poll(async () => (await failingSince(key, webhookId)).failingSince, soon).not.toBeNull();
+    answer();
+    await expect
+      .poll(
+        async () => (await deliveriesOf(key, webhookId)).filter((d) => d.status === 'DELIVERED').length,
+        soon,
+      )
+      .toBe(1);
+    expect((await failingSince(key, webhookId)).failingSince).not.toBeNull();
+  });
+});
