@@ -119,8 +119,8 @@ function addChanges(webhooks: Command, open: () => Session): void {
     .option('--url <url>', 'the URL to which messages are sent')
     .addOption(new Option('--event <event...>', 'the events to send').argParser(webhookEvents))
     .option('--location <location...>', 'only events of these locations: ids, slugs or names')
-    .option('--all-locations', 'send the events of all locations again')
-    .option('--enable', 'resume sending messages')
+    .addOption(new Option('--all-locations', 'send the events of all locations again').conflicts('location'))
+    .addOption(new Option('--enable', 'resume sending messages').conflicts('disable'))
     .option('--disable', 'stop sending messages')
     .action(
       async (

@@ -1,0 +1,20 @@
+import { describe, expect, test } from 'vitest';
+import { openCommandLine } from '../support/command-line.ts';
+
+// No server needs to listen at this address, because pms refuses the options before it sends a request.
+const { pms } = openCommandLine('http://127.0.0.1:1');
+
+describe('contradictory options of pms', () => {
+  test.each([
+    [['--enable', '--disable'], "'--enable' cannot be used with option '--disable'"],
+    [
+      ['--all-locations', '--location', 'gate'],
+      "'--all-locations' cannot be used with option '--location <location...>'",
+    ],
+  ])('pms webhooks update refuses the options %j', async (options, message) => {
+    expect(await pms('key', 'webhooks', 'update', 'https://hooks.example.com', ...options)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(message),
+    });
+  });
+});
