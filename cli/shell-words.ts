@@ -31,9 +31,11 @@ const unescape = (text: string) =>
 
 /**
  * Matches a part of a word of a shell command. A part of a word is a text in single quotes, a text between `$'` and
- * `'`, a text in double quotes, one escaped character, or plain text.
+ * `'`, a text in double quotes, one escaped character, or plain text. Plain text ends before a shell operator. A single
+ * `&` inside a plain text is no operator, so that a URL with a query needs no quotes.
  */
-const piece = /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/y;
+const piece =
+  /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|((?:[^\s'"\\$;|<>&]|&(?!&|\s|$))+|\$)/y;
 /**
  * Matches the white space between two words of a shell command, including line breaks after a backslash. The pattern
  * matches all kinds of white space, even the non-breaking spaces in a command that a user has copied from a web page.
@@ -97,7 +99,7 @@ export function shellCommands(text: string): string[][] {
       else if (double !== undefined) word += double.replace(/\\([$`"\\])|\\\n/g, '$1');
       else word += single ?? character ?? plain ?? '';
     }
-    if (at < text.length && !/\s/.test(text[at]!)) throw incompleteWord(text, at);
+    if (Object.hasOwn(incompleteWords, text[at] ?? '')) throw incompleteWord(text, at);
     commands.at(-1)!.push(word);
   }
   return commands.filter((words) => words.length > 0);

@@ -81,6 +81,19 @@ describe('the command pms translate', () => {
   const bodyFile = join(folder, 'body.json');
   writeFileSync(bodyFile, JSON.stringify(body));
 
+  test.each(['; echo done', '| jq .', '|jq .', '>out.json', '&& echo done', '& echo done', '&', ';'])(
+    'pms translate ends the address of a curl command before the operator %j, as bash does',
+    async (operator) => {
+      const { key } = await gateway.newTenant();
+      const { code, out, err } = await pms(
+        key,
+        ...['--json', 'translate', `curl ${url}/api/locations/status${operator}`],
+      );
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(JSON.parse(out).operationName).toBe('ListLocationStatuses');
+    },
+  );
+
   test('pms translate accepts every kind of white space between the words of a curl command', async () => {
     const { key, locationId } = await gateway.newTenant();
     const address = `${url}/api/locations/${locationId}/whitelist`;
