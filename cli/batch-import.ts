@@ -69,7 +69,7 @@ interface Imported {
 export async function* batchesOf<Row>(
   rows: AsyncIterable<Row> | Iterable<Row>,
   size: number,
-): AsyncGenerator<Row[]> {
+): AsyncGenerator<Row[], void> {
   let batch: Row[] = [];
   for await (const row of rows) {
     batch.push(row);

@@ -1,13 +1,12 @@
-import { createInterface } from 'node:readline/promises';
 import { instantFault } from '../schema/instant.ts';
 import type { FileRow, Rejection } from './batch-import.ts';
-import { exitCode, Failure } from './failure.ts';
 import {
   AccessReason,
   type ParkingEventInput,
   ParkingEventKind,
   type ReadingInput,
 } from './generated/operations.ts';
+import { type Source, textOf } from './source.ts';
 
 /** A line of a file with parking events. If the line is not a well-formed event, `rejection` contains the reason. */
 export interface EventLine extends FileRow {
@@ -88,29 +87,36 @@ function formFault(event: unknown): Rejection | undefined {
   );
 }
 
+/** Yields the lines of a text. A line ends with LF, CRLF or CR. */
+async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of text) {
+    // A CR at the end of the chunk is not the end of a line yet, because the next chunk may start with LF.
+    const lines = (rest + chunk).split(/\r?\n|\r(?!$)/);
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  yield rest;
+}
+
 /**
  * Reads events from a file with one JSON object in each line. The function can also read a file of rejected events, in
  * which each JSON object has the event in its field `event`.
  *
- * @param name the name of the file for error messages
- * @throws {Failure} when the file cannot be read
+ * @throws {Failure} when the file cannot be read, or is not in UTF-8
  */
-export async function* readEventLines(file: NodeJS.ReadableStream, name: string): AsyncGenerator<EventLine> {
+export async function* readEventLines(source: Source): AsyncGenerator<EventLine> {
   let line = 0;
-  try {
-    for await (const text of createInterface({ input: file, crlfDelay: Infinity })) {
-      line += 1;
-      if (text.trim() !== '') yield eventLineOf(text, line);
-    }
-  } catch (error) {
-    throw new Failure(`Cannot read ${name}: ${(error as Error).message}`, exitCode.usage);
+  for await (const text of linesOf(textOf(source))) {
+    line += 1;
+    if (text.trim() !== '') yield eventLineOf(text, line);
   }
 }
 
 /** Parses a line of a file with parking events. */
 function eventLineOf(text: string, line: number): EventLine {
   try {
-    const parsed: unknown = JSON.parse(line === 1 ? text.replace(/^\ufeff/, '') : text);
+    const parsed: unknown = JSON.parse(text);
     const event = isObject(parsed) && 'event' in parsed ? parsed.event : parsed;
     return { line, event, rejection: formFault(event) };
   } catch {

@@ -46,7 +46,7 @@ async function importEvents(path: string, options: ImportOptions, session: Sessi
   const { rows, rejected } = await importInBatches(
     {
       source,
-      batches: batchesOf(readEventLines(source.stream, source.name), maxBatchSize),
+      batches: batchesOf(readEventLines(source), maxBatchSize),
       noun: 'events',
       done: 'recorded',
       rejects: createRejects(rejectsPath),

@@ -2,11 +2,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { examples, safeCsvOption, withLocation } from './arguments.ts';
+import { createCsvWriter, type CsvOptions } from './csv.ts';
 import { Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { replaceFile } from './replace-file.ts';
 import type { Session } from './session.ts';
-import { createCsvWriter, type CsvOptions, entryColumns, fieldsOf } from './whitelist-csv.ts';
+import { entryColumns, fieldsOf } from './whitelist-csv.ts';
 import { feedPages } from './whitelist-feed.ts';
 
 /**

@@ -10,20 +10,14 @@ import {
   type RejectedRows,
   type Rejection,
 } from './batch-import.ts';
+import { createCsvWriter, type CsvOptions } from './csv.ts';
 import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { ImportMode, ImportEntriesDocument } from './generated/operations.ts';
 import { createPrivateFile } from './replace-file.ts';
 import type { Session } from './session.ts';
 import { openSource } from './source.ts';
-import {
-  createCsvWriter,
-  type CsvOptions,
-  entryColumns,
-  readRows,
-  rejectionColumns,
-  type Row,
-} from './whitelist-csv.ts';
+import { entryColumns, readRows, rejectionColumns, type Row } from './whitelist-csv.ts';
 
 /** The maximum number of rows in one import request. */
 const maxBatchSize = 10_000;
@@ -101,9 +95,21 @@ async function* rowsAfter(line: number, rows: AsyncIterable<CheckedRow>): AsyncG
 /**
  * Yields all rows of a REPLACE import as one batch. A REPLACE import imports all rows or no rows, so all rows of the
  * file must fit into one request.
+ *
+ * @param name the name of the file for error messages
+ * @throws {Failure} when the file has no rows, or too many rows for one request
  */
-async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator<CheckedRow[]> {
-  const { value: batch = [] } = await batches.next();
+async function* onlyBatch(
+  batches: AsyncGenerator<CheckedRow[], void>,
+  name: string,
+): AsyncGenerator<CheckedRow[]> {
+  const { value: batch } = await batches.next();
+  if (!batch) {
+    throw new Failure(
+      `${name} has no rows. A file for --mode replace must have at least one row. Nothing was sent.`,
+      exitCode.usage,
+    );
+  }
   const { done } = await batches.next();
   if (done) return yield batch;
   throw new Failure(
@@ -156,11 +162,14 @@ async function importFile(path: string, options: ImportOptions, session: Session
     return new Map(result.rows.flatMap(({ index, error }) => (error ? [[index, error]] : [])));
   }
 
-  const rows = rowsAfter(afterLine ?? 0, checkedRows(readRows(source.stream, source.name)));
+  const rows = rowsAfter(afterLine ?? 0, checkedRows(readRows(source)));
   const { rejected } = await importInBatches(
     {
       source,
-      batches: mode === 'replace' ? onlyBatch(batchesOf(rows, maxBatchSize)) : batchesOf(rows, batchSize),
+      batches:
+        mode === 'replace'
+          ? onlyBatch(batchesOf(rows, maxBatchSize), source.name)
+          : batchesOf(rows, batchSize),
       noun: 'rows',
       done: dryRun ? 'checked (a dry run: nothing was changed)' : 'imported',
       rejects: createRejects(rejectsPath, options),

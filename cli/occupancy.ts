@@ -5,7 +5,7 @@ import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { AdjustOccupancyDocument, type PlateInput, SetInsideDocument } from './generated/operations.ts';
 import type { Session } from './session.ts';
-import { openSource } from './source.ts';
+import { openSource, textOf } from './source.ts';
 import { statusColumns } from './status.ts';
 
 interface CountOptions {
@@ -26,10 +26,10 @@ const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 /**
  * Reads plates from a file with one plate in each line. If the path is `-`, reads the plates from the standard input.
  *
- * @throws {Failure} when the file does not exist, or a line is not a plate
+ * @throws {Failure} when the file cannot be read, or a line is not a plate
  */
 async function platesOf(path: string, { streams }: Session): Promise<PlateInput[]> {
-  const content = await text(openSource(path, streams).stream);
+  const content = await text(textOf(openSource(path, streams)));
   return content.split(/\r?\n/).flatMap((line, index) => {
     if (line.trim() === '') return [];
     try {

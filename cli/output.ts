@@ -5,7 +5,7 @@ import { textInColumns } from './table.ts';
 
 /** The output streams of a command. The stream `out` is for results, and the stream `err` is for all other text. */
 export interface Streams {
-  in: Readable;
+  in: Readable & { fd?: number };
   out: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   err: NodeJS.WritableStream & { isTTY?: boolean };
 }

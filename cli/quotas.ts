@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
-import { type CsvError, type Info, parse } from 'csv-parse';
 import { choicesOf, examples, safeCsvOption, wholeNumber, withLocation } from './arguments.ts';
 import { batchesOf, type FileRow, importInBatches } from './batch-import.ts';
 import type { Client } from './client.ts';
+import { createCsvWriter, type CsvOptions, readCsv } from './csv.ts';
 import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import {
@@ -17,8 +17,7 @@ import {
 import { allItemsOf, maxPageSize } from './pages.ts';
 import { replaceFile } from './replace-file.ts';
 import type { Session } from './session.ts';
-import { openSource } from './source.ts';
-import { createCsvWriter, type CsvOptions } from './whitelist-csv.ts';
+import { openSource, type Source } from './source.ts';
 
 const enforcements = choicesOf(QuotaEnforcement);
 type Enforcement = (typeof enforcements)[number];
@@ -57,8 +56,8 @@ interface QuotaLine extends FileRow {
  *
  * @throws {Failure} an error with the line number of the row, when the row is invalid
  */
-function quotaOf(record: Record<string, string>, line: number): QuotaInput {
-  const { referenceId = '', inside = '', enforcement = '' } = record;
+function quotaOf(fields: Record<string, string | null>, line: number): QuotaInput {
+  const [referenceId = '', inside = '', enforcement = ''] = fileColumns.map((name) => fields[name] ?? '');
   const named = enforcement.toLowerCase() || 'hard';
   if (!/^\d*$/.test(inside)) {
     throw new Failure(
@@ -77,51 +76,22 @@ function quotaOf(record: Record<string, string>, line: number): QuotaInput {
 }
 
 /**
- * Reads the quotas of references (such as apartments) from a CSV text.
+ * Reads the quotas of references (such as apartments) from a CSV file.
  *
- * @throws {Failure} when the file is invalid; the error message contains the line number
+ * @throws {Failure} when the file cannot be read, or is invalid; the error message contains the line number
  */
-async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
-  const parser = file.pipe(
-    parse({
-      bom: true,
-      info: true,
-      skip_empty_lines: true,
-      columns: (names: string[]) => {
-        const known: readonly string[] = fileColumns;
-        if (
-          !names.includes('referenceId') ||
-          !names.includes('inside') ||
-          names.some((name) => !known.includes(name))
-        ) {
-          throw new Failure(`Line 1: the columns must be ${fileColumns.join(',')}`, exitCode.usage);
-        }
-        return names;
-      },
-    }),
-  );
-  file.on('error', (error) => parser.destroy(error));
+async function readQuotas(source: Source): Promise<QuotaLine[]> {
   const quotas = new Map<string, QuotaLine>();
-  try {
-    for await (const { record, info } of parser as AsyncIterable<{
-      record: Record<string, string>;
-      info: Info;
-    }>) {
-      const { lines: line } = info;
-      const quota = quotaOf(record, line);
-      const earlier = quotas.get(quota.referenceId);
-      if (earlier) {
-        throw new Failure(
-          `Line ${line}: line ${earlier.line} already has a quota of ${quota.referenceId}`,
-          exitCode.usage,
-        );
-      }
-      quotas.set(quota.referenceId, { line, quota });
+  for await (const { fields, line } of readCsv(source, { required: fileColumns })) {
+    const quota = quotaOf(fields, line);
+    const earlier = quotas.get(quota.referenceId);
+    if (earlier) {
+      throw new Failure(
+        `Line ${line}: line ${earlier.line} already has a quota of ${quota.referenceId}`,
+        exitCode.usage,
+      );
     }
-  } catch (error) {
-    if (error instanceof Failure) throw error;
-    const { message, lines } = error as CsvError & { lines?: number };
-    throw new Failure(lines === undefined ? message : `Line ${lines}: ${message}`, exitCode.usage);
+    quotas.set(quota.referenceId, { line, quota });
   }
   return [...quotas.values()];
 }
@@ -140,7 +110,7 @@ function refusalOf(error: unknown, batch: readonly QuotaLine[]): unknown {
 async function importQuotas(session: Session, path: string, location: string): Promise<void> {
   const { client, output, streams } = session;
   const source = openSource(path, streams);
-  const quotas = await readQuotas(source.stream);
+  const quotas = await readQuotas(source);
   const locationId = await locationIdOf(client, location);
   await importInBatches(
     {

@@ -7,7 +7,7 @@ import { readRecording, type Recording } from './har.ts';
 import type { Streams } from './output.ts';
 import type { RestCall, Twin } from './rest-client.ts';
 import type { Session } from './session.ts';
-import { openSource } from './source.ts';
+import { openSource, textOf } from './source.ts';
 
 /** Returns a REST request as one line of text. */
 const callText = ({ method, path }: RestCall) => `${method} ${path}`;
@@ -24,7 +24,7 @@ const twinText = (call: RestCall, { query, variables }: Twin) =>
  * the path of a file, or `-` for the standard input, and the function reads the text from this input.
  */
 const readSource = async (source: string, streams: Streams) =>
-  /^\s*curl\s/.test(source) ? source : text(openSource(source, streams).stream);
+  /^\s*curl\s/.test(source) ? source : text(textOf(openSource(source, streams)));
 
 /**
  * Finds the REST requests in a text, and returns them without duplicates.

@@ -203,7 +203,7 @@ describe('Ctrl-C during an import by pms', () => {
       plate: { plateType: 'DXB', plateCode: 'A', plateNumber: String(index) },
       occurredAt: new Date(Date.UTC(2026, 0, 31, 8, 0, index)).toISOString(),
     }));
-    const quotas = Array.from({ length: 1_200 }, (_, index) => `unit-${index},1`);
+    const quotas = Array.from({ length: 1_200 }, (_, index) => `unit-${index},1,`);
     for (const [noun, done, lines, text, rest] of [
       [
         'events',
@@ -212,7 +212,13 @@ describe('Ctrl-C during an import by pms', () => {
         events.map((event) => JSON.stringify(event)).join('\n'),
         { recorded: 200, unchanged: 1_000 },
       ],
-      ['quotas', 'set', '2 to 1001', ['referenceId,inside', ...quotas].join('\n'), { quotas: 1_200 }],
+      [
+        'quotas',
+        'set',
+        '2 to 1001',
+        ['referenceId,inside,enforcement', ...quotas].join('\n'),
+        { quotas: 1_200 },
+      ],
     ] as const) {
       const slow = await startSlowGateway(key, 1);
       const args = [noun, 'import', fileOf(text), '--location', locationId];
@@ -312,8 +318,8 @@ describe('an import by pms whose input is invalid or cannot be read', () => {
 
   test('pms quotas import sends nothing when the last line of a long file is invalid', async () => {
     const { key, locationId } = await gateway.newTenant();
-    const lines = Array.from({ length: 1_200 }, (_, index) => `unit-${index},1`);
-    const file = fileOf(['referenceId,inside', ...lines, `${gap}unit-x`].join('\n'));
+    const lines = Array.from({ length: 1_200 }, (_, index) => `unit-${index},1,`);
+    const file = fileOf(['referenceId,inside,enforcement', ...lines, `${gap}unit-x`].join('\n'));
     const { code, err } = await pms(key, 'quotas', 'import', file, '--location', locationId);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/^Line \d+: .+\n$/) });
     expect(await json(key, 'quotas', 'list', '--location', locationId)).toEqual([]);

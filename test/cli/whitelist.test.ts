@@ -193,7 +193,13 @@ describe('the command pms quotas', () => {
     const other = ['--location', await gateway.newLocation(companyId)];
     expect(await json(key, 'quotas', 'import', fileOf(out), ...other)).toEqual({ quotas: 2 });
     expect((await pms(key, 'quotas', 'export', ...other)).out).toBe(out);
-    await json(key, 'quotas', 'import', fileOf('referenceId,inside\nunit-7,\nunit-9,1'), ...other);
+    await json(
+      key,
+      'quotas',
+      'import',
+      fileOf('referenceId,inside,enforcement\nunit-7,,\nunit-9,1,'),
+      ...other,
+    );
     expect(await json(key, 'quotas', 'list', ...other)).toMatchObject([
       { referenceId: 'unit, 8' },
       { referenceId: 'unit-9', inside: 1, enforcement: 'HARD' },
@@ -203,10 +209,13 @@ describe('the command pms quotas', () => {
   });
 
   test.each([
-    ['unit,DXB', 'Line 1: the columns must be'],
-    ['referenceId,inside\nunit-7,many', 'Line 2: inside must be a whole number'],
+    ['unit,DXB', 'Line 1: the column referenceId, inside, enforcement is missing'],
+    ['referenceId,inside,enforcement\nunit-7,many,', 'Line 2: inside must be a whole number'],
     ['referenceId,inside,enforcement\nunit-7,1,soft', 'Line 2: enforcement must be HARD or REPORT'],
-    ['referenceId,inside\nunit-7,1\n\nunit-7,2', 'Line 4: line 2 already has a quota of unit-7'],
+    [
+      'referenceId,inside,enforcement\nunit-7,1,\n\nunit-7,2,',
+      'Line 4: line 2 already has a quota of unit-7',
+    ],
   ])(
     '`pms quotas import` refuses a file with the content %j and explains the error',
     async (file, message) => {
@@ -219,10 +228,13 @@ describe('the command pms quotas', () => {
   test('when a line is rejected, `pms quotas import` prints the line number and the number of quotas that are already set', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
-    const row = (index: number) => `unit-${index},${index === 1_400 ? '99999999999' : '1'}`;
+    const row = (index: number) => `unit-${index},${index === 1_400 ? '99999999999' : '1'},`;
     const fileFrom = (first: number) =>
       fileOf(
-        ['referenceId,inside', ...Array.from({ length: 1_500 - first }, (_, n) => row(first + n))].join('\n'),
+        [
+          'referenceId,inside,enforcement',
+          ...Array.from({ length: 1_500 - first }, (_, n) => row(first + n)),
+        ].join('\n'),
       );
     expect(await pms(key, 'quotas', 'import', fileFrom(0), ...at)).toMatchObject({
       code: 1,

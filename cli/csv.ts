@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream';
+import { type CsvError, type Info, parse } from 'csv-parse';
+import { type Options, type Stringifier, stringify } from 'csv-stringify';
+import { exitCode, Failure } from './failure.ts';
+import { type Source, textOf } from './source.ts';
+
+/** Delimiters that some programs write into CSV files instead of commas, with their names for error messages. */
+const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
+
+/** The names of the columns that a CSV file may have. */
+interface CsvColumns {
+  required: readonly string[];
+  optional?: readonly string[];
+  /** Columns that a file may have and whose fields the command ignores. */
+  ignored?: readonly string[];
+}
+
+/** Checks that the header of a CSV file has all required columns, and no repeated or unknown columns. */
+function checkHeader(names: string[], { required, optional = [], ignored = [] }: CsvColumns): string[] {
+  const [only = ''] = names.length === 1 ? names : [];
+  for (const [delimiter, words] of Object.entries(otherDelimiters)) {
+    if (!only.includes(delimiter)) continue;
+    throw new Failure(
+      `Line 1: the columns are separated by ${words} (${JSON.stringify(delimiter)}); they must be separated by commas`,
+      exitCode.usage,
+    );
+  }
+  const missing = required.filter((name) => !names.includes(name));
+  if (missing.length > 0) {
+    throw new Failure(`Line 1: the column ${missing.join(', ')} is missing`, exitCode.usage);
+  }
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) throw new Failure(`Line 1: the column ${repeated} is repeated`, exitCode.usage);
+  const known = [...required, ...optional];
+  const unknown = names.filter((name) => !known.includes(name) && !ignored.includes(name));
+  if (unknown.length > 0) {
+    throw new Failure(
+      `Line 1: unknown column ${unknown.join(', ')}; the columns may be ${known.join(', ')}`,
+      exitCode.usage,
+    );
+  }
+  return names;
+}
+
+/**
+ * Converts an error in a CSV file to a `Failure` for the user. If the error comes from the parser csv-parse, the
+ * message of the `Failure` contains the line number.
+ */
+function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
+  if (error instanceof Failure) return error;
+  if (!('lines' in error)) return new Failure(error.message, exitCode.usage);
+  return new Failure(`Line ${error.lines}: ${error.message}`, exitCode.usage);
+}
+
+/** A row of a CSV file, with its line number. */
+interface CsvRecord {
+  line: number;
+  /** The fields of the row, by the names of their columns. A field is null if it is empty and has no quotes. */
+  fields: Record<string, string | null>;
+}
+
+/**
+ * Reads a file in CSV (RFC 4180) and UTF-8. The file may start with a byte order mark, and may have any kind of line
+ * ending. Spaces at the start and end of a CSV field are kept.
+ *
+ * @throws {Failure} when the file cannot be read, is empty, is not in UTF-8, or is not valid CSV. For invalid CSV, the
+ *   error message contains the line number
+ */
+export async function* readCsv(source: Source, columns: CsvColumns): AsyncGenerator<CsvRecord> {
+  let hasHeader = false;
+  const text = Readable.from(textOf(source));
+  const parser = text.pipe(
+    parse({
+      columns: (names: string[]) => {
+        hasHeader = true;
+        return checkHeader(names, columns);
+      },
+      info: true,
+      skip_empty_lines: true,
+      cast: (value, { quoting, header }) => (value === '' && !quoting && !header ? null : value),
+    }),
+  );
+  text.on('error', (error) => parser.destroy(error));
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{
+      record: Record<string, string | null>;
+      info: Info;
+    }>) {
+      yield { fields: record, line: info.lines };
+    }
+    if (!hasHeader) {
+      const header = [...columns.required, ...(columns.optional ?? [])].join(',');
+      throw new Failure(`${source.name} is empty: its first line must be ${header}`, exitCode.usage);
+    }
+  } catch (error) {
+    throw faultOf(error as CsvError | Failure | NodeJS.ErrnoException);
+  }
+}
+
+/** The options for writing a CSV file. */
+export interface CsvOptions {
+  /** Whether to write an apostrophe before each text that a spreadsheet program would run as a formula. */
+  safeCsv?: boolean | undefined;
+}
+
+/**
+ * Returns the settings for a writer of CSV rows. The writer writes null as an empty field, and an empty text as empty
+ * quotes. With the option `safeCsv`, the writer changes values that look like formulas. Without `safeCsv`, `readCsv`
+ * reads back exactly the written values.
+ */
+const formatOf = (columns: readonly string[], { safeCsv = false }: CsvOptions): Options => ({
+  header: true,
+  escape_formulas: safeCsv,
+  columns: [...columns],
+  cast: { string: (value) => ({ value, quoted_empty: true }) },
+});
+
+/** Creates a stream that converts records to CSV. */
+export const createCsvWriter = (columns: readonly string[], options: CsvOptions): Stringifier =>
+  stringify(formatOf(columns, options));
