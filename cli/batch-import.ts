@@ -20,10 +20,17 @@ export interface FileRow {
   rejection?: Rejection | undefined;
 }
 
+/** A row that was not imported, with the reason. */
+export interface RejectedRow<Row> {
+  row: Row;
+  rejection: Rejection;
+}
+
 /** Writes the rejected rows of an import to a file. */
 export interface RejectedRows<Row> {
   path: string;
-  add(row: Row, rejection: Rejection): void;
+  /** Adds rows to the file. After the returned promise has resolved, the rows are in the file. */
+  add(rejected: readonly RejectedRow<Row>[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -63,6 +70,10 @@ interface BatchImport<Row> {
 interface Imported {
   rows: number;
   rejected: number;
+  /**
+   * The error to show to the user after the numbers, when the last rejected rows could not be written to their file.
+   */
+  unsaved?: Failure;
 }
 
 /** Groups rows into batches and keeps their order. */
@@ -84,6 +95,28 @@ export async function* batchesOf<Row>(
 const linesOf = (batch: readonly FileRow[]) =>
   batch.length === 1 ? `line ${batch[0]?.line}` : `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`;
 
+/** The maximum number of rejected rows that an error message lists. */
+const maxShownRows = 20;
+
+/** Creates the error for rejected rows that could not be written to their file. The error message lists these rows. */
+function unsavedFailure(
+  noun: string,
+  path: string,
+  rejected: readonly RejectedRow<FileRow>[],
+  error: Error,
+): Failure {
+  const more = rejected.length - maxShownRows;
+  return new Failure(
+    [
+      `Cannot write the rejected ${noun} to ${path}: ${error.message}`,
+      ...rejected
+        .slice(0, maxShownRows)
+        .map(({ row, rejection }) => `  Line ${row.line}: ${rejection.code}: ${rejection.message}`),
+      ...(more > 0 ? [`  and ${more} more`] : []),
+    ].join('\n'),
+  );
+}
+
 /** The value that tells the import loop that the user has interrupted the import. */
 const isStopped = Symbol('stopped');
 
@@ -91,8 +124,8 @@ const isStopped = Symbol('stopped');
  * Sends the rows of a file in batches, writes the rejected rows to another file, and shows the progress. When the user
  * presses Ctrl-C, the import stops after the current batch.
  *
- * @throws {Failure} when a batch fails, when the file has an error after the first batch, or when the user presses
- *   Ctrl-C. The error message says how many rows are imported, and which command imports the remaining rows
+ * @throws {Failure} when a batch fails, when the file has an error after the first batch, when the rejected rows cannot
+ *   be written before the last batch, or when the user presses Ctrl-C. The error message says how many rows are imported, and which command imports the remaining rows
  */
 export async function importInBatches<Row extends FileRow>(
   { source, batches, noun, done, rejects, send, continuation }: BatchImport<Row>,
@@ -104,6 +137,8 @@ export async function importInBatches<Row extends FileRow>(
   let sending: readonly Row[] | undefined;
   /** Whether the command has sent at least one row to the gateway. */
   let hasSent = false;
+  /** Whether the file of rejected rows contains at least one row. */
+  let hasSaved = false;
   const progress = createProgress(source, session);
 
   /** Returns a message for the user: how many rows are imported, and which command imports the remaining rows. */
@@ -114,7 +149,8 @@ export async function importInBatches<Row extends FileRow>(
       lastLine === undefined
         ? `No ${noun} are ${done}.`
         : `Up to line ${lastLine}, ${rows - rejected} ${noun} are ${done}${rejects ? `, ${rejected} rejected` : ''}.`,
-      ...(rejected > 0 && rejects ? [`Rejected ${noun}, and why: ${rejects.path}`] : []),
+      ...(hasSaved && rejects ? [`Rejected ${noun}, and why: ${rejects.path}`] : []),
+      ...(imported.unsaved ? [imported.unsaved.message] : []),
       `To continue${source.size === undefined ? ', with the same input' : ''}:`,
       `  ${commandLine(['pms', ...args, ...more])}`,
     ].join('\n');
@@ -157,17 +193,32 @@ export async function importInBatches<Row extends FileRow>(
     );
   }
 
+  /**
+   * Writes rejected rows to their file. If this fails, the function stores the error, so that the user learns how many
+   * rows are imported, too.
+   */
+  async function save(rejected: readonly RejectedRow<Row>[]): Promise<void> {
+    imported.rejected += rejected.length;
+    if (!rejects || rejected.length === 0) return;
+    try {
+      await rejects.add(rejected);
+      hasSaved = true;
+    } catch (error) {
+      imported.unsaved = unsavedFailure(noun, rejects.path, rejected, error as Error);
+    }
+  }
+
   async function importBatch(batch: readonly Row[]): Promise<void> {
     const good = batch.filter(({ rejection }) => !rejection);
     hasSent ||= good.length > 0;
     const refused = await send(good, batch, stopping.signal);
     const refusedRows = new Map([...refused].map(([index, rejection]) => [good[index]!, rejection]));
-    for (const row of batch) {
-      const rejection = row.rejection ?? refusedRows.get(row);
-      if (!rejection) continue;
-      imported.rejected += 1;
-      rejects?.add(row, rejection);
-    }
+    await save(
+      batch.flatMap((row) => {
+        const rejection = row.rejection ?? refusedRows.get(row);
+        return rejection ? [{ row, rejection }] : [];
+      }),
+    );
   }
 
   try {
@@ -177,6 +228,7 @@ export async function importInBatches<Row extends FileRow>(
       });
       if (next !== isStopped && next.done) return imported;
       if (next === isStopped || stopping.signal.aborted) throw interruption();
+      if (imported.unsaved) throw new Failure(`Nothing after line ${lastLine} was sent. ${stateInWords()}`);
       sending = next.value;
       await importBatch(sending)
         .catch((error: Error) => {
@@ -194,6 +246,8 @@ export async function importInBatches<Row extends FileRow>(
     forget();
     progress.stop();
     source.stream.destroy(); // without this call, an open standard input would keep the process running after a failure
-    await rejects?.close();
+    await rejects?.close().catch((error: Error) => {
+      imported.unsaved ??= unsavedFailure(noun, rejects.path, [], error);
+    });
   }
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { type CsvError, type Info, parse } from 'csv-parse';
 import { type Options, type Stringifier, stringify } from 'csv-stringify';
+import { stringify as stringifySync } from 'csv-stringify/sync';
 import { exitCode, Failure } from './failure.ts';
 import { type Source, textOf } from './source.ts';
 
@@ -118,3 +119,10 @@ const formatOf = (columns: readonly string[], { safeCsv = false }: CsvOptions): 
 /** Creates a stream that converts records to CSV. */
 export const createCsvWriter = (columns: readonly string[], options: CsvOptions): Stringifier =>
   stringify(formatOf(columns, options));
+
+/** Converts records to a text in CSV, with a header line if `header` is true. */
+export const csvText = (
+  columns: readonly string[],
+  records: readonly object[],
+  { header, ...options }: CsvOptions & { header: boolean },
+): string => stringifySync([...records], { ...formatOf(columns, options), header });

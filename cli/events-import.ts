@@ -1,34 +1,21 @@
-import type { WriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { examples, withLocation } from './arguments.ts';
-import { batchesOf, importInBatches, type RejectedRows } from './batch-import.ts';
+import { batchesOf, importInBatches, type RejectedRow } from './batch-import.ts';
 import { type EventLine, readEventLines } from './event-lines.ts';
 import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { type ParkingEventInput, RecordEventsDocument } from './generated/operations.ts';
-import { createPrivateFile } from './replace-file.ts';
+import { createRejects } from './rejected-rows.ts';
 import type { Session } from './session.ts';
 import { openSource } from './source.ts';
 
 /** The maximum number of events in one request. */
 const maxBatchSize = 1_000;
 
-/**
- * Writes rejected events to a file. If neither the gateway nor `pms` rejects an event, the function creates no file.
- */
-function createRejects(path: string): RejectedRows<EventLine> {
-  let file: WriteStream | undefined;
-  return {
-    path,
-    add({ line, event }, { code, message, field, value }) {
-      file ??= createPrivateFile(path);
-      file.write(`${JSON.stringify({ line, code, message, field, value, event })}\n`);
-    },
-    async close() {
-      if (file) await finished(file.end());
-    },
-  };
+/** Converts a rejected event to a line of the file of rejected events. */
+function rejectedLine({ row: { line, event }, rejection }: RejectedRow<EventLine>): string {
+  const { code, message, field, value } = rejection;
+  return `${JSON.stringify({ line, code, message, field, value, event })}\n`;
 }
 
 interface ImportOptions {
@@ -40,16 +27,17 @@ async function importEvents(path: string, options: ImportOptions, session: Sessi
   const { client, output, streams } = session;
   const { rejects: rejectsPath = `${path === '-' ? 'stdin' : path}.rejected.jsonl` } = options;
   const source = openSource(path, streams);
+  const rejects = createRejects<EventLine>(rejectsPath, source, (lines) => lines.map(rejectedLine).join(''));
   const locationId = await locationIdOf(client, options.location);
   const totals = { recorded: 0, unchanged: 0, corrected: 0 };
 
-  const { rows, rejected } = await importInBatches(
+  const { rows, rejected, unsaved } = await importInBatches(
     {
       source,
       batches: batchesOf(readEventLines(source), maxBatchSize),
       noun: 'events',
       done: 'recorded',
-      rejects: createRejects(rejectsPath),
+      rejects,
       async send(lines, _, stopping) {
         if (lines.length === 0) return new Map();
         const events = lines.map(({ event }) => event as ParkingEventInput);
@@ -76,6 +64,7 @@ async function importEvents(path: string, options: ImportOptions, session: Sessi
       rejected: 'rejected',
     },
   );
+  if (unsaved) throw unsaved;
   if (rejected === 0) return exitCode.done;
   output.say(`The rejected events, with the reasons, are in ${rejectsPath}`);
   return exitCode.rejected;

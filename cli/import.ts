@@ -1,20 +1,18 @@
-import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
-import type { Stringifier } from 'csv-stringify';
 import { instantFault } from '../schema/instant.ts';
 import { choicesOf, examples, safeCsvOption, wholeNumber, withLocation } from './arguments.ts';
 import {
   batchesOf,
   type FileRow,
   importInBatches,
-  type RejectedRows,
+  type RejectedRow,
   type Rejection,
 } from './batch-import.ts';
-import { createCsvWriter, type CsvOptions } from './csv.ts';
+import { type CsvOptions, csvText } from './csv.ts';
 import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { ImportMode, ImportEntriesDocument } from './generated/operations.ts';
-import { createPrivateFile } from './replace-file.ts';
+import { createRejects } from './rejected-rows.ts';
 import type { Session } from './session.ts';
 import { openSource } from './source.ts';
 import { entryColumns, readRows, rejectionColumns, type Row } from './whitelist-csv.ts';
@@ -33,25 +31,11 @@ interface ImportOptions extends CsvOptions {
 
 type CheckedRow = Row & FileRow;
 
-/** Writes rejected rows to a file, which is created when the first row is rejected. */
-function createRejects(path: string, options: CsvOptions): RejectedRows<Row> {
-  let writer: Stringifier | undefined;
-  let written: Promise<void> | undefined;
-  return {
-    path,
-    add({ line, fields }, { code, message, field, value }) {
-      if (!writer) {
-        writer = createCsvWriter([...entryColumns, ...rejectionColumns], options);
-        written = pipeline(writer, createPrivateFile(path));
-      }
-      const shown = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
-      writer.write({ ...fields, line, field, code, message, value: shown });
-    },
-    async close() {
-      writer?.end();
-      await written;
-    },
-  };
+/** Converts a rejected row to a record of the CSV file of rejected rows. */
+function rejectedRecord({ row, rejection }: RejectedRow<Row>) {
+  const { code, message, field, value } = rejection;
+  const shown = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+  return { ...row.fields, line: row.line, field, code, message, value: shown };
 }
 
 /**
@@ -131,6 +115,12 @@ async function importFile(path: string, options: ImportOptions, session: Session
   const { rejects: rejectsPath = `${path === '-' ? 'stdin' : path}.rejected.csv` } = options;
   const { client, output, streams } = session;
   const source = openSource(path, streams);
+  const rejects = createRejects<CheckedRow>(rejectsPath, source, (rows, isFirst) =>
+    csvText([...entryColumns, ...rejectionColumns], rows.map(rejectedRecord), {
+      ...options,
+      header: isFirst,
+    }),
+  );
   const locationId = await locationIdOf(client, location);
   const totals = { created: 0, updated: 0, unchanged: 0, deleted: 0 };
 
@@ -163,7 +153,7 @@ async function importFile(path: string, options: ImportOptions, session: Session
   }
 
   const rows = rowsAfter(afterLine ?? 0, checkedRows(readRows(source)));
-  const { rejected } = await importInBatches(
+  const { rejected, unsaved } = await importInBatches(
     {
       source,
       batches:
@@ -172,7 +162,7 @@ async function importFile(path: string, options: ImportOptions, session: Session
           : batchesOf(rows, batchSize),
       noun: 'rows',
       done: dryRun ? 'checked (a dry run: nothing was changed)' : 'imported',
-      rejects: createRejects(rejectsPath, options),
+      rejects,
       send,
       continuation: (after) => [
         // The command that continues a CREATE import must start after the last imported line. If the command sent an
@@ -194,6 +184,7 @@ async function importFile(path: string, options: ImportOptions, session: Session
     rejected: 'rejected',
   });
   if (dryRun) output.say('This was a dry run: nothing was changed.');
+  if (unsaved) throw unsaved;
   if (rejected === 0) return exitCode.done;
   output.say(`The rejected rows, with the reasons, are in ${rejectsPath}`);
   return exitCode.rejected;

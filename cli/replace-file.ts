@@ -1,5 +1,5 @@
-import { open, rename, rm, stat } from 'node:fs/promises';
-import { chmodSync, createWriteStream, rmSync, statSync, type WriteStream } from 'node:fs';
+import { rmSync } from 'node:fs';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { onFirstSignal } from './signals.ts';
 
 /**
@@ -20,9 +20,15 @@ const privateMode = 0o600;
  * Opens a file for writing. Only the current user may read the opened file, even if the file already existed and other
  * users could read it.
  */
-export function createPrivateFile(path: string): WriteStream {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile()) chmodSync(path, privateMode);
-  return createWriteStream(path, { mode: privateMode });
+export async function openPrivateFile(path: string): Promise<FileHandle> {
+  const file = await open(path, 'w', privateMode);
+  try {
+    if ((await file.stat()).isFile()) await file.chmod(privateMode);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 /**
@@ -35,7 +41,7 @@ export async function replaceFile(
   path: string,
   write: (target: NodeJS.WritableStream) => Promise<void>,
 ): Promise<void> {
-  if (await isSpecial(path)) return write(createPrivateFile(path));
+  if (await isSpecial(path)) return write((await openPrivateFile(path)).createWriteStream());
   const temporary = `${path}.${process.pid}.tmp`;
   const forget = onFirstSignal((signal) => {
     forget(); // removes this listener, so that `process.kill` below ends the process
@@ -43,7 +49,7 @@ export async function replaceFile(
     process.kill(process.pid, signal);
   });
   try {
-    await write(createPrivateFile(temporary));
+    await write((await openPrivateFile(temporary)).createWriteStream());
     const file = await open(temporary, 'r+');
     await file.sync().finally(() => file.close());
     await rename(temporary, path);
