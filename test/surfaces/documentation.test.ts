@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { schema } from '../../schema/index.ts';
 import { variableNames } from '../../src/config.ts';
+import * as graphLimits from '../../src/graphql/limits.ts';
 import { type SlotLimits, slotLimits } from '../../src/scheduling/limits.ts';
 import { fencedBlocks, linkedFiles, projectFolder, readPages } from '../support/documentation.ts';
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
@@ -180,6 +181,22 @@ describe('documentation of the limits of concurrent tasks', () => {
       `one at a time in a process; ${imports.waiting.perOwner} more wait, for at most ${imports.waiting.maxMs / 1_000} s`,
     );
   });
+});
+
+test('docs/rate-limits.md shows the limits of a GraphQL document', () => {
+  const { text } = pages.find(({ path }) => path === 'docs/rate-limits.md')!;
+  const limits = [
+    `${graphLimits.maxDocumentCharacters.toLocaleString('en')} characters`,
+    `${graphLimits.maxDocumentTokens.toLocaleString('en')} tokens`,
+    `${graphLimits.maxSelections} selections`,
+    `${graphLimits.maxAliases} aliases`,
+    `${graphLimits.maxDirectives} directives`,
+    `${graphLimits.maxDocumentDepth} nested levels`,
+  ];
+  expect(text).toContain(`| ${limits.join(', ')} `);
+  expect(text).toMatch(
+    new RegExp(`^\\| root fields of a GraphQL mutation +\\| ${graphLimits.maxRootMutationFields} +\\|`, 'm'),
+  );
 });
 
 /** A regular expression that finds links to documents in code comments, such as `docs/contract-keys.md#keys`. */
