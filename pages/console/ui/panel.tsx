@@ -48,7 +48,10 @@ export function Panel(props: {
   );
 }
 
-/** A dialog that asks the user to confirm an action that cannot be undone. */
+/**
+ * A dialog that asks the user to confirm an action that cannot be undone. While the action is being sent, only the
+ * button with the label **Close** closes the dialog.
+ */
 export function Confirmation(props: {
   question: string;
   action: string;
@@ -59,10 +62,12 @@ export function Confirmation(props: {
 }) {
   const { question, action, sending, children, onConfirm, onClose } = props;
   return (
-    <Panel title={question} onClose={onClose}>
+    <Panel title={question} onClose={onClose} isKept={sending}>
       {children}
       <footer className="dialog-footer">
-        <Button onPress={onClose}>{texts.state.cancel}</Button>
+        <Button isDisabled={sending} onPress={onClose}>
+          {texts.state.cancel}
+        </Button>
         <Button look="danger" isDisabled={sending} onPress={onConfirm}>
           {action}
         </Button>

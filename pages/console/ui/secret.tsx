@@ -6,30 +6,30 @@ import { Button } from './controls.tsx';
 import { Panel } from './panel.tsx';
 
 /**
- * A dialog with a form that creates a secret. When the gateway has created the secret, the dialog shows the secret with
+ * A dialog with a form for an API key, which may create a secret. When the gateway has created the secret, the dialog shows the secret with
  * a copy button instead of the form. The gateway returns each secret only once, so the user must not close the dialog
- * by mistake before copying the secret. After the user has sent the form, only a button closes the dialog. When the
- * user has copied the secret, the key Escape or a click beside the dialog also closes the dialog.
+ * by mistake before copying the secret. While the form is being sent, and while the dialog shows a secret that the user
+ * has not copied, only a button closes the dialog. When the user has copied the secret, the key Escape or a click beside the dialog also closes the dialog.
  *
  * @param props.secret the new secret, or `undefined` before the gateway has created it
- * @param props.isCreating whether the gateway is creating the secret
+ * @param props.isSending whether the form is being sent
  * @param props.onDone a function that closes the dialog after the secret was created
  * @param props.onClose a function that closes the dialog before the secret is created
  */
 export function SecretPanel(props: {
   title: string;
   secret: string | undefined;
-  isCreating: boolean;
+  isSending: boolean;
   onDone(): void;
   onClose(): void;
   children: ReactNode;
 }) {
-  const { title, secret, isCreating, onDone, onClose, children } = props;
+  const { title, secret, isSending, onDone, onClose, children } = props;
   const [isCopied, setCopied] = useState<boolean>();
   const { copy, copied, notCopied } = texts.state;
   if (!secret) {
     return (
-      <Panel title={title} onClose={onClose} isKept={isCreating}>
+      <Panel title={title} onClose={onClose} isKept={isSending}>
         {children}
       </Panel>
     );

@@ -121,7 +121,7 @@ export function EntryForm(props: {
     />
   );
   return (
-    <Panel title={entry ? words.edit : words.add} onClose={onClose}>
+    <Panel title={entry ? words.edit : words.add} onClose={onClose} isKept={sending}>
       <form className="form" onSubmit={submit}>
         {newVersion === undefined ? (
           <FailureNotice failure={failure} />
@@ -150,7 +150,9 @@ export function EntryForm(props: {
         {field('maxEntries', 'number')}
         <HoursFields hours={hours} error={errors.hours} onChange={setHours} />
         <footer className="dialog-footer">
-          <Button onPress={onClose}>{texts.state.cancel}</Button>
+          <Button isDisabled={sending} onPress={onClose}>
+            {texts.state.cancel}
+          </Button>
           <Button look="primary" type="submit" isDisabled={sending}>
             {words.save}
           </Button>

@@ -143,7 +143,7 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
     <SecretPanel
       title={edited ? `${words.change} ${edited.name}` : words.issue}
       secret={secret}
-      isCreating={issuing.sending}
+      isSending={sending}
       onDone={onDone}
       onClose={onClose}
     >
@@ -187,7 +187,9 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
           error={errors.expiresAt}
         />
         <footer className="dialog-footer">
-          <Button onPress={onClose}>{texts.state.cancel}</Button>
+          <Button isDisabled={sending} onPress={onClose}>
+            {texts.state.cancel}
+          </Button>
           <Button look="primary" type="submit" isDisabled={sending}>
             {edited ? words.save : words.issue}
           </Button>

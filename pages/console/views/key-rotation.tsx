@@ -31,7 +31,7 @@ export function KeyRotation({
     <SecretPanel
       title={`${words.rotate} ${rotated.name}`}
       secret={secret}
-      isCreating={rotating.sending}
+      isSending={rotating.sending}
       onDone={onDone}
       onClose={onClose}
     >

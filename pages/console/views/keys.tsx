@@ -1,5 +1,4 @@
 /** @jsxImportSource react */
-import { useState } from 'react';
 import { type KeyFieldsFragment, KeysDocument, RevokeKeyDocument } from '../generated/operations.ts';
 import { useChange } from '../graph/use-change.ts';
 import { useView } from '../graph/use-view.ts';
@@ -8,6 +7,7 @@ import { Badge, Button } from '../ui/controls.tsx';
 import { DataTable, Pager } from '../ui/data-table.tsx';
 import { Confirmation } from '../ui/panel.tsx';
 import { Time } from '../ui/time.tsx';
+import { useDialog } from '../ui/use-dialog.ts';
 import { usePages } from '../ui/use-pages.ts';
 import { ViewHeader } from '../ui/view-header.tsx';
 import { FailureNotice, ViewState } from '../ui/view-state.tsx';
@@ -17,7 +17,7 @@ import { KeyRotation } from './key-rotation.tsx';
 const { keys: words } = texts;
 
 /** The dialog that is open, and the API key that the dialog changes. */
-type Open =
+type KeyDialog =
   | { kind: 'edit'; edited: KeyFieldsFragment | undefined }
   | { kind: 'rotate' | 'revoke'; edited: KeyFieldsFragment };
 
@@ -60,17 +60,16 @@ function Revocation({
 export function KeysView() {
   const pages = usePages();
   const view = useView(KeysDocument, { after: pages.after });
-  const [open, setOpen] = useState<Open>();
-  const close = () => setOpen(undefined);
+  const { dialog, open, close } = useDialog<KeyDialog>();
   const done = () => {
     view.reload();
     close();
   };
-  const action = (kind: Open['kind'], edited: KeyFieldsFragment) => (
+  const action = (kind: KeyDialog['kind'], edited: KeyFieldsFragment) => (
     <Button
       look="quiet"
       aria-label={`${words[kind === 'edit' ? 'change' : kind]} ${edited.name}`}
-      onPress={() => setOpen({ kind, edited })}
+      onPress={() => open({ kind, edited })}
     >
       {words[kind === 'edit' ? 'change' : kind]}
     </Button>
@@ -78,7 +77,7 @@ export function KeysView() {
   return (
     <>
       <ViewHeader title={words.title} operation={view.operation}>
-        <Button look="primary" onPress={() => setOpen({ kind: 'edit', edited: undefined })}>
+        <Button look="primary" onPress={() => open({ kind: 'edit', edited: undefined })}>
           {words.issue}
         </Button>
       </ViewHeader>
@@ -118,9 +117,9 @@ export function KeysView() {
           </section>
         )}
       </ViewState>
-      {open?.kind === 'edit' && <KeyEditor edited={open.edited} onDone={done} onClose={close} />}
-      {open?.kind === 'rotate' && <KeyRotation rotated={open.edited} onDone={done} onClose={close} />}
-      {open?.kind === 'revoke' && <Revocation revoked={open.edited} onDone={done} onClose={close} />}
+      {dialog?.kind === 'edit' && <KeyEditor edited={dialog.edited} onDone={done} onClose={close} />}
+      {dialog?.kind === 'rotate' && <KeyRotation rotated={dialog.edited} onDone={done} onClose={close} />}
+      {dialog?.kind === 'revoke' && <Revocation revoked={dialog.edited} onDone={done} onClose={close} />}
     </>
   );
 }

@@ -61,7 +61,7 @@ export function QuotaForm(props: {
   }
 
   return (
-    <Panel title={`${words.quota} ${referenceId}`} onClose={onClose}>
+    <Panel title={`${words.quota} ${referenceId}`} onClose={onClose} isKept={saving}>
       <ViewState view={view}>
         {() => quotas && <p>{quota ? words.quotaUse(quota.used, quota.inside) : words.noQuota}</p>}
       </ViewState>

@@ -32,7 +32,7 @@ export function RecoveryForm({ id, onDone, onClose }: { id: string; onDone(): vo
     onDone();
   }
   return (
-    <Panel title={words.recover} onClose={onClose}>
+    <Panel title={words.recover} onClose={onClose} isKept={recovering.sending}>
       <form
         className="form"
         onSubmit={(event) => {

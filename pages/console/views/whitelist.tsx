@@ -8,6 +8,7 @@ import { texts } from '../texts.ts';
 import { Button, Choice, Field } from '../ui/controls.tsx';
 import { Pager } from '../ui/data-table.tsx';
 import { LocationChoice } from '../ui/location-choice.tsx';
+import { useDialog } from '../ui/use-dialog.ts';
 import { usePages } from '../ui/use-pages.ts';
 import { ViewHeader } from '../ui/view-header.tsx';
 import { ViewState } from '../ui/view-state.tsx';
@@ -30,7 +31,7 @@ interface Search {
 }
 
 /** The dialog that is open, with the whitelist entry or reference (such as an apartment) that the user selected. */
-type Open =
+type WhitelistDialog =
   | { kind: 'edit'; entry: EntryFieldsFragment | undefined }
   | { kind: 'remove'; entry: EntryFieldsFragment }
   | { kind: 'quota'; referenceId: string }
@@ -107,10 +108,9 @@ export function WhitelistView({ locationId }: { locationId: string | undefined }
   const zone = useLocation(locationId)?.timezone;
   const pages = usePages();
   const [search, setSearch] = useState<Search>({ by: 'plateNumber', term: '', onlyValid: false });
-  const [open, setOpen] = useState<Open>();
+  const { dialog, open, close } = useDialog<WhitelistDialog>();
   const { view, entries, pageInfo } = useEntries(locationId, search, pages.after);
   const mayWrite = may('WRITE_WHITELIST');
-  const close = () => setOpen(undefined);
   const changed = () => {
     view.reload();
     close();
@@ -119,9 +119,9 @@ export function WhitelistView({ locationId }: { locationId: string | undefined }
     <>
       <ViewHeader title={words.title} operation={view.operation}>
         <LocationChoice view="whitelist" locationId={locationId} />
-        <Button onPress={() => setOpen({ kind: 'csv' })}>{texts.csv.title}</Button>
+        <Button onPress={() => open({ kind: 'csv' })}>{texts.csv.title}</Button>
         {mayWrite && (
-          <Button look="primary" onPress={() => setOpen({ kind: 'edit', entry: undefined })}>
+          <Button look="primary" onPress={() => open({ kind: 'edit', entry: undefined })}>
             {words.add}
           </Button>
         )}
@@ -141,36 +141,36 @@ export function WhitelistView({ locationId }: { locationId: string | undefined }
                 entries={entries ?? []}
                 zone={zone}
                 mayWrite={mayWrite}
-                onEdit={(entry) => setOpen({ kind: 'edit', entry })}
-                onRemove={(entry) => setOpen({ kind: 'remove', entry })}
-                onQuota={(referenceId) => setOpen({ kind: 'quota', referenceId })}
+                onEdit={(entry) => open({ kind: 'edit', entry })}
+                onRemove={(entry) => open({ kind: 'remove', entry })}
+                onQuota={(referenceId) => open({ kind: 'quota', referenceId })}
               />
             )}
           </ViewState>
           <Pager {...pages.steps(pageInfo)} />
         </section>
       )}
-      {locationId && open?.kind === 'edit' && (
+      {locationId && dialog?.kind === 'edit' && (
         <EntryForm
           locationId={locationId}
-          entry={open.entry}
+          entry={dialog.entry}
           onConflict={view.reload}
           onDone={changed}
           onClose={close}
         />
       )}
-      {open?.kind === 'remove' && (
-        <EntryRemoval entry={open.entry} onConflict={view.reload} onDone={changed} onClose={close} />
+      {dialog?.kind === 'remove' && (
+        <EntryRemoval entry={dialog.entry} onConflict={view.reload} onDone={changed} onClose={close} />
       )}
-      {locationId && open?.kind === 'quota' && (
+      {locationId && dialog?.kind === 'quota' && (
         <QuotaForm
           locationId={locationId}
-          referenceId={open.referenceId}
+          referenceId={dialog.referenceId}
           mayWrite={mayWrite}
           onClose={close}
         />
       )}
-      {locationId && open?.kind === 'csv' && (
+      {locationId && dialog?.kind === 'csv' && (
         <CsvPanel locationId={locationId} mayWrite={mayWrite} onImported={view.reload} onClose={close} />
       )}
     </>
