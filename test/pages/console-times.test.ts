@@ -78,6 +78,27 @@ describe.runIf(hasBrowser)('the times of the console in a browser', () => {
     });
   });
 
+  test('the console shows an error at a time field whose year has five digits', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { page, goTo } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
+    await page.getByRole('button', { name: 'Add a vehicle' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Valid until').fill('12026-01-01T00:00');
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+    await dialog
+      .locator('.field')
+      .filter({ hasText: 'Valid until' })
+      .getByText('Must be an ISO 8601')
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+    await goTo(`why/${locationId}`);
+    const at = page.locator('.field').filter({ has: page.locator('input[type=datetime-local]') });
+    await at.locator('input').fill('12026-01-01T00:00');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await at.getByText('Must be an ISO 8601').waitFor();
+  });
+
   test('the form for an API key names the time zone of the expiry', async () => {
     const { key } = await gateway.newTenant();
     const { page } = await openConsole(browser, url, { key, place: 'keys', timezoneId: 'Europe/Berlin' });

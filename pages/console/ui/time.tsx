@@ -95,10 +95,14 @@ export function Time({
 
 /**
  * Converts the value of a `datetime-local` field, which is in the time zone of this device, to an instant in UTC.
- * Returns `undefined` if the field is empty.
+ * Returns `undefined` if the field is empty. If the value is not a valid time, for example because the year has five
+ * digits, the function returns the value unchanged, so that the gateway rejects the field with an error message.
  */
-export const instantOf = (local: string): string | undefined =>
-  local ? new Date(local).toISOString() : undefined;
+export function instantOf(local: string): string | undefined {
+  if (!local) return undefined;
+  const at = new Date(local);
+  return Number.isNaN(at.getTime()) ? local : at.toISOString();
+}
 
 /** Converts an instant to the value of a `datetime-local` field, which is in the time zone of this device. */
 export function localOf(instant: string | null | undefined): string {
