@@ -67,4 +67,16 @@ describe.runIf(hasBrowser)('the secrets that the console shows once', () => {
       await expect.poll(() => dialog.count()).toBe(0);
     },
   );
+
+  test('the console rotates an API key only if the user has entered a grace period', async () => {
+    const { key } = await gateway.newTenant();
+    const { page } = await openConsole(browser, url, { key, place: 'keys' });
+    await openRotation(page);
+    const dialog = page.getByRole('dialog');
+    const rotate = dialog.getByRole('button', { name: 'Rotate' });
+    await dialog.getByLabel('Grace period').fill('');
+    expect(await rotate.isDisabled()).toBe(true);
+    await dialog.getByLabel('Grace period').fill('0');
+    expect(await rotate.isDisabled()).toBe(false);
+  });
 });

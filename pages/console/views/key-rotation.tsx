@@ -50,9 +50,10 @@ export function KeyRotation({
           value={hours}
           onChange={setHours}
           error={fieldMessages(rotating.failure).graceSeconds}
+          required
         />
         <footer className="dialog-footer">
-          <Button look="primary" type="submit" isDisabled={rotating.sending}>
+          <Button look="primary" type="submit" isDisabled={rotating.sending || hours === ''}>
             {words.rotate}
           </Button>
         </footer>
