@@ -20,17 +20,29 @@ const columns = [
  */
 const rejectionColumns = ['row', 'field', 'message', 'value'] as const;
 
-/** A row that the gateway rejected, with its position in the file. */
-export interface RejectedRow {
-  /** The number of the row in the file, where 1 is the first row after the header. */
-  row: number;
-  entry: WhitelistEntryInput;
+/** The fields of a row as texts, by the names of their columns. */
+type CsvFields = Record<string, string>;
+
+/** Why a row is rejected, with the name and the value of the wrong field. */
+interface RowFault {
   field: string;
   message: string;
   value: string;
 }
 
-type CsvRow = Record<string, string>;
+/** A row of a CSV file, with its position in the file. */
+export interface CsvRow {
+  /** The number of the row in the file, where 1 is the first row after the header. */
+  row: number;
+  fields: CsvFields;
+  /** The whitelist entry that the row describes, without the field `maxEntries` if this field is malformed. */
+  entry: WhitelistEntryInput;
+  /** Why the console rejects the row and does not send it, or `undefined` if the console sends the row. */
+  fault: RowFault | undefined;
+}
+
+/** A row that the console or the gateway rejected. */
+export type RejectedRow = Pick<CsvRow, 'row' | 'fields'> & RowFault;
 
 /** Checks that the header of a CSV file has no repeated and no unknown columns. */
 function checkHeader(names: string[]): string[] {
@@ -42,20 +54,44 @@ function checkHeader(names: string[]): string[] {
   return names;
 }
 
-/**
- * Parses the field `maxEntries` of a row in a CSV file. If the field is empty, the vehicle may enter any number of
- * times.
- */
-function maxEntriesOf(text: string, row: number): number | null {
-  if (text === '') return null;
-  // The command `pms import` has the same rule: `maxEntries` must be a whole number with at most nine digits.
-  if (!/^\d{1,9}$/.test(text)) throw new Error(words.notWhole(row, 'maxEntries', text));
-  return Number(text);
+// The command `pms import` has the same rules for `maxEntries` and for times. The console must not send a malformed
+// field, because the gateway would then reject the whole GraphQL request with all other rows.
+
+/** Matches a whole number with at most nine digits. */
+const wholeNumber = /^\d{1,9}$/;
+
+/** Matches an ISO 8601 date and time with a UTC offset. The seconds are optional, and may have a fraction. */
+const isoInstant =
+  /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** Returns the reason why the gateway rejects a text as an instant, or `undefined` if the text is a valid instant. */
+function instantFault(text: string): string | undefined {
+  const [, day] = isoInstant.exec(text) ?? [];
+  const midnight = new Date(`${day}T00:00Z`);
+  // `Date` converts a day that does not exist, such as 30 February, to another day.
+  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day)
+    return words.notInstant;
+  const at = new Date(text);
+  return at.getTime() < 0 || at.getUTCFullYear() > 9999 ? words.notInYears : undefined;
 }
 
-function entryOf(row: CsvRow, index: number): WhitelistEntryInput {
-  const { referenceId = '', plateType = '', plateCode = '', plateNumber = '', maxEntries } = row;
-  const optional = (name: string) => row[name] || null;
+/** Returns why a row is rejected for its first malformed field, or `undefined` if all its fields are well-formed. */
+function malformed(fields: CsvFields): RowFault | undefined {
+  const { maxEntries } = fields;
+  if (maxEntries && !wholeNumber.test(maxEntries)) {
+    return { field: 'maxEntries', message: words.notWhole, value: maxEntries };
+  }
+  for (const field of ['validFrom', 'validUntil'] as const) {
+    const value = fields[field];
+    const message = value ? instantFault(value) : undefined;
+    if (value && message) return { field, message, value };
+  }
+  return undefined;
+}
+
+function entryOf(fields: CsvFields): WhitelistEntryInput {
+  const { referenceId = '', plateType = '', plateCode = '', plateNumber = '', maxEntries } = fields;
+  const optional = (name: string) => fields[name] || null;
   return {
     referenceId,
     plateType,
@@ -65,9 +101,29 @@ function entryOf(row: CsvRow, index: number): WhitelistEntryInput {
     note: optional('note'),
     validFrom: optional('validFrom'),
     validUntil: optional('validUntil'),
-    // If the CSV file has no column `maxEntries`, the import does not change how many times the vehicles may enter.
-    ...(maxEntries !== undefined && { maxEntries: maxEntriesOf(maxEntries, index + 1) }),
+    // If the CSV file has no column `maxEntries`, the import does not change how many times the vehicles may enter. If
+    // the field is empty, the vehicle may enter any number of times.
+    ...(maxEntries === '' && { maxEntries: null }),
+    ...(maxEntries && wholeNumber.test(maxEntries) && { maxEntries: Number(maxEntries) }),
   };
+}
+
+/**
+ * Numbers the rows of a file. A row that is malformed, or that repeats the plate of an earlier row, gets a fault. The
+ * console checks the plates of the whole file, because an import request contains only a part of a long file.
+ */
+function checkedRows(rows: CsvFields[]): CsvRow[] {
+  const rowOfPlate = new Map<string, number>();
+  return rows.map((fields, index) => {
+    const row = index + 1;
+    const entry = entryOf(fields);
+    const plate = JSON.stringify([entry.plateType, entry.plateCode, entry.plateNumber]);
+    const earlier = rowOfPlate.get(plate);
+    const fault =
+      earlier === undefined ? malformed(fields) : { field: '', message: words.samePlate(earlier), value: '' };
+    if (!fault) rowOfPlate.set(plate, row);
+    return { row, fields, entry, fault };
+  });
 }
 
 /**
@@ -85,13 +141,13 @@ function textOf(file: BufferSource): string {
 /**
  * Reads the rows of a CSV file (RFC 4180) with a header.
  *
- * @throws {Error} when the file is not valid UTF-8 or not valid CSV, when a column is repeated or unknown, or when a
- *   `maxEntries` is malformed. If one line or row is faulty, the error message contains the number of the line or row.
+ * @throws {Error} when the file is not valid UTF-8 or not valid CSV, or when a column is repeated or unknown. If one line
+ *   is faulty, the error message contains the number of the line.
  */
-export function readEntries(file: BufferSource): WhitelistEntryInput[] {
+export function readRows(file: BufferSource): CsvRow[] {
   const text = textOf(file);
-  const rows: CsvRow[] = parse(text, { bom: true, columns: checkHeader, skip_empty_lines: true });
-  return rows.map(entryOf);
+  const rows: CsvFields[] = parse(text, { bom: true, columns: checkHeader, skip_empty_lines: true });
+  return checkedRows(rows);
 }
 
 /** Formats whitelist entries as a CSV file that can be imported again. */
@@ -101,7 +157,7 @@ export const entriesFile = (entries: readonly EntryFieldsFragment[]): string =>
 /** Formats the rejected rows as a CSV file that the user can correct and import. */
 export const rejectsFile = (rejects: readonly RejectedRow[]): string =>
   stringify(
-    rejects.map(({ entry, row, field, message, value }) => ({ ...entry, row, field, message, value })),
+    rejects.map(({ fields, ...rejection }) => ({ ...fields, ...rejection })),
     { header: true, columns: [...columns, ...rejectionColumns] },
   );
 

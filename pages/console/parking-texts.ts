@@ -216,8 +216,10 @@ export const parkingTexts = {
     repeatedColumn: (name: string) => `Line 1: the column ${name} is repeated`,
     unknownColumn: (unknown: string, known: string) =>
       `Line 1: unknown column ${unknown}; the columns may be ${known}`,
-    notWhole: (row: number, field: string, value: string) =>
-      `Row ${row}: ${field} ${JSON.stringify(value)}: Must be a whole number`,
+    notWhole: 'Must be a whole number',
+    notInstant: 'Must be an ISO 8601 date and time with an offset, such as 2026-01-31T08:00:00Z',
+    notInYears: 'Must be in the years 1970 to 9999 (UTC)',
+    samePlate: (row: number) => `Row ${row} has the same plate`,
     empty: 'The file has no rows.',
   },
 } as const;

@@ -1,19 +1,61 @@
 import { describe, expect, test } from 'vitest';
-import { entriesFile, readEntries as readBytes, rejectsFile } from '../../pages/console/csv.ts';
+import { type CsvRow, entriesFile, readRows as readBytes, rejectsFile } from '../../pages/console/csv.ts';
+import { instantFault } from '../../schema/instant.ts';
 
 const header = 'referenceId,plateType,plateCode,plateNumber';
-const readEntries = (text: string) => readBytes(Buffer.from(text));
+const readRows = (text: string) => readBytes(Buffer.from(text));
+const readEntries = (text: string) => readRows(text).map(({ entry }) => entry);
 
 describe('the CSV files of the console', () => {
   test.each(['many', '1 entry', '0x10', '1e1', '-1', '1.5', ' ', '1234567890'])(
-    'the console refuses a CSV file when maxEntries in the second row is "%s"',
+    'the console rejects only the second row of a CSV file when its maxEntries is "%s"',
     (maxEntries) => {
       const file = `${header},maxEntries\nunit-1,DXB,A,1,5\nunit-2,DXB,A,2,"${maxEntries}"\n`;
-      expect(() => readEntries(file)).toThrow(
-        `Row 2: maxEntries ${JSON.stringify(maxEntries)}: Must be a whole number`,
-      );
+      const fault = { field: 'maxEntries', message: 'Must be a whole number', value: maxEntries };
+      expect(readRows(file)).toMatchObject([
+        { row: 1, fault: undefined },
+        { row: 2, fault },
+      ]);
     },
   );
+
+  test.each([
+    ...[
+      '2026-01-31T08:00:00Z',
+      '2026-01-31T08:00Z',
+      '2028-02-29T08:00:00.123456+04:00',
+      '31/12/2026',
+      '2026-01-31',
+    ],
+    ...['2026-02-29T08:00:00Z', '2026-13-01T08:00:00Z', '2026-01-31T24:00:00Z', '2026-01-31T08:00:60Z', ' '],
+    ...['2026-01-31T08:00:00', '2026-01-31T08:00:00+0400', '2026-01-31T08:00:00z', '12026-01-31T08:00:00Z'],
+    ...[
+      '1969-12-31T23:59:59Z',
+      '1970-01-01T01:00:00+02:00',
+      '9999-12-31T23:59:59.999Z',
+      '9999-12-31T23:00-02:00',
+    ],
+    ...['0000-01-01T00:00Z', '0099-02-29T00:00Z', '2026-01-31T08:00:00+24:00', '2026-01-31T08:00:00Z '],
+  ])(
+    'the console rejects only the second row for validFrom "%s" when the gateway rejects this instant',
+    (instant) => {
+      const file = `${header},validFrom\nunit-1,DXB,A,1,\nunit-2,DXB,A,2,${instant}\nunit-3,DXB,A,3,`;
+      const message = instantFault(instant);
+      const fault = message && { field: 'validFrom', message, value: instant };
+      expect(readRows(file).map((row) => row.fault)).toEqual([undefined, fault, undefined]);
+    },
+  );
+
+  test('the console rejects a row with the plate of an earlier row, unless the earlier row is rejected', () => {
+    const lines = ['unit-1,DXB,A,1,', 'unit-2,DXB,A,2,soon', 'unit-3,DXB,A,1,', 'unit-4,DXB,A,2,'];
+    const faults = readRows([`${header},validFrom`, ...lines].join('\n')).map(({ fault }) => fault?.message);
+    expect(faults).toEqual([
+      undefined,
+      expect.stringContaining('ISO 8601'),
+      'Row 1 has the same plate',
+      undefined,
+    ]);
+  });
 
   test('in a CSV file, an empty value of maxEntries removes the limit, and a missing column maxEntries keeps the limit', () => {
     const maxEntriesOf = (file: string) => readEntries(file).map((entry) => entry.maxEntries);
@@ -56,7 +98,8 @@ describe('the CSV files of the console', () => {
     };
     const exported = { ...entry, id: '1', locationId: '2', version: 1, entriesRecorded: 0, hours: [] };
     expect(readEntries(entriesFile([exported]))).toEqual([entry]);
-    const reject = { row: 1, entry, field: 'plateType', message: 'Must be a plate type', value: 'DXB' };
+    const [{ row, fields: texts }] = readRows(entriesFile([exported])) as [CsvRow];
+    const reject = { row, fields: texts, field: 'plateType', message: 'Must be a plate type', value: 'DXB' };
     expect(readEntries(rejectsFile([reject]))).toEqual([entry]);
   });
 });

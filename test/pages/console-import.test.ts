@@ -104,6 +104,27 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByText(rejectedText).count()).toBe(0);
   });
 
+  test('the import dialog rejects a repeated plate of a long file and a malformed time, and imports all other rows', async () => {
+    const { page, locationId } = await openWhitelist(browser);
+    await page.getByRole('button', { name: 'Import or export CSV' }).click();
+    await chooseUpdate(page);
+    const lines = Array.from({ length: 1000 }, (_, index) => `unit-${index},DXB,D,${index},`);
+    lines[1] = 'unit-1,DXB,D,1,31/12/2026';
+    await chooseFile(page, [...lines, 'unit-again,DXB,D,0,'], ',validFrom');
+    await page.getByText('999 new, 0 changed, 0 unchanged, 2 rejected').waitFor();
+    const rejects = page.getByRole('region', { name: 'Rejected rows' }).getByRole('row');
+    expect(await rejects.allInnerTexts()).toEqual([
+      expect.anything(),
+      expect.stringMatching(/^2\s+validFrom\s+31\/12\/2026\s+Must be an ISO 8601 date/),
+      expect.stringMatching(/^1001\s+Row 1 has the same plate$/),
+    ]);
+    await page.getByRole('button', { name: 'Import 999 rows' }).click();
+    await page.getByText('Imported.').waitFor();
+    const where = { locationId, plateCode: 'D' };
+    expect(await prisma.whitelistEntry.count({ where })).toBe(999);
+    expect(await prisma.whitelistEntry.count({ where: { ...where, referenceId: 'unit-again' } })).toBe(0);
+  });
+
   test('during an import and after a stopped import, only a button closes the import dialog', async () => {
     const { page, locationId } = await openWhitelist(browser);
     const dialog = page.getByRole('dialog');

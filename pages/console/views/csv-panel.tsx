@@ -2,13 +2,8 @@
 import { useState } from 'react';
 import { DropZone, FileTrigger, ProgressBar } from 'react-aria-components';
 import { useClient } from 'urql';
-import { entriesFile, readEntries, rejectsFile, saveFile } from '../csv.ts';
-import {
-  type EntryFieldsFragment,
-  ExportEntriesDocument,
-  type ImportMode,
-  type WhitelistEntryInput,
-} from '../generated/operations.ts';
+import { type CsvRow, entriesFile, readRows, rejectsFile, saveFile } from '../csv.ts';
+import { type EntryFieldsFragment, ExportEntriesDocument, type ImportMode } from '../generated/operations.ts';
 import { type Failure, failureOf } from '../graph/failure.ts';
 import { texts } from '../texts.ts';
 import { Button, Choice } from '../ui/controls.tsx';
@@ -109,22 +104,22 @@ export function CsvPanel(props: {
   onClose(): void;
 }) {
   const { locationId, mayWrite, onImported, onClose } = props;
-  const [reading, setReading] = useState<Promise<WhitelistEntryInput[]>>();
-  const [entries, setEntries] = useState<WhitelistEntryInput[]>([]);
+  const [reading, setReading] = useState<Promise<CsvRow[]>>();
+  const [rows, setRows] = useState<CsvRow[]>([]);
   const [mode, setMode] = useState<Mode>('CREATE');
   const [fault, setFault] = useState<string>();
   const [step, setStep] = useState<'choose' | 'checked' | 'importing' | 'stopped' | 'imported'>('choose');
   const { progress, failure, reset, run } = useImport(locationId);
 
   /** Starts a dry run, and makes the dialog ignore the results of earlier dry runs. */
-  async function check(rows: Promise<WhitelistEntryInput[]>, chosen: Mode) {
+  async function check(started: Promise<CsvRow[]>, chosen: Mode) {
     const isCurrent = reset();
     setStep('choose');
     setFault(undefined);
     try {
-      const read = await rows;
+      const read = await started;
       if (!isCurrent()) return;
-      setEntries(read);
+      setRows(read);
       if (read.length === 0) setFault(words.empty);
       else if (await run(read, chosen, true)) setStep('checked');
     } catch (error) {
@@ -134,16 +129,16 @@ export function CsvPanel(props: {
 
   function choose(file: Promise<File> | File | undefined) {
     if (!file) return;
-    const rows = Promise.resolve(file)
+    const started = Promise.resolve(file)
       .then((chosen) => chosen.arrayBuffer())
-      .then(readEntries);
-    setReading(rows);
-    void check(rows, mode);
+      .then(readRows);
+    setReading(started);
+    void check(started, mode);
   }
 
   async function importRows() {
     setStep('importing');
-    const isComplete = await run(entries, mode, false, step === 'stopped' ? progress : undefined);
+    const isComplete = await run(rows, mode, false, step === 'stopped' ? progress : undefined);
     setStep(isComplete ? 'imported' : 'stopped');
     onImported();
   }

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
-import { ImportEntriesDocument, type ImportMode, type WhitelistEntryInput } from '../generated/operations.ts';
-import type { RejectedRow } from '../csv.ts';
+import { ImportEntriesDocument, type ImportMode } from '../generated/operations.ts';
+import type { CsvRow, RejectedRow } from '../csv.ts';
 import type { Failure } from '../graph/failure.ts';
 import { useChange } from '../graph/use-change.ts';
 
-/** The number of rows that one import request contains. Importing 1,000 rows costs one rate limit point. */
+/** The maximum number of rows in one import request. Importing 1,000 rows costs one rate limit point. */
 const rowsPerRequest = 1000;
 
 /** The progress and the current results of an import or a dry run. */
@@ -16,6 +16,9 @@ export interface ImportProgress {
   unchanged: number;
   rejects: RejectedRow[];
 }
+
+/** The result of a part of the file whose rows the console has all rejected. */
+const nothingSent = { created: 0, updated: 0, unchanged: 0, rows: [] };
 
 const noResults: Omit<ImportProgress, 'rows'> = {
   done: 0,
@@ -38,18 +41,13 @@ export function useImport(locationId: string): {
    */
   reset(): () => boolean;
   /**
-   * Sends the rows. The promise resolves with true if all requests succeed before `reset` is called or the dialog
-   * closes.
+   * Sends the rows, except the rows that the console itself rejects. The promise resolves with true if all requests
+   * succeed before `reset` is called or the dialog closes.
    *
    * @param stopped the progress of an earlier import that stopped; the new import skips the rows that the earlier
    *   import has sent successfully
    */
-  run(
-    entries: readonly WhitelistEntryInput[],
-    mode: ImportMode,
-    dryRun: boolean,
-    stopped?: ImportProgress,
-  ): Promise<boolean>;
+  run(rows: readonly CsvRow[], mode: ImportMode, dryRun: boolean, stopped?: ImportProgress): Promise<boolean>;
 } {
   const importing = useChange(ImportEntriesDocument);
   const [progress, setProgress] = useState<ImportProgress>();
@@ -72,31 +70,32 @@ export function useImport(locationId: string): {
     return currentCheck();
   }
 
-  async function run(
-    entries: readonly WhitelistEntryInput[],
-    mode: ImportMode,
-    dryRun: boolean,
-    stopped?: ImportProgress,
-  ) {
-    const sums = { rows: entries.length, ...(stopped ?? noResults) };
+  async function run(rows: readonly CsvRow[], mode: ImportMode, dryRun: boolean, stopped?: ImportProgress) {
+    const sums = { rows: rows.length, ...(stopped ?? noResults) };
     const rejects = [...sums.rejects];
     const isCurrent = currentCheck();
     importing.clear();
     setProgress({ ...sums, rejects });
-    for (let start = sums.done; start < entries.length; start += rowsPerRequest) {
-      const part = entries.slice(start, start + rowsPerRequest);
-      const data = await importing.send({ locationId, entries: part, mode, dryRun });
-      const result = data?.importWhitelistEntries;
+    for (let start = sums.done; start < rows.length; start += rowsPerRequest) {
+      const part = rows.slice(start, start + rowsPerRequest);
+      const sent = part.filter(({ fault }) => !fault);
+      const entries = sent.map(({ entry }) => entry);
+      const result =
+        sent.length === 0
+          ? nothingSent
+          : (await importing.send({ locationId, entries, mode, dryRun }))?.importWhitelistEntries;
       if (!result || !isCurrent()) return false;
       sums.done += part.length;
       sums.created += result.created;
       sums.updated += result.updated;
       sums.unchanged += result.unchanged;
-      for (const { index, error } of result.rows) {
-        if (!error) continue;
-        const { field, message, value } = error;
-        const row = start + index + 1;
-        rejects.push({ row, entry: part[index]!, field: field ?? '', message, value: String(value ?? '') });
+      const errors = new Map(result.rows.map(({ index, error }) => [sent[index], error]));
+      for (const each of part) {
+        const fault = each.fault ?? errors.get(each);
+        if (!fault) continue;
+        const { field, message, value } = fault;
+        const { row, fields } = each;
+        rejects.push({ row, fields, field: field ?? '', message, value: String(value ?? '') });
       }
       setProgress({ ...sums, rejects: [...rejects] });
     }
