@@ -13,7 +13,8 @@ import type { PlateDifference } from '../src/whitelist/similar-plates.ts';
 import { builder } from './builder.ts';
 import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './plate-reading.ts';
 import { instant } from './instant.ts';
-import { formedText, identifier, wholeNumber } from './rules.ts';
+import { locationIdArg } from './location.ts';
+import { formedText, wholeNumber } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
 /** The reason why a vehicle may enter or may not enter. */
@@ -144,11 +145,7 @@ builder.queryField('plateAccess', (t) =>
     permission: 'READ_WHITELIST',
     description: 'Decides whether a vehicle may enter a location.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
       plate: t.arg({
         type: PlateInput,
         description: 'The plate in parts. A request must have either `plate` or `reading`.',

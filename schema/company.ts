@@ -137,6 +137,8 @@ builder.objectField(Location, 'company', (t) =>
   }),
 );
 
+const idArg = { required: true, description: 'Identifier of the company.', validate: identifier } as const;
+
 builder.queryFields((t) => ({
   companies: t.connection(
     {
@@ -156,7 +158,7 @@ builder.queryFields((t) => ({
     description:
       "One company. Fails with `FORBIDDEN` when the company is outside the key's scope or does not exist.",
     args: {
-      id: t.arg.id({ required: true, description: 'Identifier of the company.', validate: identifier }),
+      id: t.arg.id(idArg),
     },
     resolve: (_, { id }, { key, services: { companies } }) => companies.find(key, id),
   }),
@@ -226,7 +228,7 @@ builder.mutationFields((t) => ({
     description:
       "Changes the given fields of a company. Fails with `FORBIDDEN` when the company is outside the key's scope or does not exist.",
     args: {
-      id: t.arg.id({ required: true, description: 'Identifier of the company.', validate: identifier }),
+      id: t.arg.id(idArg),
       input: t.arg({
         type: UpdateCompanyInput,
         required: true,

@@ -1,7 +1,8 @@
 import { builder } from './builder.ts';
-import { expectedVersion, identifier } from './rules.ts';
+import { locationIdArg } from './location.ts';
+import { expectedVersion } from './rules.ts';
 import { WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
-import { WhitelistEntry } from './whitelist.ts';
+import { entryIdArg, WhitelistEntry } from './whitelist.ts';
 
 // This file defines the GraphQL fields for two rules of a whitelist entry: in which weekly hours its vehicle may enter,
 // and how many times its vehicle may enter.
@@ -21,12 +22,8 @@ builder.mutationField('setEntryHours', (t) =>
     description:
       'Sets the weekly hours in which the vehicle of an entry may enter. All other values of the entry stay unchanged. Fails with `CONFLICT` when the version of the entry is not `expectedVersion`.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
-      id: t.arg.id({ required: true, description: 'Identifier of the entry.', validate: identifier }),
+      locationId: t.arg.id(locationIdArg),
+      id: t.arg.id(entryIdArg),
       hours: t.arg({
         type: [WeeklyHoursInput],
         description: 'The weekly hours. With null or an empty list, the vehicle may enter at all times.',

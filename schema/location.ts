@@ -117,6 +117,13 @@ export const LocationConnection = builder.connectionObject(
   { name: 'LocationEdge', description: 'A location with its cursor in the list.' },
 );
 
+/** The options of an argument that is the id of a location. */
+export const locationIdArg = {
+  required: true,
+  description: 'Identifier of the location.',
+  validate: identifier,
+} as const;
+
 builder.queryFields((t) => ({
   locations: t.connection(
     {
@@ -146,7 +153,7 @@ builder.queryFields((t) => ({
     description:
       "One location. Fails with `NOT_FOUND` when the location does not exist or is outside the key's scope.",
     args: {
-      id: t.arg.id({ required: true, description: 'Identifier of the location.', validate: identifier }),
+      id: t.arg.id(locationIdArg),
     },
     resolve: (_, { id }, { key, services: { locations } }) => locations.find(key, id),
   }),
@@ -232,7 +239,7 @@ builder.mutationFields((t) => ({
     description:
       'Changes the given fields of a location. A change of `longestStayHours` costs five rate limit points. Fails with `CONFLICT` when the company has another location with the slug, or when the version of the location is not `expectedVersion`.',
     args: {
-      id: t.arg.id({ required: true, description: 'Identifier of the location.', validate: identifier }),
+      id: t.arg.id(locationIdArg),
       input: t.arg({
         type: UpdateLocationInput,
         required: true,

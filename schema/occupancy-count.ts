@@ -3,7 +3,8 @@ import { maxPlatesInside } from '../src/parking/count-inside.ts';
 import { PlateInput } from './access.ts';
 import { builder } from './builder.ts';
 import { seenInstant } from './parking-event.ts';
-import { identifier, wholeNumber } from './rules.ts';
+import { locationIdArg } from './location.ts';
+import { wholeNumber } from './rules.ts';
 import { findStatus, LocationStatus } from './status.ts';
 import { plateRule } from './whitelist.ts';
 
@@ -28,11 +29,7 @@ builder.mutationFields((t) => ({
     description:
       'Sets which vehicles are inside, after a person has checked the location. The gateway ends the open session of each vehicle that is not in `plates`, with the state `CORRECTED`. Each vehicle in `plates` without an open session gets a new session. When the gateway receives an event after the count, the time in the event decides whether the event belongs before or after the count.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
       plates: t.arg({
         type: [PlateInput],
         required: true,
@@ -52,11 +49,7 @@ builder.mutationFields((t) => ({
     description:
       'Sets the number of vehicles inside. Use this mutation if you know the number of vehicles but not their plates. The field `adjustment` of the status shows the difference between the counted number and the number of open sessions. The next `setInside` or `adjustOccupancy` replaces the adjustment.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
       occupied: t.arg.int({
         required: true,
         description: `Number of vehicles inside, 0 to ${maxOccupied}.`,

@@ -5,7 +5,7 @@ import { maxEventsPerCall, type ReadingsResult, type RejectedReading } from '../
 import { builder } from './builder.ts';
 import { ParkingEventInput, parkingEventRule, readingOf } from './parking-event.ts';
 import { ImportError } from './whitelist-import.ts';
-import { identifier } from './rules.ts';
+import { locationIdArg } from './location.ts';
 
 /**
  * The validation rule of the argument `events` checks only the number of parking events. The gateway later validates
@@ -64,11 +64,7 @@ builder.mutationField('recordParkingEvents', (t) =>
     description:
       'Records many events of a location, for example after a gate was offline. The effect is the same as that of one `recordParkingEvent` for each event. The gateway reports invalid events, and records the valid events. The gateway records each batch of 200 events (25 on the embedded database) in one transaction. If the request fails, the client can safely send it again.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
       events: t.arg({
         type: [ParkingEventInput],
         required: true,

@@ -6,11 +6,11 @@ import { isId } from '../src/ids.ts';
 import type { Reading } from '../src/parking/match-entries.ts';
 import { AccessReason, PlateInput } from './access.ts';
 import { builder } from './builder.ts';
-import { Location } from './location.ts';
+import { Location, locationIdArg } from './location.ts';
 import { keysetConnection } from './pagination.ts';
 import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './plate-reading.ts';
 import { instant } from './instant.ts';
-import { filledText, identifier, isObject, listedName } from './rules.ts';
+import { filledText, isObject, listedName } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
 /** The maximum time by which the clock of a gate may be ahead of the gateway's clock: one day. */
@@ -157,11 +157,7 @@ builder.queryField('parkingEvents', (t) =>
       description:
         'The events of a location, most recently recorded first. Unlike `Location.events`, `parkingEvents` does not need the permission `READ_LOCATIONS`.',
       args: {
-        locationId: t.arg.id({
-          required: true,
-          description: 'Identifier of the location.',
-          validate: identifier,
-        }),
+        locationId: t.arg.id(locationIdArg),
       },
       resolve: (_, { locationId, ...args }, { key, services: { parking } }) =>
         keysetConnection(args, parking.eventsOf(key, locationId), { newestFirst: true }),
@@ -211,11 +207,7 @@ builder.mutationField('recordParkingEvent', (t) =>
     description:
       'Records that a vehicle entered or left, without deciding whether the vehicle may enter. A client can safely send the same event again. The gateway updates the status of the location immediately.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
       input: t.arg({
         type: ParkingEventInput,
         required: true,

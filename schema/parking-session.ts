@@ -1,10 +1,9 @@
 import { type SessionState, sessionState } from '../src/parking/derive-sessions.ts';
 import { builder } from './builder.ts';
-import { Location } from './location.ts';
+import { Location, locationIdArg } from './location.ts';
 import { keysetConnection } from './pagination.ts';
 import { entryOf } from './parking-event.ts';
 import { WhitelistEntry } from './whitelist.ts';
-import { identifier } from './rules.ts';
 
 const ParkingSessionState = builder.enumType('ParkingSessionState', {
   description: 'The state of a parking session. The state depends on which events of the stay were recorded.',
@@ -118,11 +117,7 @@ builder.queryField('parkingSessions', (t) =>
       description:
         'The sessions of a location, most recently recorded first. Unlike `Location.sessions`, `parkingSessions` does not need the permission `READ_LOCATIONS`.',
       args: {
-        locationId: t.arg.id({
-          required: true,
-          description: 'Identifier of the location.',
-          validate: identifier,
-        }),
+        locationId: t.arg.id(locationIdArg),
         open: t.arg.boolean({ description: openDescription }),
       },
       resolve: (_, { locationId, open, ...args }, { key, services: { parking } }) =>

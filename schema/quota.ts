@@ -4,9 +4,9 @@ import { QuotaEnforcement as enforcements } from '../prisma/generated/client/enu
 import { invalidField, quotaNotFound } from '../src/errors/error-table.ts';
 import { maxQuotasPerCall, type QuotaValues } from '../src/parking/quotas.ts';
 import { builder } from './builder.ts';
-import { Location } from './location.ts';
+import { Location, locationIdArg } from './location.ts';
 import { keysetConnection } from './pagination.ts';
-import { identifier, textFilter, wholeNumber } from './rules.ts';
+import { textFilter, wholeNumber } from './rules.ts';
 import { lengthOfReferenceId, referenceId } from './whitelist.ts';
 
 const quotaRule = z.object({
@@ -103,11 +103,7 @@ builder.queryField('quotas', (t) =>
       description:
         'The quotas of a location, oldest first. Unlike `Location.quotas`, the query `quotas` does not need the permission `READ_LOCATIONS`.',
       args: {
-        locationId: t.arg.id({
-          required: true,
-          description: 'Identifier of the location.',
-          validate: identifier,
-        }),
+        locationId: t.arg.id(locationIdArg),
         ...referenceArgument,
       },
       resolve: (_, { locationId, referenceId, ...args }, { key, services: { whitelist } }) =>
@@ -137,11 +133,7 @@ builder.mutationFields((t) => ({
     description:
       'Sets or removes the quota of a reference. When the call removes a quota, it returns the last values of this quota. Fails with `NOT_FOUND` when the reference has no quota to remove.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
       referenceId: t.arg.string({
         required: true,
         description: descriptions.referenceId,
@@ -171,11 +163,7 @@ builder.mutationFields((t) => ({
     description:
       'Sets or removes many quotas of a location in one transaction, so that either all changes succeed or none. Returns the new quotas, and the last values of removed quotas. The gateway ignores the removal of a quota that does not exist.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
       quotas: t.arg({
         type: [QuotaInput],
         required: true,

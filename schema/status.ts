@@ -3,7 +3,7 @@ import type { Context } from '../src/context.ts';
 import type { LocationState as LocationStateName } from '../src/parking/occupancy.ts';
 import type { LocationStatus as Status } from '../src/locations/reads.ts';
 import { builder } from './builder.ts';
-import { Location } from './location.ts';
+import { Location, locationIdArg } from './location.ts';
 import { identifier } from './rules.ts';
 
 const LocationState = builder.enumType('LocationState', {
@@ -79,11 +79,7 @@ builder.subscriptionField('locationStatusChanged', (t) =>
     description:
       'Sends the status of a location immediately, and again after each entry, exit, end of a maximum stay, count, or change of the location. After several changes in quick succession, the gateway may send only the latest status.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
     },
     subscribe: async (_, { locationId }, { key, services: { locations, statusNotices } }) =>
       statusNotices.watch([(await locations.find(key, locationId)).id], { presentFirst: true }),
@@ -140,11 +136,7 @@ builder.queryFields((t) => ({
     description:
       'The status of one location. Unlike `Location.status`, `locationStatus` does not need the permission `READ_LOCATIONS`.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
     },
     resolve: (_, { locationId }, context) => findStatus(locationId, context),
   }),

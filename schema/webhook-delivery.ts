@@ -7,7 +7,7 @@ import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
 import { instant } from './instant.ts';
 import { identifier } from './rules.ts';
-import { Webhook, WebhookEvent } from './webhook.ts';
+import { Webhook, WebhookEvent, webhookIdArg } from './webhook.ts';
 
 const WebhookDeliveryStatus = builder.enumType(statuses, {
   name: 'WebhookDeliveryStatus',
@@ -143,7 +143,7 @@ builder.mutationFields((t) => ({
     description:
       'Sends a message of the type `webhook.test`. If `event` is given, the gateway sends a sample message about this event instead, even if the webhook is not subscribed to the event. A sample message describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
-      id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
+      id: t.arg.id(webhookIdArg),
       event: t.arg({
         type: WebhookEvent,
         description: 'The event for which the gateway sends a sample message.',
@@ -173,7 +173,7 @@ builder.mutationFields((t) => ({
     description:
       'Sends messages again that the receiver did not accept between `since` and `until`. The gateway sends undelivered messages with an attempt in this period, and failed or cancelled messages about changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
-      id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
+      id: t.arg.id(webhookIdArg),
       since: t.arg({
         type: 'DateTime',
         required: true,

@@ -152,7 +152,12 @@ const WebhookConnection = builder.connectionObject(
   { name: 'WebhookEdge', description: 'A webhook with its cursor in the list.' },
 );
 
-const idArg = { required: true, description: 'Identifier of the webhook.', validate: identifier } as const;
+/** The options of an argument that is the id of a webhook. */
+export const webhookIdArg = {
+  required: true,
+  description: 'Identifier of the webhook.',
+  validate: identifier,
+} as const;
 
 builder.queryFields((t) => ({
   webhooks: t.connection(
@@ -168,7 +173,7 @@ builder.queryFields((t) => ({
     type: Webhook,
     permission: 'MANAGE_WEBHOOKS',
     description: 'One webhook.',
-    args: { id: t.arg.id(idArg) },
+    args: { id: t.arg.id(webhookIdArg) },
     resolve: (_, { id }, { key, services: { webhooks } }) => webhooks.find(key, id),
   }),
 }));
@@ -238,7 +243,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     description: 'Changes the given fields of a webhook.',
     args: {
-      id: t.arg.id(idArg),
+      id: t.arg.id(webhookIdArg),
       input: t.arg({
         type: UpdateWebhookInput,
         required: true,
@@ -252,7 +257,7 @@ builder.mutationFields((t) => ({
     type: Webhook,
     permission: 'MANAGE_WEBHOOKS',
     description: 'Removes a webhook with its deliveries and returns its last values.',
-    args: { id: t.arg.id(idArg) },
+    args: { id: t.arg.id(webhookIdArg) },
     resolve: (_, { id }, context) => context.services.webhooks.remove(context, id),
   }),
   rotateWebhookSecret: t.field({
@@ -261,7 +266,7 @@ builder.mutationFields((t) => ({
     description:
       'Issues a new secret. During a grace period, each message is signed with the new and the former secret, so that receivers can switch to the new secret. The gateway keeps only one former secret, so a second rotation within the grace period discards the oldest secret.',
     args: {
-      id: t.arg.id(idArg),
+      id: t.arg.id(webhookIdArg),
       graceSeconds: t.arg.int({
         description: `The time for which the gateway also signs messages with the former secret: 0 to ${maxGraceSeconds} seconds. Default: ${defaultGraceSeconds} (one day).`,
         validate: wholeNumber(0, maxGraceSeconds).nullish(),

@@ -4,7 +4,8 @@ import { maxFeedPageSize } from '../src/whitelist/feed/feed.ts';
 import type { WhitelistChanges as Changes, WhitelistRemoval as Removal } from '../src/whitelist/feed/page.ts';
 import { feedCursorForm, maxFeedCursorLength } from '../src/whitelist/feed/cursor.ts';
 import { builder } from './builder.ts';
-import { identifier, wholeNumber } from './rules.ts';
+import { locationIdArg } from './location.ts';
+import { wholeNumber } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
 /** The default number of changes on a page of the whitelist feed, which is the list of changes of a whitelist. */
@@ -84,11 +85,7 @@ builder.queryField('whitelistChanges', (t) =>
     description:
       'The changes of a whitelist, for gates that keep a copy of the whitelist. If the first request omits `after`, the pages contain the whole whitelist. With `after`, the pages contain only the changes since this cursor.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
       after: t.arg.string({
         description: 'The `cursor` of the last page that you have applied.',
         validate: feedCursor.nullish(),
@@ -110,11 +107,7 @@ builder.queryField('whitelistCursor', (t) =>
     description:
       'A cursor for `whitelistChanges`, which stands after the latest change of the whitelist. Read the cursor before you read the list with `whitelist`; `whitelistChanges` then returns every later change.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
     },
     resolve: (_, { locationId }, { key, services: { whitelist } }) => whitelist.feed.cursor(key, locationId),
   }),
@@ -127,11 +120,7 @@ builder.subscriptionField('whitelistChanged', (t) =>
     description:
       'Sends a notice whenever the whitelist of a location may have changed. Several changes in quick succession may cause only one notice.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
     },
     subscribe: async (_, { locationId }, { key, services: { locations, whitelistNotices } }) =>
       whitelistNotices.watch([(await locations.find(key, locationId)).id]),

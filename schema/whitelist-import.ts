@@ -10,7 +10,7 @@ import {
 } from '../src/whitelist/import/import.ts';
 import { builder } from './builder.ts';
 import { entryValues, WhitelistEntry, WhitelistEntryInput, whitelistEntryRule } from './whitelist.ts';
-import { identifier } from './rules.ts';
+import { locationIdArg } from './location.ts';
 
 /**
  * The validation rule of the argument `entries` checks only the number of rows in an import. The gateway later
@@ -141,11 +141,7 @@ builder.mutationField('importWhitelistEntries', (t) =>
     description:
       'Imports many vehicles at once. In the modes CREATE and UPSERT, the gateway reports invalid rows and imports the valid rows, each batch of at most 2,500 rows (250 on the embedded database) in one transaction. In the mode REPLACE, the gateway imports all rows or none, in a single transaction.',
     args: {
-      locationId: t.arg.id({
-        required: true,
-        description: 'Identifier of the location.',
-        validate: identifier,
-      }),
+      locationId: t.arg.id(locationIdArg),
       entries: t.arg({
         type: [WhitelistEntryInput],
         required: true,

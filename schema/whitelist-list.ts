@@ -1,10 +1,10 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import type { Context } from '../src/context.ts';
 import { builder } from './builder.ts';
-import { Location } from './location.ts';
+import { Location, locationIdArg } from './location.ts';
 import { type ConnectionArguments, defaultPageSize, emptyList, keysetConnection } from './pagination.ts';
 import { instant } from './instant.ts';
-import { identifier, textFilter } from './rules.ts';
+import { textFilter } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
 /** The filter arguments of the GraphQL fields that return a whitelist. */
@@ -100,11 +100,7 @@ builder.queryField('whitelist', (t) =>
       description:
         'The entries of a location, oldest first. Unlike `Location.whitelist`, the query `whitelist` does not need the permission `READ_LOCATIONS`.',
       args: {
-        locationId: t.arg.id({
-          required: true,
-          description: 'Identifier of the location.',
-          validate: identifier,
-        }),
+        locationId: t.arg.id(locationIdArg),
         ...filterArguments,
       },
       resolve: (_, { locationId, ...args }, context) => whitelistConnection(locationId, args, context),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hoursOf, type WhitelistEntryValues } from '../src/whitelist/columns.ts';
 import { builder } from './builder.ts';
-import { Location } from './location.ts';
+import { Location, locationIdArg } from './location.ts';
 import { mapValues } from './map-values.ts';
 import { instant } from './instant.ts';
 import { expectedVersion, filledText, formedText, identifier, isObject, text, wholeNumber } from './rules.ts';
@@ -150,17 +150,17 @@ export function entryValues(input: z.output<typeof whitelistEntryRule>): Whiteli
   };
 }
 
-const locationIdArg = {
-  required: true,
-  description: 'Identifier of the location.',
-  validate: identifier,
-} as const;
 const expectedVersionArg = {
   description:
     'The version that the entry must have now; if the entry has another version, the call fails. If `expectedVersion` is omitted, any version is accepted.',
   validate: expectedVersion,
 };
-const entryIdArg = { required: true, description: 'Identifier of the entry.', validate: identifier } as const;
+/** The options of an argument that is the id of a whitelist entry. */
+export const entryIdArg = {
+  required: true,
+  description: 'Identifier of the entry.',
+  validate: identifier,
+} as const;
 
 builder.mutationFields((t) => ({
   createWhitelistEntry: t.field({
