@@ -56,17 +56,7 @@ const createLocationRule = z.object({
 });
 
 /** Validates a change of a location, which must contain at least one field. */
-const updateLocationRule = atLeastOneField(
-  z.object({
-    name: locationFields.name.optional(),
-    slug: locationFields.slug.optional(),
-    address: locationFields.address,
-    description: locationFields.description,
-    capacity: locationFields.capacity,
-    timezone: locationFields.timezone.optional(),
-    longestStayHours: locationFields.longestStayHours,
-  }),
-);
+const updateLocationRule = atLeastOneField(z.object(locationFields).partial());
 
 export const Location = builder.prismaObject('Location', {
   description: 'A parking location of a company, with a whitelist of vehicles.',
