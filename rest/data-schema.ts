@@ -15,6 +15,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { mapValues } from '../schema/map-values.ts';
+import { fragmentsOf } from '../src/graphql/fragments.ts';
 import {
   type Components,
   described,
@@ -51,6 +52,7 @@ export function describeData(
   components: Components,
 ): DescribedData {
   const schemas = new Map<unknown, JsonSchema>();
+  const fragments = fragmentsOf(document);
   const operation = getOperationAST(document)!;
   const rootType = schema.getRootType(operation.operation)!;
 
@@ -79,19 +81,12 @@ export function describeData(
             [(selection.alias ?? selection.name).value]: typePart(shownType, selection, field.description),
           };
         }
-        if (selection.kind === Kind.FRAGMENT_SPREAD)
-          return fieldsOf(fragment(selection.name.value).selectionSet, type);
-        throw new TypeError('A selection is a field or a named fragment');
+        const spread =
+          selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : undefined;
+        if (spread) return fieldsOf(spread.selectionSet, type);
+        throw new TypeError('A selection is a field or a named fragment of the document');
       }),
     ) as Record<string, object>;
-  }
-
-  function fragment(name: string) {
-    const found = document.definitions.find(
-      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
-    );
-    if (found?.kind !== Kind.FRAGMENT_DEFINITION) throw new TypeError(`No fragment ${name}`);
-    return found;
   }
 
   function typePart(

@@ -1,4 +1,5 @@
 import { type DocumentNode, type FieldNode, getOperationAST, Kind, type SelectionSetNode } from 'graphql';
+import { fragmentsOf } from '../src/graphql/fragments.ts';
 import type { JsonShape } from '../src/paging.ts';
 
 /**
@@ -8,15 +9,13 @@ import type { JsonShape } from '../src/paging.ts';
  * @throws {TypeError} when a selected field has arguments or subfields
  */
 export function nodeShape(document: DocumentNode): JsonShape {
+  const fragments = fragmentsOf(document);
   /** Returns all fields of a selection, including the fields of its fragments. */
   const fieldsIn = (set: SelectionSetNode | undefined): FieldNode[] =>
     (set?.selections ?? []).flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];
       if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsIn(selection.selectionSet);
-      const spread = document.definitions.find(
-        (node) => node.kind === Kind.FRAGMENT_DEFINITION && node.name.value === selection.name.value,
-      );
-      return spread && 'selectionSet' in spread ? fieldsIn(spread.selectionSet) : [];
+      return fieldsIn(fragments.get(selection.name.value)?.selectionSet);
     });
 
   const [connection] = fieldsIn(getOperationAST(document)?.selectionSet);

@@ -1,6 +1,5 @@
 import {
   type FieldNode,
-  type FragmentDefinitionNode,
   getNamedType,
   getNullableType,
   type GraphQLField,
@@ -17,6 +16,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { ServiceError } from '../errors/error-table.ts';
+import { fragmentsOf } from './fragments.ts';
 import { costPerPoint, maxCost, maxRootMutationFields } from './limits.ts';
 import type { OperationPlan, Variables } from './operation-plan.ts';
 
@@ -81,10 +81,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   const known = fixedCosts.get(plan);
   if (known !== undefined) return known;
   const { operation, document } = plan;
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions) {
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  }
+  const fragments = fragmentsOf(document);
   const defaults = new Map(
     operation.variableDefinitions?.map((node) => [node.variable.name.value, node.defaultValue] as const),
   );

@@ -20,6 +20,7 @@ import {
 } from 'graphql';
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import { fieldName } from '../errors/faults.ts';
+import { fragmentsOf } from './fragments.ts';
 import {
   maxAliases,
   maxDirectives,
@@ -156,16 +157,12 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
  * the number of all operations together, or the number of one fragment.
  */
 function countSelections(document: DocumentNode): number {
-  const fragments = new Map(
-    document.definitions.flatMap((node) =>
-      node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node.selectionSet] as const] : [],
-    ),
-  );
+  const fragments = fragmentsOf(document);
   const counts = new Map<string, number>();
 
   function countFragment(name: string): number {
     const known = counts.get(name);
-    const selectionSet = fragments.get(name);
+    const selectionSet = fragments.get(name)?.selectionSet;
     if (known !== undefined || !selectionSet) return known ?? 0;
     counts.set(name, 0); // the value 0 prevents an endless recursion when an invalid fragment uses itself
     const counted = count(selectionSet);
