@@ -17,7 +17,13 @@ import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { faultsError, fieldName, ruleFaults, valueAt, type ValueFault } from '../errors/faults.ts';
 import { coerceWhereItFits, withLists } from './coerce-input.ts';
 import { maxVariableFaults } from './limits.ts';
-import { argumentRule, type OperationPlan, type VariableArgument, type Variables } from './operation-plan.ts';
+import {
+  argumentRule,
+  type OperationPlan,
+  sentValue,
+  type VariableArgument,
+  type Variables,
+} from './operation-plan.ts';
 
 /** Either the coerced variables of an operation, or the error about invalid variables. */
 type CheckedVariables = { coerced: Variables; fault?: undefined } | { fault: ServiceError };
@@ -42,7 +48,7 @@ export async function checkVariables(
   for (const definition of plan.operation.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
-    const value = valueOf(variables, name);
+    const value = sentValue(variables, name);
     if (!type || !isInputType(type)) continue;
     if (value === undefined && definition.defaultValue) {
       coerced.set(name, valueFromAST(definition.defaultValue, type));
@@ -158,7 +164,7 @@ async function coerceInParts(
  */
 export function requireValues({ requiredVariables }: OperationPlan, variables: Variables): void {
   for (const name of requiredVariables) {
-    if (Object.hasOwn(variables, name) && variables[name] === null) {
+    if (sentValue(variables, name) === null) {
       throw invalidField(name, `Missing required field: ${name}`, null);
     }
   }
@@ -201,7 +207,7 @@ export async function asSent(
   const faultsOfArguments = await Promise.all(
     variableArguments
       .filter((variableArgument) => variableArgument.responseKey === responseKey)
-      .map(({ argument, variable }) => ({ argument, value: valueOf(variables, variable) }))
+      .map(({ argument, variable }) => ({ argument, value: sentValue(variables, variable) }))
       // Pothos applies no validation rule to a missing value, so `asSent` also ignores missing values.
       .filter(({ value }) => value !== undefined && value !== null)
       .map(({ argument, value }) => argumentFaults(argument, value)),
@@ -238,6 +244,3 @@ export async function brokenRule(
   }));
   return ruleFaults(issues, { [argument.name]: sent });
 }
-
-const valueOf = (variables: Variables, name: string) =>
-  Object.hasOwn(variables, name) ? variables[name] : undefined;

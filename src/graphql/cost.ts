@@ -18,7 +18,7 @@ import {
 import { ServiceError } from '../errors/error-table.ts';
 import { fragmentsOf } from './fragments.ts';
 import { costPerPoint, maxCost, maxRootMutationFields } from './limits.ts';
-import type { OperationPlan, Variables } from './operation-plan.ts';
+import { type OperationPlan, sentValue, type Variables } from './operation-plan.ts';
 
 /** The cost options of a GraphQL field (see schema/field-options-plugin.ts). */
 interface CostExtensions {
@@ -90,7 +90,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   function wholeNumber(node: FieldNode, name: string): number | undefined {
     let value = node.arguments?.find((argument) => argument.name.value === name)?.value;
     if (value?.kind === Kind.VARIABLE) {
-      const given = Object.hasOwn(variables, value.name.value) ? variables[value.name.value] : undefined;
+      const given = sentValue(variables, value.name.value);
       // A variable with a wrong type does not influence the cost, because the gateway rejects a request with such a
       // variable before the operation runs.
       if (given !== undefined) return Number.isInteger(given) ? (given as number) : undefined;
@@ -253,7 +253,6 @@ const startedParts = (amount: number, size: number) => Math.max(1, Math.ceil(amo
 
 function rowsOf(rows: ValueNode, variables: Variables): number {
   if (rows.kind === Kind.LIST) return rows.values.length;
-  const name = rows.kind === Kind.VARIABLE ? rows.name.value : '';
-  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+  const value = rows.kind === Kind.VARIABLE ? sentValue(variables, rows.name.value) : undefined;
   return Array.isArray(value) ? value.length : 1;
 }

@@ -32,6 +32,13 @@ import { inputNames } from './document.ts';
 /** The values of the variables in a request, by the names of the variables. */
 export type Variables = Readonly<Record<string, unknown>>;
 
+/**
+ * Returns the value of a variable that the client sent, or undefined if the client did not send the variable. The
+ * function ignores the inherited members of a JavaScript object, such as `constructor`.
+ */
+export const sentValue = (variables: Variables, name: string): unknown =>
+  Object.hasOwn(variables, name) ? variables[name] : undefined;
+
 /** A variable that is the complete value of an argument of a root field, such as `$id` in `location(id: $id)`. */
 export interface VariableArgument {
   variable: string;
