@@ -5,7 +5,7 @@ import { createStatementBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 import { isId } from '../ids.ts';
 import { type PlateInput, textArrays } from '../whitelist/matching.ts';
-import type { Plate } from '../whitelist/plate.ts';
+import { type Plate, plateArrays } from '../whitelist/plate.ts';
 import { textsOfReading } from '../whitelist/plate-reading.ts';
 import { similarPlates } from '../whitelist/similar-plates.ts';
 import { type AccessDecision, decideReading, decideSimilar, decisionBy } from './access-decision.ts';
@@ -19,7 +19,6 @@ import {
   type LocatedTextQuestion,
   type LocationAndEntry,
   type LocationAndFittingEntry,
-  plateArrays,
   type PlateQuestion,
 } from './statements.ts';
 

@@ -94,13 +94,6 @@ export const locationArrays = (questions: readonly Pick<PlateQuestion, 'location
   ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
 });
 
-/** Returns several plates as SQL parameters. */
-export const plateArrays = (plates: readonly Plate[]) => ({
-  plateType: plates.map(({ plateType }) => plateType),
-  plateCode: plates.map(({ plateCode }) => plateCode),
-  plateNumber: plates.map(({ plateNumber }) => plateNumber),
-});
-
 export const entryOfPlate = namedStatement(
   'whitelist-entry-of-plate',
   `

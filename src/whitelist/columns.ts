@@ -1,6 +1,7 @@
 import { Prisma, type WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { columnList, modelColumns, rowAsJson } from '../database/columns.ts';
 import type { WeeklyHours } from './hours.ts';
+import { plateColumns } from './plate.ts';
 
 // SQL for the columns of a whitelist entry. The list of columns comes from the model in schema.prisma, and the types of
 // the columns are in `valueTypes`.
@@ -53,7 +54,6 @@ const isOmittable = (column: string): column is keyof OmittableValues =>
 const keepName = (column: string) => `keep${column[0]!.toUpperCase()}${column.slice(1)}`;
 
 const valueColumns = Object.keys(valueTypes) as (keyof WhitelistEntryValues)[];
-const plateColumns = ['plateType', 'plateCode', 'plateNumber'] as const satisfies (keyof WhitelistEntry)[];
 /** The columns of a whitelist entry that have the type timestamptz. */
 export const instantColumns = [
   ...valueColumns.filter((column) => valueTypes[column] === 'timestamptz'),

@@ -1,4 +1,4 @@
-import type { Plate } from './plate.ts';
+import { type Plate, plateColumns } from './plate.ts';
 
 /** The pairs of characters that cameras confuse with each other. */
 const confused = ['0O', '1I', '8B', '5S', '2Z'];
@@ -28,14 +28,6 @@ export interface PlateDifference {
   listed: string;
 }
 
-const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
-
-/**
- * The maximum number of plates that differ from one given plate by one character that cameras confuse. A plate has at
- * most 27 characters that cameras can confuse. For each of these characters, there is one similar plate.
- */
-export const maxSimilarPlates = 27;
-
 /** Returns the texts that differ from the given text by one character that cameras confuse. */
 export const confusableTexts = (text: string): string[] =>
   text.split('').flatMap((character, index) => {
@@ -49,7 +41,7 @@ export const confusableTexts = (text: string): string[] =>
  */
 export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {
   const read = { plateType, plateCode, plateNumber };
-  const variants = fields.flatMap((field) =>
+  const variants = plateColumns.flatMap((field) =>
     confusableTexts(read[field]).map((other) => ({ ...read, [field]: other })),
   );
   return [read, ...variants];
@@ -57,7 +49,7 @@ export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Pla
 
 /** Returns the characters that differ between the plate that a camera read and a whitelist entry of the same length. */
 export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] {
-  return fields.flatMap((field) =>
+  return plateColumns.flatMap((field) =>
     [...read[field]].flatMap((character, index) => {
       const other = listed[field].charAt(index);
       return character === other ? [] : [{ field, position: index + 1, read: character, listed: other }];
@@ -71,8 +63,8 @@ export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] 
  */
 export function textDifferences(read: string, text: string, listed: Plate): PlateDifference[] {
   if (read.length !== text.length) return [];
-  const isWithType = text.length === fields.reduce((length, field) => length + listed[field].length, 0);
-  const shown = isWithType ? fields : fields.filter((field) => field !== 'plateType');
+  const isWithType = text.length === plateColumns.reduce((length, field) => length + listed[field].length, 0);
+  const shown = isWithType ? plateColumns : plateColumns.filter((field) => field !== 'plateType');
   const places = shown.flatMap((field) =>
     listed[field].split('').map((character, index) => ({ field, position: index + 1, listed: character })),
   );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maxSimilarPlates, plateDifferences, similarPlates } from '../../src/whitelist/similar-plates.ts';
+import { plateDifferences, similarPlates } from '../../src/whitelist/similar-plates.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
 import { statementsOfRequest } from '../support/statements.ts';
 
@@ -132,6 +132,9 @@ describe('gate checks of a plate with a tolerance for similar characters', () =>
     expect(statements).toHaveLength(1);
   });
 });
+
+/** A plate has at most 27 characters, and at most one similar plate for each character. */
+const maxSimilarPlates = 27;
 
 describe('similar plates', () => {
   const plate = fc.record({

@@ -7,6 +7,7 @@ import type { Database, Transaction } from '../../database/types.ts';
 import { lockLocation } from '../../location-access/lock.ts';
 import type { LocationSlots } from '../../location-access/location-slots.ts';
 import type { WhitelistEntryValues } from '../columns.ts';
+import { plateArrays } from '../plate.ts';
 import { inputParameters, type MergeResult, statementParts } from './rows.ts';
 import { entriesPerSearch, findOthers, lockEntries, removeEntries, writeEntries } from './statements.ts';
 
@@ -28,11 +29,7 @@ export function createWhitelistReplace(services: {
     locationId: string,
     entries: readonly WhitelistEntryValues[],
   ): Promise<string[]> {
-    const plates = {
-      plateType: entries.map(({ plateType }) => plateType),
-      plateCode: entries.map(({ plateCode }) => plateCode),
-      plateNumber: entries.map(({ plateNumber }) => plateNumber),
-    };
+    const plates = plateArrays(entries);
     const removed: string[] = [];
     let after = '';
     for (;;) {
