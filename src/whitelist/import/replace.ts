@@ -1,5 +1,5 @@
 import type { PrismaClient } from '../../../prisma/generated/client/client.ts';
-import { recordChanges } from '../../audit/record.ts';
+import { recordChange } from '../../audit/record.ts';
 import type { WaitingAuthor } from '../../auth/key.ts';
 import { scopeParameters } from '../../auth/scope.ts';
 import { queryInTransaction } from '../../database/named-statement.ts';
@@ -87,15 +87,13 @@ export function createWhitelistReplace(services: {
         ([, ids]) => ids.length > 0,
       );
       if (changes.length > 0) {
-        await recordChanges(transaction, author, [
-          {
-            action: 'whitelist.imported',
-            targetId: locationId,
-            companyId,
-            locationId,
-            changes: { mode: 'REPLACE', ...Object.fromEntries(changes) },
-          },
-        ]);
+        await recordChange(transaction, author, {
+          action: 'whitelist.imported',
+          targetId: locationId,
+          companyId,
+          locationId,
+          changes: { mode: 'REPLACE', ...Object.fromEntries(changes) },
+        });
       }
       return {
         isNew: newIds.map((id) => created.has(id)),
