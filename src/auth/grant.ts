@@ -1,9 +1,10 @@
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import type { Transaction } from '../database/types.ts';
-import { companyForbidden, locationNotFound, ServiceError } from '../errors/error-table.ts';
+import { companyForbidden, ServiceError } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
+import { requireLocations } from '../location-access/require-locations.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
-import { companyScope, locationScope } from './scope.ts';
+import { companyScope } from './scope.ts';
 
 // An administrator's key cannot give another API key more permissions, a larger scope, higher limits or a longer
 // lifetime than the administrator's key has (docs/contract-keys.md#keys). An operator's key is an exception: it may
@@ -97,21 +98,6 @@ async function requireCompanies(
   const found = new Set(companies.map(({ id }) => id));
   const refused = companyIds.find((id) => !found.has(id));
   if (refused !== undefined) throw companyForbidden(refused);
-}
-
-async function requireLocations(
-  transaction: Transaction,
-  key: AuthenticatedKey,
-  locationIds: readonly string[],
-): Promise<void> {
-  if (locationIds.length === 0) return;
-  const locations = await transaction.location.findMany({
-    where: { AND: [locationScope(key), { id: { in: locationIds.filter(isId) } }] },
-    select: { id: true },
-  });
-  const found = new Set(locations.map(({ id }) => id));
-  const unknown = locationIds.find((id) => !found.has(id));
-  if (unknown !== undefined) throw locationNotFound(unknown);
 }
 
 /**

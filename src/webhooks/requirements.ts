@@ -2,10 +2,8 @@ import type { Webhook } from '../../prisma/generated/client/client.ts';
 import { auditActions, enumName, isAuditAction, isWebhookEvent } from '../audit/actions.ts';
 import type { Transaction } from '../database/types.ts';
 import type { AuthenticatedKey, WaitingAuthor } from '../auth/key.ts';
-import { locationScope } from '../auth/scope.ts';
 import { advisoryLocks } from '../database/advisory-locks.ts';
-import { invalidField, locationNotFound, ServiceError } from '../errors/error-table.ts';
-import { isId } from '../ids.ts';
+import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { WebhookTarget } from './sender.ts';
 
 // This file checks the conditions for creating or changing a webhook. Each check throws the error that the client
@@ -50,26 +48,6 @@ export async function requireTarget(
   // The API key is checked again, because it may have been revoked while the gateway looked up the host of the URL.
   await author.reauthenticate();
   if (fault) throw invalidField('url', fault, url);
-}
-
-/**
- * Checks the locations to which a webhook is limited. Each location must belong to the company of the webhook and be in
- * the scope of the API key.
- */
-export async function requireLocations(
-  transaction: Transaction,
-  key: AuthenticatedKey,
-  companyId: string | null,
-  locationIds: readonly string[],
-): Promise<void> {
-  const found = await transaction.location.findMany({
-    where: {
-      AND: [locationScope(key), { id: { in: locationIds.filter(isId) }, ...(companyId && { companyId }) }],
-    },
-    select: { id: true },
-  });
-  const unknown = locationIds.find((id) => !found.some((location) => location.id === id));
-  if (unknown !== undefined) throw locationNotFound(unknown);
 }
 
 /**

@@ -9,16 +9,12 @@ import { databaseNow } from '../database/clock.ts';
 import { type NamedStatement, queryInTransaction } from '../database/named-statement.ts';
 import type { Sql, Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
+import { requireLocations } from '../location-access/require-locations.ts';
 import { cancelBatch, maxBatchDeliveries, removeBatch } from './batch-statements.ts';
 import { inBatches } from './in-batches.ts';
 import { findWebhook, lockWebhook } from './lock.ts';
 import { cancelPending, disableWebhook } from './outbox.ts';
-import {
-  requireLocations,
-  requireReadPermissions,
-  requireBelowMaxWebhooks,
-  requireTarget,
-} from './requirements.ts';
+import { requireReadPermissions, requireBelowMaxWebhooks, requireTarget } from './requirements.ts';
 import type { WebhookSecretBox } from './secret-box.ts';
 import type { WebhookTarget } from './sender.ts';
 import { newWebhookSecret } from './signature.ts';
@@ -119,7 +115,7 @@ export function createWebhookWrites(services: {
       const id = newId();
       const secret = newWebhookSecret();
       const webhook = await prisma.$transaction(async (transaction) => {
-        await requireLocations(transaction, key, companyId, locationIds);
+        await requireLocations(transaction, key, locationIds, companyId);
         await requireBelowMaxWebhooks(transaction, companyId);
         const created = await transaction.webhook.create({
           data: {
@@ -164,7 +160,7 @@ export function createWebhookWrites(services: {
         const before = await lockWebhook(transaction, key, id);
         if (isGiven(url) || events || locationIds || enabled)
           requireReadPermissions(key, events ?? before.events);
-        if (locationIds) await requireLocations(transaction, key, before.companyId, locationIds);
+        if (locationIds) await requireLocations(transaction, key, locationIds, before.companyId);
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
         // A disabled webhook can have pending deliveries for two reasons: another transaction added a delivery while
