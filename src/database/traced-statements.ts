@@ -1,19 +1,27 @@
-import { SpanKind, type Tracer } from '@opentelemetry/api';
+import { SpanKind } from '@opentelemetry/api';
 import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQueryable } from '@prisma/driver-adapter-utils';
 import { activeTracer, inSpan } from '../observability/spans.ts';
 import type { Sql } from './types.ts';
 
 const databaseSystem = { 'db.system.name': 'postgresql' };
 
-/** Runs an SQL statement within a tracing span. A tracing span never contains the values of the SQL parameters. */
-function inStatementSpan<Result>(
-  tracer: Tracer,
-  name: string,
-  text: string,
+/** Returns the name of the tracing span for a Prisma statement: the first word of the statement, such as SELECT. */
+const verbOf = (text: string) => /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'statement';
+
+/**
+ * Runs an SQL statement within a tracing span, if the gateway records spans. A tracing span never contains the values of
+ * the SQL parameters.
+ *
+ * @param name the name of the statement; a statement without a name gets the name of its verb
+ */
+function traced<Result>(
   run: () => Promise<Result>,
+  { text, name }: { text: string; name?: string },
 ): Promise<Result> {
+  const tracer = activeTracer();
+  if (!tracer) return run();
   const attributes = { ...databaseSystem, 'db.query.text': text };
-  return inSpan(tracer, name, { kind: SpanKind.CLIENT, attributes }, run);
+  return inSpan(tracer, name || verbOf(text), { kind: SpanKind.CLIENT, attributes }, run);
 }
 
 /**
@@ -21,32 +29,14 @@ function inStatementSpan<Result>(
  * SQL statement.
  */
 export const tracedSql = (sql: Sql): Sql => ({
-  query(statement, values) {
-    const tracer = activeTracer();
-    if (!tracer) return sql.query(statement, values);
-    const { name, text } = statement;
-    return inStatementSpan(tracer, name || 'statement', text, () => sql.query(statement, values));
-  },
+  query: (statement, values) => traced(() => sql.query(statement, values), statement),
 });
-
-/** Returns the name of the tracing span for a Prisma statement: the first word of the statement, such as SELECT. */
-const verbOf = (text: string) => /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'statement';
 
 function traceStatements(queryable: SqlQueryable): void {
   const queryRaw = queryable.queryRaw.bind(queryable);
   const executeRaw = queryable.executeRaw.bind(queryable);
-  queryable.queryRaw = (query) => {
-    const tracer = activeTracer();
-    return tracer
-      ? inStatementSpan(tracer, verbOf(query.sql), query.sql, () => queryRaw(query))
-      : queryRaw(query);
-  };
-  queryable.executeRaw = (query) => {
-    const tracer = activeTracer();
-    return tracer
-      ? inStatementSpan(tracer, verbOf(query.sql), query.sql, () => executeRaw(query))
-      : executeRaw(query);
-  };
+  queryable.queryRaw = (query) => traced(() => queryRaw(query), { text: query.sql });
+  queryable.executeRaw = (query) => traced(() => executeRaw(query), { text: query.sql });
 }
 
 /** Wraps Prisma's adapters, so that each statement of Prisma runs within a tracing span, also inside a transaction. */
