@@ -30,12 +30,7 @@ export const cursor = z
   .refine((id) => isId(id) && id === id.toLowerCase(), notACursor);
 
 /** The arguments that all GraphQL connections (lists with pages) have. */
-export interface ConnectionArguments {
-  first?: number | null | undefined;
-  last?: number | null | undefined;
-  after?: string | null | undefined;
-  before?: string | null | undefined;
-}
+export type ConnectionArguments = PothosSchemaTypes.DefaultConnectionArguments;
 
 /**
  * Returns a page of a list that is sorted by id, which is the order of creation. A cursor contains an id and not a

@@ -18,7 +18,7 @@ export const auditRecordColumns = {
 } as const satisfies Prisma.AuditRecordSelect;
 
 /** A list of audit records, without the field `changes` of each record. */
-export type AuditRecordList = PagedList<Omit<AuditRecord, 'changes' | 'traceparent'>>;
+export type AuditRecordList = PagedList<Pick<AuditRecord, keyof typeof auditRecordColumns>>;
 
 /**
  * Lists the audit records that meet a condition.

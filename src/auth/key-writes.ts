@@ -36,16 +36,9 @@ export interface KeyRequest {
  * The new values of the fields of an API key. A field that is omitted or null stays unchanged, except that `expiresAt`
  * can be changed to null.
  */
-export interface KeyChange {
-  name?: string | null | undefined;
-  permissions?: readonly Permission[] | null | undefined;
-  companyIds?: readonly string[] | null | undefined;
-  locationIds?: readonly string[] | null | undefined;
-  hourlyLimit?: number | null | undefined;
-  burstLimit?: number | null | undefined;
-  /** The new expiry time of the API key; null means that the API key never expires. */
-  expiresAt?: Date | null | undefined;
-}
+export type KeyChange = {
+  [Field in keyof Omit<KeyRequest, 'unrestricted'>]?: KeyRequest[Field] | null;
+};
 
 /**
  * An API key with its new secret. The gateway can show a secret only once, because the database contains only the hash

@@ -13,23 +13,15 @@ import type { LocationChangeServices } from '../location-access/change-services.
 
 type Optional<Value> = Value | null | undefined;
 
-/** The fields of a new location. */
+/** The fields of a new location that a client may omit. */
+type OmittableField = 'companyId' | 'address' | 'description' | 'capacity' | 'timezone' | 'longestStayHours';
+
+/**
+ * The fields of a new location. The client may omit the company when exactly one company is in the scope of the API key.
+ * The default time zone is `UTC`.
+ */
 export type LocationValues = Pick<Location, 'name' | 'slug'> & {
-  /**
-   * The company that will own the location. The client may omit the company when exactly one company is in the scope of
-   * the API key.
-   */
-  companyId?: Optional<string>;
-  address?: Optional<string>;
-  description?: Optional<string>;
-  capacity?: Optional<number>;
-  /** The IANA name of the time zone. The default time zone is `UTC`. */
-  timezone?: Optional<string>;
-  /**
-   * The maximum length of a stay in hours. After the maximum length of a stay, a vehicle no longer counts as inside the
-   * location. A location without `longestStayHours` allows stays of any length.
-   */
-  longestStayHours?: Optional<number>;
+  [Field in OmittableField]?: Optional<Location[Field]>;
 };
 
 /**
