@@ -125,7 +125,8 @@ const isStopped = Symbol('stopped');
  * presses Ctrl-C, the import stops after the current batch.
  *
  * @throws {Failure} when a batch fails, when the file has an error after the first batch, when the rejected rows cannot
- *   be written before the last batch, or when the user presses Ctrl-C. The error message says how many rows are imported, and which command imports the remaining rows
+ *   be written before the last batch, or when the user presses Ctrl-C. The error message says how many rows are
+ *   imported, and which command imports the remaining rows
  */
 export async function importInBatches<Row extends FileRow>(
   { source, batches, noun, done, rejects, send, continuation }: BatchImport<Row>,
