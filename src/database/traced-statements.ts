@@ -9,8 +9,8 @@ const databaseSystem = { 'db.system.name': 'postgresql' };
 const verbOf = (text: string) => /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'statement';
 
 /**
- * Runs an SQL statement within a tracing span, if the gateway records spans. A tracing span never contains the values of
- * the SQL parameters.
+ * Runs an SQL statement within a tracing span, if the gateway records spans. A tracing span never contains the values
+ * of the SQL parameters.
  *
  * @param name the name of the statement; a statement without a name gets the name of its verb
  */

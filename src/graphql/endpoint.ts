@@ -197,8 +197,8 @@ const notAcceptable = graphRefusal(
 
 /**
  * Returns the error response to a request with a wrong method or media type, or to a request whose Accept header allows
- * no media type of a result. Yoga would check the Accept header only after it has run the operation. Mutations must be sent as JSON, because a
- * link or a form on another website cannot send JSON.
+ * no media type of a result. Yoga would check the Accept header only after it has run the operation. Mutations must be
+ * sent as JSON, because a link or a form on another website cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
   if (request.method !== 'GET' && request.method !== 'POST') {

@@ -64,8 +64,8 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
 }
 
 /**
- * The HTTP status of a response without `data` in the media type `application/graphql-response+json`. In the other media
- * types, Yoga ignores a status with `spec: true`, and the response has the status 200 (GraphQL over HTTP).
+ * The HTTP status of a response without `data` in the media type `application/graphql-response+json`. In the other
+ * media types, Yoga ignores a status with `spec: true`, and the response has the status 200 (GraphQL over HTTP).
  */
 const statusWithoutData = ({ code }: ServiceError) => ({ status: errorStatus[code], spec: true });
 

@@ -17,8 +17,8 @@ type Optional<Value> = Value | null | undefined;
 type OmittableField = 'companyId' | 'address' | 'description' | 'capacity' | 'timezone' | 'longestStayHours';
 
 /**
- * The fields of a new location. The client may omit the company when exactly one company is in the scope of the API key.
- * The default time zone is `UTC`.
+ * The fields of a new location. The client may omit the company when exactly one company is in the scope of the API
+ * key. The default time zone is `UTC`.
  */
 export type LocationValues = Pick<Location, 'name' | 'slug'> & {
   [Field in OmittableField]?: Optional<Location[Field]>;

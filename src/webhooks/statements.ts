@@ -81,8 +81,8 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
       WHERE e.delivery = '${kind}'`;
 
 /**
- * SQL for the new value of `claimedAt` when a worker claims the delivery `d`. For a pull webhook, `claimedAt` is the time
- * at which a reader pulled the message, so a worker that claims an expired message does not change `claimedAt`.
+ * SQL for the new value of `claimedAt` when a worker claims the delivery `d`. For a pull webhook, `claimedAt` is the
+ * time at which a reader pulled the message, so a worker that claims an expired message does not change `claimedAt`.
  */
 const claimedByWorker = `
         CASE WHEN (SELECT w.delivery FROM "Webhook" w WHERE w.id = d."webhookId") = 'PULL' THEN d."claimedAt" ELSE now() END`;
