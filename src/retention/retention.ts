@@ -6,6 +6,7 @@ import {
   cancelOfDisabledWebhooks,
   countRemoval,
   maxBatchRows,
+  plateRemoval,
   recorderRemoval,
   removals,
 } from './statements.ts';
@@ -118,6 +119,7 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
       usageRecorders: await removeOlder(recorderRemoval, idleRecorderDays),
       events: await removeOlder(removals.events, days.events),
       counts: await removeOlder(countRemoval, days.events),
+      countedPlates: await removeOlder(plateRemoval, days.events),
       deliveries: await removeDeliveries(),
       whitelistChanges: await removeOlder(removals.whitelistChanges, days.whitelistChanges),
     };

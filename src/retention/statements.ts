@@ -1,6 +1,8 @@
 import { advisoryLocks } from '../database/advisory-locks.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { keepAdjustments } from '../parking/occupancy-columns.ts';
+import { familyOf, startOf } from '../parking/session-columns.ts';
+import { samePlate } from '../whitelist/columns.ts';
 
 // The SQL statements of the retention job, which remove expired records and cancel the pending deliveries of disabled
 // webhooks. Each SQL statement in this file changes one batch of rows.
@@ -31,21 +33,32 @@ const turnFor = (table: string) => `
  *
  * @param key the columns of the primary key
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
- * @param deletedSessions an SQL query that returns the ids of sessions. When the statement removes a row, a database
- *   trigger deletes the sessions of the row. The query can read the primary keys of the removed rows from `removed`
+ * @param options.deletedSessions an SQL query that returns the ids of sessions. When the statement removes a row, a
+ *   database trigger deletes the sessions of the row. The query can read the primary keys of the removed rows from
+ *   `removed`
+ * @param options.locked the alias of the table in `expired`, if `expired` also reads another table
  */
-const removal = (table: string, key: string, expired: string, deletedSessions?: string) =>
+const removal = (
+  table: string,
+  key: string,
+  expired: string,
+  { deletedSessions, locked }: { deletedSessions?: string; locked?: string } = {},
+) =>
   namedStatement(
     `retention ${table}`,
     `
     WITH ${turnFor(table)},
     removed AS (
       DELETE FROM "${table}"
-      WHERE (SELECT mine FROM turn) AND (${key}) IN (${expired} LIMIT ${maxBatchRows} FOR UPDATE SKIP LOCKED)
+      WHERE (SELECT mine FROM turn) AND (${key}) IN (${expired} LIMIT ${maxBatchRows} FOR UPDATE ${locked ? `OF ${locked} ` : ''}SKIP LOCKED)
       RETURNING ${key}
     )${deletedSessions ? `, kept AS (${keepAdjustments(deletedSessions)})` : ''}
     SELECT count(*)::int AS count FROM removed`,
   );
+
+/** SQL condition: a parking session is open, or its end or maximum stay is not older than `$days` days. */
+const endsAfterAge = (session: string) =>
+  `coalesce(${session}."endedAt", ${session}."exitedAt", ${session}."staysUntil", 'infinity') >= ${endOfAge}`;
 
 /**
  * Returns an SQL condition for the parking session with the id `id`. The condition is true if the retention job must
@@ -55,8 +68,7 @@ const removal = (table: string, key: string, expired: string, deletedSessions?: 
  * later compute the session as open.
  */
 const isStillNeeded = (id: string) => `EXISTS (
-  SELECT FROM "ParkingSession" s WHERE s.id = ${id}
-    AND coalesce(s."endedAt", s."exitedAt", s."staysUntil", 'infinity') >= ${endOfAge})`;
+  SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;
 
 /**
  * Removes expired occupancy counts. Occupancy counts are kept for as many days as parking events. The statement never
@@ -71,7 +83,26 @@ export const countRemoval = removal(
          AND (later."countedAt", later.kind) > (k."countedAt", k.kind))
        AND NOT EXISTS (SELECT FROM "CountedPlate" p WHERE p."countId" = k.id AND ${isStillNeeded('p.id')})
      ORDER BY k."countedAt", k.id`,
-  'SELECT p.id FROM removed r JOIN "CountedPlate" p ON p."countId" = r.id',
+  { deletedSessions: 'SELECT p.id FROM removed r JOIN "CountedPlate" p ON p."countId" = r.id' },
+);
+
+/**
+ * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired count that
+ * is the last count of its location, or that has a vehicle inside. The events that ended the stays of the other
+ * vehicles have already been removed, so the gateway would later compute these vehicles as inside. The statement keeps
+ * the plate of a stay that is still needed, also if the stay began before the count, or if a camera misread the plate.
+ */
+export const plateRemoval = removal(
+  'CountedPlate',
+  'id',
+  `SELECT p.id FROM "CountedPlate" p JOIN "OccupancyCount" k ON k.id = p."countId"
+     WHERE k."countedAt" < ${endOfAge}
+       AND NOT EXISTS (SELECT FROM "ParkingSession" s
+         WHERE s."locationId" = k."locationId" AND ${familyOf('s')} = ${familyOf('p')}
+           AND ${startOf('s')} <= k."countedAt" AND ${endsAfterAge('s')}
+           AND (s.id = p.id OR ${samePlate('s', 'p')} OR s."plateCode" = ''
+             OR EXISTS (SELECT FROM "ParkingEvent" e WHERE e.id = s.id AND e.text IS NOT NULL)))`,
+  { deletedSessions: 'SELECT id FROM removed', locked: 'p' },
 );
 
 const totalKey = '"apiKeyId", hour, operation, surface, status, "errorCode"';
@@ -106,7 +137,7 @@ export const removals = {
     `SELECT e.id FROM "ParkingEvent" e
      WHERE e."occurredAt" < ${endOfAge} AND NOT ${isStillNeeded('e.id')}
      ORDER BY e."occurredAt", e.id`,
-    'SELECT id FROM removed',
+    { deletedSessions: 'SELECT id FROM removed' },
   ),
   deliveries: removal(
     'WebhookDelivery',
