@@ -141,8 +141,8 @@ function textOf(file: BufferSource): string {
 /**
  * Reads the rows of a CSV file (RFC 4180) with a header.
  *
- * @throws {Error} when the file is not valid UTF-8 or not valid CSV, or when a column is repeated or unknown. If one line
- *   is faulty, the error message contains the number of the line.
+ * @throws {Error} when the file is not valid UTF-8 or not valid CSV, or when a column is repeated or unknown. If one
+ *   line is faulty, the error message contains the number of the line.
  */
 export function readRows(file: BufferSource): CsvRow[] {
   const text = textOf(file);
