@@ -7,7 +7,7 @@ import { queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
 import { lockLocation } from '../location-access/lock.ts';
 import { announceState } from './occupancy.ts';
-import type { Plate } from '../whitelist/plate.ts';
+import { type Plate, plateArrays } from '../whitelist/plate.ts';
 import { sessionState } from './derive-sessions.ts';
 import { plateKey } from './vehicle-identity.ts';
 import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
@@ -91,9 +91,7 @@ export function createInsideCounts({
           countId: count.id,
           dropped: droppedIds,
           id: added.map(() => newId()),
-          plateType: added.map(({ plateType }) => plateType),
-          plateCode: added.map(({ plateCode }) => plateCode),
-          plateNumber: added.map(({ plateNumber }) => plateNumber),
+          ...plateArrays(added),
           whitelistEntryId: matches.map(({ whitelistEntryId }) => whitelistEntryId),
           listed: matches.map(({ listed }) => listed),
         });

@@ -64,6 +64,28 @@ export function webhookTools(gateway: TestGateway) {
     return { ...tenant, receiver, secret, webhookId: webhook.id };
   }
 
+  /**
+   * Creates a webhook whose URL changes during the first attempt: the receiver at the former URL (`receiver`) has got one
+   * message, and answers it when the test calls `answer`.
+   *
+   * @param status the HTTP status with which the receiver at the former URL answers
+   */
+  async function newMovedSubscriber(status = 204) {
+    const subscriber = await newSubscriber(['WHITELIST_CREATED']);
+    const newReceiver = await startReceiver();
+    let answer = () => {};
+    subscriber.receiver.answer = status;
+    subscriber.receiver.mayAnswer = new Promise((resolve) => (answer = resolve));
+    await addEntry(subscriber.key, subscriber.locationId);
+    await received(subscriber.receiver, 1);
+    await run(
+      subscriber.key,
+      'mutation ($id: ID!, $url: String!) { updateWebhook(id: $id, input: { url: $url }) { id } }',
+      { id: subscriber.webhookId, url: newReceiver.url },
+    );
+    return { ...subscriber, newReceiver, answer: () => answer() };
+  }
+
   /** Creates a company with a pull webhook, and an API key whose only permission is to receive webhook messages. */
   async function newReader(events: string[]) {
     const tenant = await gateway.newTenant();
@@ -143,6 +165,7 @@ export function webhookTools(gateway: TestGateway) {
     refused,
     createWebhook,
     newSubscriber,
+    newMovedSubscriber,
     newReader,
     newReaderWith,
     pull,

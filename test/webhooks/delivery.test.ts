@@ -7,7 +7,6 @@ import { openGateway } from '../../src/gateway.ts';
 import { newId } from '../../src/ids.ts';
 import { retryDelayMs } from '../../src/webhooks/attempt-outcome.ts';
 import { newEntry, openTestGateway } from '../support/harness.ts';
-import { startReceiver } from '../support/receiver.ts';
 import { migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
@@ -15,7 +14,8 @@ const operator = 'operator-key-of-the-tests-0123456789';
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true', OPERATOR_API_KEY: operator });
 const { prisma } = gateway.database;
 
-const { run, newSubscriber, addEntry, deliveriesOf, received, skipRetryDelay, soon } = webhookTools(gateway);
+const { run, newSubscriber, newMovedSubscriber, addEntry, deliveriesOf, received, skipRetryDelay, soon } =
+  webhookTools(gateway);
 
 describe('webhook messages', () => {
   test('a webhook message describes the change, and the library of Standard Webhooks accepts its signature', async () => {
@@ -151,21 +151,7 @@ describe('webhook deliveries', () => {
   });
 
   test('when the URL of a webhook has changed, the status 410 (Gone) of the previous receiver does not disable the webhook', async () => {
-    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
-    const newReceiver = await startReceiver();
-    let answer = () => {};
-    receiver.mayAnswer = new Promise((resolve) => (answer = resolve));
-    receiver.answer = 410;
-    await addEntry(key, locationId);
-    await received(receiver, 1);
-    await run(
-      key,
-      'mutation ($id: ID!, $url: String!) { updateWebhook(id: $id, input: { url: $url }) { id } }',
-      {
-        id: webhookId,
-        url: newReceiver.url,
-      },
-    );
+    const { key, webhookId, newReceiver, answer } = await newMovedSubscriber(410);
     answer();
     await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts.length, soon).toBe(1);
     const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });

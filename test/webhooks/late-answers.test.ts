@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { openTestGateway } from '../support/harness.ts';
-import { startReceiver } from '../support/receiver.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 const {
   run,
   newReaderWith,
-  newSubscriber,
+  newMovedSubscriber,
   pull,
   acknowledge,
   addEntry,
@@ -49,20 +48,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
   });
 
   test('redeliverWebhook sends the message to the new URL although an attempt at the former URL is in progress', async () => {
-    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
-    const newReceiver = await startReceiver();
-    let answer = () => {};
-    receiver.mayAnswer = new Promise((resolve) => (answer = resolve));
-    await addEntry(key, locationId);
-    await received(receiver, 1);
-    await run(
-      key,
-      'mutation ($id: ID!, $url: String!) { updateWebhook(id: $id, input: { url: $url }) { id } }',
-      {
-        id: webhookId,
-        url: newReceiver.url,
-      },
-    );
+    const { key, webhookId, newReceiver, answer } = await newMovedSubscriber();
     const [delivery] = await deliveriesOf(key, webhookId);
     await run(key, 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id status } }', {
       id: delivery!.id,
@@ -74,21 +60,8 @@ describe('late answers and acknowledgements of webhook messages', () => {
   });
 
   test('a message that the former URL accepts does not end the failure of the new URL', async () => {
-    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
-    const newReceiver = await startReceiver();
+    const { key, locationId, webhookId, newReceiver, answer } = await newMovedSubscriber();
     newReceiver.answer = 503;
-    let answer = () => {};
-    receiver.mayAnswer = new Promise((resolve) => (answer = resolve));
-    await addEntry(key, locationId);
-    await received(receiver, 1);
-    await run(
-      key,
-      'mutation ($id: ID!, $url: String!) { updateWebhook(id: $id, input: { url: $url }) { id } }',
-      {
-        id: webhookId,
-        url: newReceiver.url,
-      },
-    );
     await addEntry(key, locationId);
     await received(newReceiver, 1);
     await expect.poll(async () => (await failingSince(key, webhookId)).failingSince, soon).not.toBeNull();
