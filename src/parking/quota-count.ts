@@ -1,12 +1,15 @@
-import type { Location, ParkingEvent } from '../../prisma/generated/client/client.ts';
+import type { Location, ParkingEvent, WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import type { Transaction } from '../database/types.ts';
-import type { EntryQuota } from './quota-statements.ts';
+import { groupBy } from '../database/group-by.ts';
+import type { Plate } from '../whitelist/plate.ts';
+import type { UsedQuota, VehicleInside } from './quota-statements.ts';
 import { findQuotasOfEntries } from './quotas.ts';
 import { type EventChange, isSameEntry } from './count-entries.ts';
 import { longestStayMsOf } from './refresh-sessions.ts';
+import { confusableTextsOf, plateKey, type RecordedPlate } from './vehicle-identity.ts';
 
 /** A quota that a vehicle exceeded when it entered, with the values for the webhook event `quota.exceeded`. */
-export interface ExceededQuota extends Pick<EntryQuota, 'referenceId' | 'inside' | 'enforcement'> {
+export interface ExceededQuota extends Pick<UsedQuota, 'referenceId' | 'inside' | 'enforcement'> {
   /**
    * The number of vehicles inside that belong to the reference (such as an apartment), including the vehicle that has
    * just entered.
@@ -31,7 +34,11 @@ export interface QuotaCount {
    *
    * - a correction of a stored event;
    * - a late event of the same reference (such as an apartment): when the event arrived, the gateway already knew an
-   *   observation of the vehicle with the same or a later time.
+   *   observation of the vehicle with the same or a later time;
+   * - an event whose plate differs from the plate of its whitelist entry;
+   * - an event that may belong to a vehicle inside of the same reference, because cameras may confuse the plates, but
+   *   that matches another whitelist entry or none;
+   * - an event of a whitelist entry with a session whose plate differs from the plate of the entry.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
@@ -41,31 +48,46 @@ export interface QuotaCount {
  * `startQuotaCount` before it writes the parking events that `count` will count. The caller's transaction must lock the
  * location, so that no other event of the location is counted at the same time.
  *
- * @param events.entryIds the ids of the whitelist entries to which the parking events belong
+ * @param events.entries the whitelist entries to which the parking events belong
  * @param events.isBatch whether the caller counts several events
  * @param events.now the current time by the clock of the database
  */
 export async function startQuotaCount(
   transaction: Transaction,
   location: Location,
-  { entryIds, isBatch, now }: { entryIds: readonly string[]; isBatch: boolean; now: Date },
+  { entries, isBatch, now }: { entries: readonly WhitelistEntry[]; isBatch: boolean; now: Date },
 ): Promise<QuotaCount> {
+  const entryIds = entries.map(({ id }) => id);
   const found =
     entryIds.length > 0 ? await findQuotasOfEntries(transaction, location.id, entryIds, { isBatch }) : [];
-  const quotas = new Map(found.map((quota) => [quota.entryId, quota]));
-  // The vehicles inside, for each reference (such as an apartment). Each vehicle is stored as the id of its whitelist
-  // entry (the key), with the id of its session (the value). The session id is the id of the parking event that started
-  // the parking session.
+  const quotas = new Map(found.flatMap((quota) => quota.entries.map(({ id }) => [id, quota])));
+  const plates = new Map(entries.map((entry) => [entry.id, entry]));
+  // The vehicles inside, for each reference (such as an apartment) and each whitelist entry.
   const insideOf = new Map(
-    found.map(({ referenceId, sessions }) => [referenceId, new Map(Object.entries(sessions))]),
+    found.map(({ referenceId, vehicles }) => [referenceId, groupBy(vehicles, ({ entryId }) => entryId)]),
   );
-  const lastObservedAt = new Map(found.map((quota) => [quota.entryId, quota.lastObservedAt]));
   // The references (such as apartments) whose vehicles inside are unknown until the gateway refreshes the sessions.
   const outdated = new Set<string>();
+  const similar = createSimilarVehicles();
+  for (const { referenceId, entries: listed, vehicles } of found) {
+    for (const vehicle of vehicles) similar.add(vehicle, vehicle.entryId, referenceId);
+    for (const { id, lastObservedAt } of listed) {
+      const plate = plates.get(id);
+      if (plate && lastObservedAt) similar.observe({ ...plate, text: null }, new Date(lastObservedAt));
+    }
+  }
   const longestStayMs = longestStayMsOf(location);
   const isStayOver = ({ occurredAt }: ParkingEvent) =>
     longestStayMs !== null && occurredAt.getTime() + longestStayMs <= now.getTime();
   const quotaOf = ({ whitelistEntryId }: ParkingEvent) => quotas.get(whitelistEntryId ?? '');
+  const markAll = () => {
+    for (const referenceId of insideOf.keys()) outdated.add(referenceId);
+  };
+  /** Whether an event, or the session of a vehicle, has the plate of a whitelist entry. */
+  const hasPlateOf = (entryId: string, plate: Plate) => {
+    const listed = plates.get(entryId);
+    return listed !== undefined && plateKey(listed) === plateKey(plate);
+  };
 
   return {
     isOutdatedFor: ({ before, after }) =>
@@ -74,34 +96,80 @@ export async function startQuotaCount(
       outdated.has(quotaOf(after)?.referenceId ?? ''),
 
     count({ before, after }) {
-      // A correction can change past sessions, and the sessions of two vehicles. The counts of all references (such as
-      // apartments) are therefore outdated.
-      if (before) for (const referenceId of insideOf.keys()) outdated.add(referenceId);
+      const entryId = after.whitelistEntryId;
+      // A correction can change past sessions, and the sessions of two vehicles.
+      if (before) markAll();
+      // The session belongs to the whitelist entry with the plate of the event, and not to the entry of the event.
+      if (entryId !== null && !hasPlateOf(entryId, after)) markAll();
+      // The event may begin or end a session of another vehicle, because cameras may confuse the plates.
+      for (const referenceId of similar.referencesOf(after, entryId)) outdated.add(referenceId);
+      const isLate = similar.observe(after, after.occurredAt);
       // If a correction changes the whitelist entry of an event, the vehicle of the old whitelist entry no longer
       // counts as inside.
-      if (before?.kind === 'ENTRY' && before.whitelistEntryId !== after.whitelistEntryId) {
-        for (const vehicles of insideOf.values()) {
-          for (const [entryId, eventId] of vehicles) if (eventId === before.id) vehicles.delete(entryId);
-        }
+      if (before?.kind === 'ENTRY' && before.whitelistEntryId !== entryId) {
+        for (const vehicles of insideOf.values()) removeSession(vehicles, before.id);
       }
       const quota = quotaOf(after);
-      if (!quota) return null;
-      const { entryId, referenceId, inside, enforcement } = quota;
-      const last = lastObservedAt.get(entryId);
-      if (last && after.occurredAt <= last) outdated.add(referenceId);
-      else lastObservedAt.set(entryId, after.occurredAt);
+      if (!quota || entryId === null) return null;
+      const { referenceId, inside, enforcement } = quota;
       const vehicles = insideOf.get(referenceId)!;
+      // If the entry has a session with another plate, the event may end another session, or none.
+      const hasOtherPlate = vehicles.get(entryId)?.some((session) => !hasPlateOf(entryId, session));
+      if (isLate || hasOtherPlate) outdated.add(referenceId);
       if (after.kind === 'EXIT') {
         vehicles.delete(entryId);
         return null;
       }
-      const used = vehicles.set(entryId, after.id).size;
+      const used = vehicles.set(entryId, [{ ...after, entryId, sessionId: after.id }]).size;
+      similar.add(after, entryId, referenceId);
       // A vehicle whose maximum stay is already over counts as inside only for its own entry event. For later events of
       // other vehicles, the vehicle no longer counts as inside.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null
         : { referenceId, inside, enforcement, used, event: after };
+    },
+  };
+}
+
+/** Removes the session with the given id from the sessions of the vehicles inside. */
+function removeSession(vehicles: Map<string, VehicleInside[]>, sessionId: string): void {
+  for (const [entryId, sessions] of vehicles) {
+    const others = sessions.filter((session) => session.sessionId !== sessionId);
+    if (others.length === 0) vehicles.delete(entryId);
+    else vehicles.set(entryId, others);
+  }
+}
+
+/** Finds the vehicles whose plates a camera may confuse with the plate of a parking event (`confusableTextsOf`). */
+function createSimilarVehicles() {
+  // For each text: the ids of whitelist entries whose vehicles were inside, with the reference of each entry.
+  const entriesOf = new Map<string, Map<string, string>>();
+  // For each text: the time of the last observation in milliseconds.
+  const lastObservedAt = new Map<string, number>();
+  return {
+    /** Adds a vehicle inside. */
+    add(plate: RecordedPlate, entryId: string, referenceId: string): void {
+      for (const text of confusableTextsOf(plate)) {
+        const entries = entriesOf.get(text) ?? new Map<string, string>();
+        entriesOf.set(text, entries.set(entryId, referenceId));
+      }
+    },
+    /** Returns the references of the similar vehicles that belong to another whitelist entry than the given one. */
+    referencesOf: (plate: RecordedPlate, entryId: string | null): string[] =>
+      confusableTextsOf(plate).flatMap((text) =>
+        [...(entriesOf.get(text) ?? [])].flatMap(([id, referenceId]) =>
+          id === entryId ? [] : [referenceId],
+        ),
+      ),
+    /** Stores an observation, and returns whether a similar vehicle was observed at the same or a later time. */
+    observe(plate: RecordedPlate, at: Date): boolean {
+      const texts = confusableTextsOf(plate);
+      const isLate = texts.some((text) => (lastObservedAt.get(text) ?? -Infinity) >= at.getTime());
+      for (const text of texts) {
+        lastObservedAt.set(text, Math.max(at.getTime(), lastObservedAt.get(text) ?? -Infinity));
+      }
+      return isLate;
     },
   };
 }

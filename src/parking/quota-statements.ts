@@ -2,6 +2,7 @@ import type { Quota } from '../../prisma/generated/client/client.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { familyOf } from './session-columns.ts';
 import { vehiclesInside, vehiclesOf } from './vehicle-columns.ts';
+import type { RecordedPlate } from './vehicle-identity.ts';
 
 // The SQL statements that read quotas and count the vehicles that use the quotas.
 
@@ -16,32 +17,53 @@ export const usedQuotas = namedStatement(
     FROM unnest($locationId::text[], $referenceId::text[]) WITH ORDINALITY AS q("locationId", "referenceId", n)`,
 );
 
-/** The quota that applies to a whitelist entry, and the vehicles that currently use the quota. */
-export interface EntryQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enforcement'> {
-  entryId: string;
-  /** For each vehicle inside that uses the quota: the id of its whitelist entry, and the id of its open session. */
-  sessions: Record<string, string>;
-  /**
-   * The time of the last stored observation that can affect the vehicle of the whitelist entry. An observation is a
-   * parking event with a plate of the same family (`familyOf`), or an occupancy count with plates. `lastObservedAt` is
-   * null if the gateway has stored no such observation, or if the caller counts only a single event.
-   */
-  lastObservedAt: Date | null;
+/** A quota that applies to whitelist entries, and the vehicles that currently use the quota. */
+export interface UsedQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enforcement'> {
+  entries: QuotaEntry[];
+  vehicles: VehicleInside[];
 }
 
-/** Finds the quotas that apply to whitelist entries of a location, and the vehicles that currently use each quota. */
+/** A whitelist entry to which a quota applies. */
+interface QuotaEntry {
+  id: string;
+  /**
+   * The time of the last stored observation that can affect the vehicle of the whitelist entry, in ISO 8601. An
+   * observation is a parking event with a plate of the same family (`familyOf`), or an occupancy count with plates.
+   * `lastObservedAt` is null if the gateway has stored no such observation, or if the caller counts only a single
+   * event.
+   */
+  lastObservedAt: string | null;
+}
+
+/** A vehicle inside that uses a quota: its whitelist entry, its open session, and the plate of the session. */
+export interface VehicleInside extends RecordedPlate {
+  entryId: string;
+  sessionId: string;
+}
+
+/**
+ * Finds the quotas that apply to whitelist entries of a location, and the vehicles that currently use each quota. If
+ * several sessions belong to one whitelist entry, the result contains each of these sessions.
+ */
 export const quotasOfEntries = namedStatement(
   'quotas-of-entries',
   `
-    SELECT e.id AS "entryId", k."referenceId", k.inside, k.enforcement::text AS enforcement, (
-      SELECT coalesce(jsonb_object_agg(inside."entryId", inside."sessionId"), '{}')
+    SELECT k."referenceId", k.inside, k.enforcement::text AS enforcement, jsonb_agg(jsonb_build_object(
+      'id', e.id, 'lastObservedAt', CASE WHEN $isBatch THEN greatest(
+        (SELECT max(p."occurredAt") FROM "ParkingEvent" p
+         WHERE p."locationId" = e."locationId" AND ${familyOf('p')} = ${familyOf('e')}),
+        (SELECT max(o."countedAt") FROM "OccupancyCount" o WHERE o."locationId" = $locationId AND o.kind = 'VEHICLES')
+      ) END
+    )) AS entries, (
+      SELECT coalesce(jsonb_agg(jsonb_build_object(
+        'entryId', inside."entryId", 'sessionId', s.id, 'plateType', s."plateType", 'plateCode', s."plateCode",
+        'plateNumber', s."plateNumber", 'text', (SELECT p.text FROM "ParkingEvent" p WHERE p.id = s.id)
+      )), '[]')
       FROM (${vehiclesOf('v."locationId" = k."locationId" AND v."referenceId" = k."referenceId"')}) inside
-    ) AS sessions, CASE WHEN $isBatch THEN greatest(
-      (SELECT max(p."occurredAt") FROM "ParkingEvent" p
-       WHERE p."locationId" = e."locationId" AND ${familyOf('p')} = ${familyOf('e')}),
-      (SELECT max(o."countedAt") FROM "OccupancyCount" o WHERE o."locationId" = $locationId AND o.kind = 'VEHICLES')
-    ) END AS "lastObservedAt"
+      JOIN "ParkingSession" s ON s.id = inside."sessionId"
+    ) AS vehicles
     FROM "WhitelistEntry" e
     JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"
-    WHERE e.id = ANY($entryIds::text[]) AND e."locationId" = $locationId`,
+    WHERE e.id = ANY($entryIds::text[]) AND e."locationId" = $locationId
+    GROUP BY k.id`,
 );

@@ -17,7 +17,7 @@ import { lockLocation } from '../location-access/lock.ts';
 import type { LocationFinder } from '../location-access/find-location.ts';
 import type { LocationSlots } from '../location-access/location-slots.ts';
 import type { PagedList } from '../paging.ts';
-import { type EntryQuota, quotasOfEntries, usedQuotas } from './quota-statements.ts';
+import { quotasOfEntries, type UsedQuota, usedQuotas } from './quota-statements.ts';
 
 // A quota is the maximum number of vehicles of a reference, such as a parking unit, that may be inside a location at
 // the same time.
@@ -45,7 +45,7 @@ export const findQuotasOfEntries = (
   locationId: string,
   entryIds: readonly string[],
   { isBatch }: { isBatch: boolean },
-): Promise<EntryQuota[]> =>
+): Promise<UsedQuota[]> =>
   queryInTransaction(transaction, quotasOfEntries, { locationId, entryIds, isBatch });
 
 /** The functions that read and write the quotas of one database. */

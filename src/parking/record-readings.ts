@@ -32,8 +32,7 @@ interface RecordedReading {
  * The function always records the first event, and usually records all events. The function stops before an event whose
  * quota can be checked only after the sessions are refreshed (`QuotaCount.isOutdatedFor`). The caller records the
  * remaining events in another transaction. Because of the split, each entry event gets the same `overQuota` as in a
- * request with a single event. A misread exit is an exception (docs/decisions/gate-rules.md). Each transaction locks
- * the location only for a short time.
+ * request with a single event. Each transaction locks the location only for a short time.
  *
  * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -65,7 +64,7 @@ export async function recordReadings(
   );
   const now = await databaseNow(transaction);
   const quotaCount = await startQuotaCount(transaction, location, {
-    entryIds: entryIdsOf(readings, matches),
+    entries: quotaEntriesOf(readings, matches),
     isBatch: readings.length > 1,
     now,
   });
@@ -172,12 +171,15 @@ function withKnownEntry(
 }
 
 /**
- * Returns the ids of the whitelist entries that match the given parking events. Only an entry event can exceed a quota.
- * If no entry event matches a whitelist entry, the function therefore returns an empty list.
+ * Returns the whitelist entries that match the given parking events. Only an entry event can exceed a quota. If no entry
+ * event matches a whitelist entry, the function therefore returns an empty list.
  */
-const entryIdsOf = (readings: readonly Reading[], matches: ReadonlyMap<Reading, WhitelistEntry>): string[] =>
+const quotaEntriesOf = (
+  readings: readonly Reading[],
+  matches: ReadonlyMap<Reading, WhitelistEntry>,
+): WhitelistEntry[] =>
   readings.some((reading) => reading.kind === 'ENTRY' && matches.has(reading))
-    ? [...new Set([...matches.values()].map(({ id }) => id))]
+    ? [...new Map([...matches.values()].map((entry) => [entry.id, entry])).values()]
     : [];
 
 /**

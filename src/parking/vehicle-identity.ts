@@ -1,6 +1,6 @@
 import type { Plate } from '../whitelist/plate.ts';
 import { plateText } from '../whitelist/plate-reading.ts';
-import { similarPlates } from '../whitelist/similar-plates.ts';
+import { similarPlates, toConfusableForm } from '../whitelist/similar-plates.ts';
 
 // This module decides whether two recorded plates may belong to the same vehicle.
 
@@ -106,3 +106,11 @@ export function similarPlateMatcher(read: Plate): PlateMatcher {
     },
   };
 }
+
+/**
+ * Returns the texts of a vehicle (`vehicleTexts`) in the form in which all characters that cameras confuse are equal. If
+ * one of the conditions above matches two plates, both plates have one of these texts in common.
+ */
+export const confusableTextsOf = (plate: RecordedPlate): string[] => [
+  ...new Set(vehicleTexts(plate).map(toConfusableForm)),
+];

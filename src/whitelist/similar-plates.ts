@@ -10,6 +10,8 @@ const confusedWith = new Map(
   ]),
 );
 
+const digitOf = new Map(confused.map(([digit, letter]) => [letter, digit!]));
+
 /**
  * Returns SQL that replaces each letter that cameras confuse with a digit by this digit, such as O by 0. The SQL
  * returns the same text for any two texts that cameras may confuse.
@@ -18,6 +20,13 @@ export const confusableForm = (text: string) => {
   const [digits, letters] = [0, 1].map((index) => confused.map((pair) => pair[index]).join(''));
   return `translate(upper(${text}), '${letters}', '${digits}')`;
 };
+
+/**
+ * Replaces each letter that cameras confuse with a digit by this digit, such as O by 0, like the SQL of
+ * `confusableForm`.
+ */
+export const toConfusableForm = (text: string): string =>
+  text.toUpperCase().replace(/[A-Z]/g, (letter) => digitOf.get(letter) ?? letter);
 
 /** A character of a plate that differs between the camera reading and the whitelist entry. */
 export interface PlateDifference {

@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openActivity, plateOf, type Seen } from '../support/activity.ts';
+import { newEntry, sharedTestGateway } from '../support/harness.ts';
+import { newId } from '../../src/ids.ts';
+
+const gateway = await sharedTestGateway();
+const { prisma } = gateway.database;
+
+/** Whitelisted plates with the reference (such as an apartment) of each plate. Cameras confuse some of the plates. */
+const listed = [
+  ['DXB/B/7', 'unit-7'],
+  ['SHJ/B/7', 'unit-7'],
+  ['DXB/A/2', 'unit-7'],
+  ['DXB/8/7', 'unit-8'],
+  ['AUH/5/17', 'unit-8'],
+] as const;
+
+/** A parking event, in which the position of a plate in `listed` replaces the id of the whitelist entry. */
+type Event = Omit<Seen, 'entryId' | 'at'> & { eventId: string; minutes: number; named: number | undefined };
+
+/** Creates a location with the plates of `listed` on its whitelist, and a quota of one vehicle for each reference. */
+async function locationWithQuotas() {
+  const { key, locationId } = await gateway.newTenant();
+  const ids = listed.map(() => newId());
+  await prisma.whitelistEntry.createMany({
+    data: listed.map(([plate, referenceId], index) => ({
+      ...newEntry({ ...plateOf(plate), referenceId }),
+      id: ids[index]!,
+      locationId,
+    })),
+  });
+  await prisma.quota.createMany({
+    data: ['unit-7', 'unit-8'].map((referenceId) => ({
+      ...{ id: newId(), locationId, referenceId, inside: 1, enforcement: 'HARD' as const },
+      ...{ createdAt: new Date(), updatedAt: new Date() },
+    })),
+  });
+  const seenOf = ({ named, minutes, ...event }: Event): Seen => ({
+    ...event,
+    at: new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000),
+    ...(named !== undefined && { entryId: ids[named]! }),
+  });
+  return { activity: openActivity(gateway, key), locationId, seenOf };
+}
+
+/**
+ * Records parking events at a new location, either with one request or with one request for each event. Returns the
+ * events that are marked as over the quota, and the number of vehicles inside from each audit record about an exceeded
+ * quota.
+ */
+async function quotaMarks(requests: readonly Event[][], { together }: { together: boolean }) {
+  const { activity, locationId, seenOf } = await locationWithQuotas();
+  for (const events of requests) {
+    if (together) await activity.seeTogether(locationId, events.map(seenOf));
+    else await activity.see(locationId, ...events.map(seenOf));
+  }
+  const marked = await prisma.parkingEvent.findMany({
+    where: { locationId, overQuota: true },
+    orderBy: { eventId: 'asc' },
+  });
+  const exceeded = await prisma.auditRecord.findMany({
+    where: { locationId, action: 'quota.exceeded' },
+    orderBy: { id: 'asc' },
+  });
+  return {
+    marked: marked.map(({ eventId }) => eventId),
+    exceeded: exceeded.map(({ changes }) => {
+      const { used, referenceId, event } = changes as {
+        used: number;
+        referenceId: string;
+        event: { eventId: string };
+      };
+      return [event.eventId, referenceId, used];
+    }),
+  };
+}
+
+const event = (
+  eventId: string,
+  kind: Event['kind'],
+  plate: string,
+  minutes: number,
+  named?: number,
+): Event => ({ eventId, kind, plate, minutes, named });
+
+test.each<{ title: string; stored: Event[]; batch: Event[]; exceeded: [string, string, number][] }>([
+  {
+    title: 'an exit with a misread plate ends the session of a vehicle with a similar plate',
+    stored: [event('inside', 'ENTRY', 'AUH/5/17', 0)],
+    batch: [event('misread', 'EXIT', 'AUH/S/17', 1), event('next', 'ENTRY', 'DXB/8/7', 2)],
+    exceeded: [],
+  },
+  {
+    title: 'an exit with a camera text of two whitelist entries ends the only session with this text',
+    stored: [event('inside', 'ENTRY', 'SHJ/B/7', 0)],
+    batch: [event('text', 'EXIT', 'B7', 1), event('next', 'ENTRY', 'DXB/A/2', 2)],
+    exceeded: [],
+  },
+  {
+    title:
+      'a vehicle counts for the whitelist entry with its plate, and not for the entry that the gate named',
+    stored: [],
+    batch: [event('named', 'ENTRY', 'DXB/B/7', 1, 4), event('next', 'ENTRY', 'DXB/A/2', 2)],
+    exceeded: [['next', 'unit-7', 2]],
+  },
+])(
+  'parking events have the same effect on a quota in one batch as in single requests: $title',
+  async ({ stored, batch, exceeded }) => {
+    const requests = [...stored.map((each) => [each]), batch];
+    const oneByOne = await quotaMarks(requests, { together: false });
+    expect(oneByOne.exceeded).toEqual(exceeded);
+    expect(await quotaMarks(requests, { together: true })).toEqual(oneByOne);
+  },
+);
+
+const plates = [...listed.map(([plate]) => plate), 'AUH/S/17', 'DXB/A/9'];
+const texts = ['B7', '87', 'DXBB7', 'A2', '517', 'S17', 'A9'];
+
+test('random parking events with similar plates, camera texts and named whitelist entries have the same effect on quotas in batches as in single requests', async () => {
+  const anyEvent: fc.Arbitrary<Event> = fc.record({
+    eventId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'),
+    kind: fc.constantFrom('ENTRY', 'ENTRY', 'EXIT'),
+    plate: fc.constantFrom(...plates, ...texts),
+    minutes: fc.integer({ min: 0, max: 5 }),
+    named: fc.option(fc.nat({ max: listed.length - 1 }), { nil: undefined, freq: 2 }),
+  });
+  const stored = fc.array(anyEvent, { maxLength: 6 });
+  const request = fc
+    .array(anyEvent, { minLength: 2, maxLength: 8 })
+    .map((events) => events.map((each, index) => ({ ...each, minutes: index + 6 })));
+  await fc.assert(
+    fc.asyncProperty(stored, request, async (earlier, events) => {
+      const requests = [...earlier.map((each) => [each]), events];
+      const [batches, oneByOne] = [
+        await quotaMarks(requests, { together: true }),
+        await quotaMarks(requests, { together: false }),
+      ];
+      expect(batches).toEqual(oneByOne);
+    }),
+    { numRuns: 10 },
+  );
+});
