@@ -6,7 +6,8 @@ import type { UsedQuota, VehicleInside } from './quota-statements.ts';
 import { findQuotasOfEntries } from './quotas.ts';
 import { type EventChange, isSameEntry } from './count-entries.ts';
 import { longestStayMsOf } from './refresh-sessions.ts';
-import { confusableTextsOf, plateKey, type RecordedPlate } from './vehicle-identity.ts';
+import { createSimilarVehicles } from './similar-vehicles.ts';
+import { plateKey } from './vehicle-identity.ts';
 
 /** A quota that a vehicle exceeded when it entered, with the values for the webhook event `quota.exceeded`. */
 export interface ExceededQuota extends Pick<UsedQuota, 'referenceId' | 'inside' | 'enforcement'> {
@@ -69,7 +70,8 @@ export async function startQuotaCount(
   // The references (such as apartments) whose vehicles inside are unknown until the gateway refreshes the sessions.
   const outdated = new Set<string>();
   const similar = createSimilarVehicles();
-  for (const { referenceId, entries: listed, vehicles } of found) {
+  // If the caller counts only one event, no later event needs to know the similar vehicles.
+  for (const { referenceId, entries: listed, vehicles } of isBatch ? found : []) {
     for (const vehicle of vehicles) similar.add(vehicle, vehicle.entryId, referenceId);
     for (const { id, lastObservedAt } of listed) {
       const plate = plates.get(id);
@@ -139,37 +141,4 @@ function removeSession(vehicles: Map<string, VehicleInside[]>, sessionId: string
     if (others.length === 0) vehicles.delete(entryId);
     else vehicles.set(entryId, others);
   }
-}
-
-/** Finds the vehicles whose plates a camera may confuse with the plate of a parking event (`confusableTextsOf`). */
-function createSimilarVehicles() {
-  // For each text: the ids of whitelist entries whose vehicles were inside, with the reference of each entry.
-  const entriesOf = new Map<string, Map<string, string>>();
-  // For each text: the time of the last observation in milliseconds.
-  const lastObservedAt = new Map<string, number>();
-  return {
-    /** Adds a vehicle inside. */
-    add(plate: RecordedPlate, entryId: string, referenceId: string): void {
-      for (const text of confusableTextsOf(plate)) {
-        const entries = entriesOf.get(text) ?? new Map<string, string>();
-        entriesOf.set(text, entries.set(entryId, referenceId));
-      }
-    },
-    /** Returns the references of the similar vehicles that belong to another whitelist entry than the given one. */
-    referencesOf: (plate: RecordedPlate, entryId: string | null): string[] =>
-      confusableTextsOf(plate).flatMap((text) =>
-        [...(entriesOf.get(text) ?? [])].flatMap(([id, referenceId]) =>
-          id === entryId ? [] : [referenceId],
-        ),
-      ),
-    /** Stores an observation, and returns whether a similar vehicle was observed at the same or a later time. */
-    observe(plate: RecordedPlate, at: Date): boolean {
-      const texts = confusableTextsOf(plate);
-      const isLate = texts.some((text) => (lastObservedAt.get(text) ?? -Infinity) >= at.getTime());
-      for (const text of texts) {
-        lastObservedAt.set(text, Math.max(at.getTime(), lastObservedAt.get(text) ?? -Infinity));
-      }
-      return isLate;
-    },
-  };
 }

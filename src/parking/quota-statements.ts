@@ -35,7 +35,10 @@ interface QuotaEntry {
   lastObservedAt: string | null;
 }
 
-/** A vehicle inside that uses a quota: its whitelist entry, its open session, and the plate of the session. */
+/**
+ * A vehicle inside that uses a quota: its whitelist entry, its open session, and the plate of the session. The text that
+ * a camera read is null if the caller counts only a single event.
+ */
 export interface VehicleInside extends RecordedPlate {
   entryId: string;
   sessionId: string;
@@ -56,11 +59,11 @@ export const quotasOfEntries = namedStatement(
       ) END
     )) AS entries, (
       SELECT coalesce(jsonb_agg(jsonb_build_object(
-        'entryId', inside."entryId", 'sessionId', s.id, 'plateType', s."plateType", 'plateCode', s."plateCode",
-        'plateNumber', s."plateNumber", 'text', (SELECT p.text FROM "ParkingEvent" p WHERE p.id = s.id)
+        'entryId', inside."entryId", 'sessionId', inside."sessionId", 'plateType', inside."plateType",
+        'plateCode', inside."plateCode", 'plateNumber', inside."plateNumber",
+        'text', CASE WHEN $isBatch THEN (SELECT p.text FROM "ParkingEvent" p WHERE p.id = inside."sessionId") END
       )), '[]')
       FROM (${vehiclesOf('v."locationId" = k."locationId" AND v."referenceId" = k."referenceId"')}) inside
-      JOIN "ParkingSession" s ON s.id = inside."sessionId"
     ) AS vehicles
     FROM "WhitelistEntry" e
     JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"

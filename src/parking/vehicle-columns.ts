@@ -7,7 +7,8 @@ import { isInside } from './session-columns.ts';
 
 /** SQL that joins the whitelist entries of a reference (`v`) with the open sessions of their vehicles (`s`). */
 const entriesAndSessions = (ofReference: string, condition: string) => `
-  SELECT v.id AS "entryId", s.id AS "sessionId" FROM "WhitelistEntry" v
+  SELECT v.id AS "entryId", s.id AS "sessionId", s."plateType", s."plateCode", s."plateNumber"
+  FROM "WhitelistEntry" v
   JOIN "ParkingSession" s ON s."locationId" = v."locationId" AND ${isInside('s')} AND ${condition}
   WHERE ${ofReference}`;
 
@@ -30,9 +31,9 @@ const confusablePlate = (table: string) =>
   confusableForm(`${table}."plateType" || ${table}."plateCode" || ${table}."plateNumber"`);
 
 /**
- * SQL for the vehicles inside that belong to a reference (such as an apartment), as rows with `entryId` and
- * `sessionId`. If several sessions belong to one whitelist entry, the SQL returns one row for each of these sessions. A
- * parking session belongs to a whitelist entry if at least one of these conditions is true:
+ * SQL for the vehicles inside that belong to a reference (such as an apartment), as rows with `entryId`, `sessionId` and
+ * the plate of the session. If several sessions belong to one whitelist entry, the SQL returns one row for each of these
+ * sessions. A parking session belongs to a whitelist entry if at least one of these conditions is true:
  *
  * - The session has the plate of the whitelist entry.
  * - The session has a camera text that matches this whitelist entry and no other whitelist entry.
