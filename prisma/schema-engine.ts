@@ -1,6 +1,6 @@
 // This file loads Prisma's schema engine, which only developers and tests use. The schema engine compares schema.prisma
-// with a database, and checks which migrations the database has. The gateway itself applies migrations without the
-// schema engine (src/database/migrations.ts).
+// with a database, and checks which migrations have been applied to the database. The gateway itself applies migrations
+// without the schema engine (src/database/migrations.ts).
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

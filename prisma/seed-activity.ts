@@ -64,9 +64,8 @@ export interface DemoStay {
   enteredAt: number;
   exitedAt: number | null;
   /**
-   * The decision that the gateway sent to the gate. If `decision` is omitted, the decision depends on the whitelist.
-   * The gateway allowed a vehicle with a whitelist entry to enter, and sent no decision for a vehicle without a
-   * whitelist entry.
+   * The decision that the gateway sent to the gate. If `decision` is omitted, the gate got the decision `LISTED` for a
+   * vehicle with a whitelist entry, and no decision for a vehicle without a whitelist entry.
    */
   decision?: ParkingEvent['decision'];
 }

@@ -31,8 +31,8 @@ export interface DemoWebhook {
 /**
  * Creates a webhook for the demo data. The receiver of the webhook accepted one message, and then rejected all later
  * messages. The messages of the demo webhook report new whitelist entries. The seed script must insert the audit
- * records of the new whitelist entries first, and the webhook later. If the seed script inserted the webhook first, a
- * database trigger would create a second delivery for each new whitelist entry.
+ * records of the new whitelist entries before the webhook. If the webhook already existed, a database trigger would
+ * create one more delivery for each new whitelist entry.
  */
 export function failingWebhook(options: {
   companyId: string;
@@ -107,8 +107,8 @@ interface DemoUse {
 }
 
 /**
- * Returns a number from 0 to 1 for an hour of the day in Dubai: the requests in this hour, divided by the requests in
- * the busiest hour. The demo data has few requests at night.
+ * Returns the number of requests in an hour of the day in Dubai, divided by the number of requests in the busiest hour.
+ * The demo data has few requests at night.
  */
 const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
 

@@ -81,8 +81,8 @@ const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 /**
- * Creates demo whitelist entries of the first location that are limited in time or number: a half-used pass, guests for
- * one day, and a former tenant.
+ * Creates the demo whitelist entries of the first location whose validity or number of entries is limited: a half-used
+ * pass, guests for one day, and a former tenant.
  */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
@@ -111,8 +111,7 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
       { vehicles: visitors(26, 31_005), rhythm: rhythms.visitor, inside: 19 },
     ],
     [
-      // At the second location, the vehicles of all residents and of some visitors are inside, so that only one of its
-      // 24 spaces is free.
+      // At the second location, all residents and some visitors are inside, so that only one of the 24 spaces is free.
       { vehicles: creek, rhythm: rhythms.resident, inside: creek.length },
       { vehicles: visitors(20, 52_210), rhythm: rhythms.visitor, inside: 23 - creek.length },
     ],
@@ -160,8 +159,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // In each group of demo vehicles, the first vehicles are inside when the gateway starts. At the location Marina, the
-  // list begins with two vehicles of the flat `limitedUnit`, so that the quota of this flat is full.
+  // In each group of demo vehicles, the first vehicles are inside when the gateway starts. The list of the first
+  // location begins with two vehicles of the flat `limitedUnit`, so that the quota of this flat is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);

@@ -29,14 +29,14 @@ export const insertRecords = namedStatement(
 const authorParameters = ['auditId', 'auditApiKeyId', 'auditRequestId', 'auditTraceparent'] as const;
 
 /**
- * The SQL list of columns for the author of a change. When one SQL statement writes several changes, a table with these
- * columns contains the author of each change.
+ * The columns that describe the author of a change, as an SQL list. An SQL statement that writes the changes of several
+ * authors reads the authors from a table with these columns.
  */
 export const authorColumns = columnList(authorParameters);
 
 /**
- * The SQL parameters for the authors of several changes. Each parameter is an array with the values of one column in
- * `authorColumns`.
+ * The SQL parameters that contain the authors of several changes. Each parameter is an array with the values of one
+ * column in `authorColumns`.
  */
 export const authorArrayParameters = columnList(authorParameters, (_, name) => `$${name}::text[]`);
 

@@ -10,9 +10,9 @@ export interface AccessCandidate {
   entry: WhitelistEntry;
   differences: PlateDifference[];
   /**
-   * The plate text that matches the whitelist entry. The plate text is the camera text, an alternative of the camera,
-   * or a text with one confusable character. `readAs` is null if the gate sent the type, code and number of the plate
-   * instead of a camera text.
+   * The text that matches the whitelist entry: the camera text, an alternative text from the camera, or a text that
+   * differs from the camera text in one character that cameras confuse. `readAs` is null if the gate sent the type,
+   * code and number of the plate instead of a camera text.
    */
   readAs: string | null;
 }
@@ -31,12 +31,12 @@ export interface AccessDecision {
   reason: AccessReason;
   entry: WhitelistEntry | null;
   candidates: AccessCandidate[];
-  /** The data that the access rules checked for this decision; null if no whitelist entry was found. */
+  /** The data that the access rules checked for this decision; null if the decision is based on no whitelist entry. */
   facts: AccessFacts | null;
   at: Date;
 }
 
-/** Creates a decision from the vehicle's whitelist entry, or a decision for a vehicle without a whitelist entry. */
+/** Creates a decision based on the whitelist entry in `facts`. If `facts` is null, the decision refuses the vehicle. */
 export const decisionBy = (
   facts: AccessFacts | null,
   at: Date,

@@ -16,7 +16,7 @@ import type { AccessFacts } from './access-rules.ts';
  */
 export type PlateQuestion = Plate & { locationId: string; ofCompanies: string | null };
 
-/** A request for a decision about the texts that a camera may have read. */
+/** A request for a decision about a camera reading, which consists of one or more possible texts. */
 export type LocatedTextQuestion = TextQuestion & { locationId: string; ofCompanies: string | null };
 
 /**
@@ -78,8 +78,8 @@ const reachedLocations = `
 const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
 
 /**
- * Returns the data that a gate decision needs about the whitelist entry in a result row, as a list with one item. The
- * returned list is empty for a result row without a whitelist entry.
+ * Returns a list with one item: the data that a gate decision needs about the whitelist entry in a result row. For a
+ * result row without a whitelist entry, the returned list is empty.
  */
 function factsIn(row: LocationAndEntry): AccessFacts[] {
   const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed } = row;
@@ -106,8 +106,8 @@ export const entryOfPlate = namedStatement(
 );
 
 /**
- * The SQL statement that finds whitelist entries for gate requests in which the plate may be misread. In each request,
- * the first plate is the plate that the gate sent. All further plates of the request are similar to the first plate.
+ * Finds the whitelist entries for gate requests whose plates a camera may have misread. In each request, the first
+ * plate is the plate that the gate sent. All further plates of the request are similar to the first plate.
  */
 export const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',

@@ -5,9 +5,9 @@ import { isId } from '../ids.ts';
 import type { Page, PagedList } from '../paging.ts';
 
 /**
- * Creates a list that belongs to one location, such as the whitelist of the location. The SQL statement that reads a
- * page of the list also checks the scope of the API key. Reading a page throws `NOT_FOUND` for an unknown location and
- * for a location outside the scope of the API key.
+ * Creates a paged list of the rows that belong to one location, such as the entries of its whitelist. The SQL statement
+ * that reads a page of the list also checks the scope of the API key. Reading a page throws `NOT_FOUND` for an unknown
+ * location and for a location outside the scope of the API key.
  *
  * @param list the functions that read and count the rows of the list for any location
  * @param question the client's query: the filters of the list, and the id of the location (`ownerId`)

@@ -10,8 +10,7 @@ export interface LocationSlots {
    * changes.
    *
    * @param author the author of the change, or null if the gateway itself makes the change
-   * @param options.mayRefuse whether `run` may refuse the change (see `Slots.run`). By default, `run` may refuse the
-   *   change
+   * @param options.mayRefuse whether `run` is allowed to refuse the change (see `Slots.run`). The default is true
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
    *   changes take too long
    * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the change waited
@@ -30,8 +29,9 @@ export function createLocationSlots(): LocationSlots {
   return {
     run(author, locationId, work, options) {
       const runChecked = async () => {
-        // The gateway checks the API key before the transaction of the change begins. During the transaction, the
-        // embedded database would not answer a look-up of the API key.
+        // The gateway checks the API key before the transaction of the change begins. The embedded database runs no
+        // other statements during a transaction, so the transaction and a look-up of the API key would wait for each
+        // other.
         await author?.reauthenticate();
         return work();
       };

@@ -6,7 +6,7 @@ import { isId } from '../ids.ts';
 import { type Reach, scopeParameters } from '../auth/scope.ts';
 import { lockStatement } from './statements.ts';
 
-/** The scope of changes that the gateway makes itself, without a client's request. */
+/** The scope that contains every location. The gateway uses this scope for changes that no client requested. */
 export const everyLocation: Reach = { unrestricted: true, companyIds: [], locationIds: [] };
 
 /**

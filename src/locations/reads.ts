@@ -30,8 +30,8 @@ const nameContains = (text: string): Prisma.LocationWhereInput => ({
 export type LocationStatus = ReturnType<typeof statusOf>;
 
 /**
- * Computes all fields of a location's status in one step, because one GraphQL response can contain the statuses of a
- * hundred locations.
+ * Computes all fields of a location's status at once, and not in a separate resolver for each field, because one
+ * GraphQL response can contain the statuses of a hundred locations.
  */
 function statusOf(row: StatusRow) {
   const { capacity, adjustment, lastActivityAt, lastCountedAt } = row;

@@ -127,7 +127,7 @@ export function createLocationWrites({
         });
       const location = await locationSlots.run(author, id, change).catch(slugTaken(slug));
       statusNotices.publish(id);
-      // When the time zone of a location changes, clients of the whitelist feed must read the new time zone from the
+      // The whitelist feed contains the time zone of the location, so the gateway notifies the clients that watch the
       // feed.
       if (timezone) whitelistNotices.publish(id);
       return location;

@@ -24,13 +24,13 @@ export const maxPlatesInside = 10_000;
 
 const msPerHour = 3_600_000;
 
-/** The parameters of `updateOpenSessions` when sessions are only removed. */
+/** The parameters of `updateOpenSessions` for an update that only removes sessions, and writes none. */
 const noSessions = Object.fromEntries(writtenColumns.map((column) => [column, []]));
 
-/** The functions that record how many vehicles someone counted inside a location. */
+/** The functions that record occupancy counts: which vehicles, or how many vehicles, were inside a location. */
 export type InsideCounts = ReturnType<typeof createInsideCounts>;
 
-/** Creates the functions that record how many vehicles someone counted inside a location. */
+/** Creates the functions that record occupancy counts. */
 export function createInsideCounts({
   prisma,
   locations,
@@ -83,7 +83,9 @@ export function createInsideCounts({
         const matches = await matchesOf(transaction, location, added, countedAt);
         const droppedIds = dropped.map(({ id }) => id);
         if (droppedIds.length > 0) {
-          // When `writePlates` removes plates, a database trigger removes the sessions that these plates started.
+          // `writePlates` will remove the dropped plates, and a database trigger will then remove the sessions that
+          // began with these plates. `updateOpenSessions` must run first, because it reads the sessions that will be
+          // removed.
           const removal = { ...noSessions, removed: droppedIds, locationId };
           await queryInTransaction(transaction, updateOpenSessions, removal);
         }

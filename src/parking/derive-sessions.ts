@@ -41,8 +41,10 @@ export function sessionState({
 }
 
 /**
- * The data from which the gateway computes the sessions of one family of plates. A family contains the plates of a
- * location that end with the same two characters. Characters that cameras confuse count as equal.
+ * The data from which `deriveSessions` computes parking sessions. The gateway computes the sessions of one plate group
+ * or one plate family of a location at a time. A plate group contains all plates that end with the same three
+ * characters, and a plate family all plates that end with the same two characters (session-statements.ts). Characters
+ * that cameras confuse count as equal.
  */
 interface SessionInput {
   locationId: string;
@@ -69,7 +71,7 @@ const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
 /**
  * Returns the `eventId` of a parking event, or an empty text for an occupancy count. If two observations have the same
  * time and the same kind, the gateway sorts the observations by this text. An occupancy count needs no id, because a
- * location has at most one occupancy count for each time.
+ * location has at most one occupancy count with plates for each time.
  */
 const eventIdOf = (observation: GateObservation | CountObservation) =>
   observation.kind === 'INSIDE' ? '' : observation.eventId;

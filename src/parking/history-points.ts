@@ -20,10 +20,9 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Returns the approximate number of points in an occupancy history, without knowing the time zone of the location. The
- * gateway computes the cost of a request from the approximate number of points, before the gateway reads from the
- * database. The gateway also rejects a request if the approximate number of points is too large. The approximate number
- * of points can be wrong by one point, for example when daylight saving time begins or ends.
+ * Returns the approximate number of points in an occupancy history. From this number, the gateway computes the cost of
+ * a request before it reads the time zone of the location from the database. The gateway also rejects a request if this
+ * number is too large. The number can be wrong by one point, for example when daylight saving time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));
@@ -64,8 +63,8 @@ function startOfNextDay(start: number, timezone: string): number {
 }
 
 /**
- * Returns the start of the quarter hour or hour, in local time, that contains an instant. In some time zones, such as
- * UTC+5:30, an hour of local time does not begin at the same time as an hour of UTC.
+ * Returns the start of the local hour, or of the local quarter hour, that contains an instant. In some time zones, such
+ * as UTC+5:30, an hour of local time does not begin at the same time as an hour of UTC.
  */
 function startOfPart(at: number, length: number, timezone: string): number {
   const minute = Math.floor(at / minuteMs) * minuteMs;

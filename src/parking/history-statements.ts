@@ -24,8 +24,9 @@ const firstFrom = (time: string, instants: string) =>
  * - All sessions that were in progress at any time from `q.from` to `q.to`.
  * - The uncertain sessions (`isUncertain`) that ended between `q."countedAt"` and `q.from`. `q."countedAt"` is the time
  *   of the last occupancy count before the range. The end of such a session can move the adjustment closer to 0.
- * - All other sessions that were open at the time `q."derivedAt"` and ended before `q.from`. If the statement has no
- *   stored number of open sessions for an occupancy count, the statement counts these sessions.
+ * - All other sessions that were open at the time `q."derivedAt"` and ended before `q.from`. `q."derivedAt"` is the
+ *   time of the first occupancy count for which the statement has no stored number of open sessions. The statement
+ *   counts the sessions that were open at this time.
  *
  * Each set of sessions in this list has a separate query, so that PostgreSQL reads only the matching rows of an index.
  */

@@ -40,8 +40,8 @@ export async function applyLongestStay(
   for (const part of partsWithin(sessionsPerRefresh, families, ({ sessions }) => sessions)) {
     await refreshSessions(transaction, author, after, part, now);
   }
-  // The gateway does not compute a session again if the session is shorter than the old and the new maximum stay. For
-  // such a session, `setEnds` changes only the time at which the maximum stay ends. The number of open sessions that is
-  // stored with the last occupancy count therefore stays correct.
+  // The gateway does not compute a session again if the session is shorter than both the old and the new maximum stay.
+  // `setEnds` changes only the time at which the maximum stay of such a session ends. The number of open sessions that
+  // is stored with the last occupancy count therefore stays correct.
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

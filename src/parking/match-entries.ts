@@ -16,15 +16,15 @@ interface GateRecord extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt
   /** The decision that the gateway made before the event; `undefined` when the gate requested no decision. */
   decision?: ParkingEvent['decision'] | undefined;
   /**
-   * The id of the whitelist entry of the vehicle that the gate admitted. If the gate sends no id or an unknown id, the
-   * gateway uses the whitelist entry that matches the plate.
+   * The id of the whitelist entry with which the gate admitted the vehicle. If the gate sends no id or an unknown id,
+   * the gateway uses the whitelist entry that matches the plate.
    */
   entryId?: string | null | undefined;
 }
 
 /**
- * Returns the ids of the whitelist entries that the gate named in its events. The result omits whitelist entries of
- * other locations.
+ * Returns the ids of the whitelist entries that the gate sent in its events (`entryId`). The result omits whitelist
+ * entries of other locations.
  */
 export async function findNamedEntries(
   transaction: Transaction,

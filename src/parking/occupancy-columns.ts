@@ -62,9 +62,10 @@ const adjustmentOf = (locationId: string) => `coalesce((
 
 /**
  * SQL that updates occupancy counts when ended sessions are deleted, so that the occupancy adjustments (`adjustmentOf`)
- * stay unchanged. An adjustment depends on the difference between the counted number and `openSessions`. Two kinds of
- * ended sessions make a positive or negative adjustment smaller by 1 (`isUnknownExit`, `isUnseenEnd`). When such a
- * session is deleted, the SQL makes the difference smaller by 1.
+ * stay unchanged. An adjustment depends on the difference between the counted number and `openSessions`. An ended
+ * session brings a positive adjustment closer to 0 by 1 if the session meets `isUnknownExit`, and a negative adjustment
+ * if the session meets `isUnseenEnd`. When such a session is deleted, the SQL brings the difference closer to 0 by 1
+ * instead.
  *
  * @param deleted an SQL query that returns the ids of the sessions to delete, which must still exist when the SQL runs
  */

@@ -30,16 +30,17 @@ export interface QuotaCount {
   /**
    * Whether the gateway must refresh the sessions before it can check the quota of an event. If the result is true, the
    * caller must first write the earlier events, and refresh the sessions. The caller must then call `startQuotaCount`
-   * again. The result is true if the event can exceed a quota, and if `count` has already counted one of the following
-   * events:
+   * again. The result is true if the event can exceed the quota of its reference (such as an apartment), and `count`
+   * has already counted one of these events:
    *
    * - a correction of a stored event;
-   * - a late event of the same reference (such as an apartment): when the event arrived, the gateway already knew an
-   *   observation of the vehicle with the same or a later time;
+   * - a late event of a vehicle with the same reference: the gateway already knew an observation of the vehicle with
+   *   the same or a later time;
    * - an event whose plate differs from the plate of its whitelist entry;
-   * - an event that may belong to a vehicle inside of the same reference, because cameras may confuse the plates, but
-   *   that matches another whitelist entry or none;
-   * - an event of a whitelist entry with a session whose plate differs from the plate of the entry.
+   * - an event whose plate cameras may confuse with the plate of a vehicle that is inside and has the same reference,
+   *   if the event has another whitelist entry than this vehicle, or none;
+   * - an event of a whitelist entry with the same reference, if the entry has an open session with another plate than
+   *   its own.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
@@ -99,9 +100,10 @@ export async function startQuotaCount(
 
     count({ before, after }) {
       const entryId = after.whitelistEntryId;
-      // A correction can change past sessions, and the sessions of two vehicles.
+      // A correction can change past sessions. If the correction changes the plate, it changes the sessions of two
+      // vehicles.
       if (before) markAll();
-      // The session belongs to the whitelist entry with the plate of the event, and not to the entry of the event.
+      // The session of such an event can belong to another whitelist entry: the entry that has the plate of the event.
       if (entryId !== null && !hasPlateOf(entryId, after)) markAll();
       // The event may begin or end a session of another vehicle, because cameras may confuse the plates.
       for (const referenceId of similar.referencesOf(after, entryId)) outdated.add(referenceId);
@@ -115,7 +117,8 @@ export async function startQuotaCount(
       if (!quota || entryId === null) return null;
       const { referenceId, inside, enforcement } = quota;
       const vehicles = insideOf.get(referenceId)!;
-      // If the entry has a session with another plate, the event may end another session, or none.
+      // If the entry has a session with another plate, the event possibly ends the session of another entry, or no
+      // session.
       const hasOtherPlate = vehicles.get(entryId)?.some((session) => !hasPlateOf(entryId, session));
       if (isLate || hasOtherPlate) outdated.add(referenceId);
       if (after.kind === 'EXIT') {
@@ -124,8 +127,8 @@ export async function startQuotaCount(
       }
       const used = vehicles.set(entryId, [{ ...after, entryId, sessionId: after.id }]).size;
       similar.add(after, entryId, referenceId);
-      // A vehicle whose maximum stay is already over counts as inside only for its own entry event. For later events of
-      // other vehicles, the vehicle no longer counts as inside.
+      // The event can be so old that the maximum stay of the vehicle is already over. The vehicle then counts as inside
+      // for this event, but not for later events of other vehicles.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null

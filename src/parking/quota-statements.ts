@@ -27,10 +27,9 @@ export interface UsedQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enfor
 interface QuotaEntry {
   id: string;
   /**
-   * The time of the last stored observation that can affect the vehicle of the whitelist entry, in ISO 8601. An
-   * observation is a parking event with a plate of the same family (`familyOf`), or an occupancy count with plates.
-   * `lastObservedAt` is null if the gateway has stored no such observation, or if the caller counts only a single
-   * event.
+   * The time of the last stored observation that can change the sessions of the vehicle, in ISO 8601. An observation is
+   * a parking event with a plate of the same family (`familyOf`), or an occupancy count with plates. `lastObservedAt`
+   * is null if the gateway has stored no such observation, or if the caller counts only a single event.
    */
   lastObservedAt: string | null;
 }

@@ -94,8 +94,8 @@ export function createQuotas(services: {
     used: findUsed,
 
     /**
-     * Sets several quotas of a location in one transaction, and writes one audit record. `set` and the recording of
-     * parking events at the location run one after the other. The gateway therefore never checks a parking event
+     * Sets several quotas of a location in one transaction, and writes one audit record. While `set` changes the
+     * quotas, the gateway records no parking events of the location. The gateway therefore never checks a parking event
      * against a mixture of old and new quotas.
      *
      * @param values the quotas to set, one for each reference; if `inside` is null, the quota of the reference is

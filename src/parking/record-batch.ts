@@ -59,12 +59,12 @@ export function createParkingBatches({
 
   return {
     /**
-     * Records many events of the gates at one location, in the order of the request. The function records each event as
-     * `recordEvent` does. The gateway reports the invalid events, and records all valid events. Each batch of events is
-     * one transaction. Between two batches, the gateway can record events of other requests. If a request fails after
-     * the gateway has recorded some batches of its events, the client can send the whole request again. Events that are
-     * already recorded stay unchanged. For each batch, the gateway announces at most once that the location has become
-     * full or has free places again.
+     * Records many events of the gates at one location, in the order of the request. The effect of each event is the
+     * same as with `recordEvent`. The gateway reports the invalid events, and records all valid events. Each batch of
+     * events is one transaction. Between two batches, the gateway can record events of other requests. If a request
+     * fails after the gateway has recorded some batches of its events, the client can send the whole request again.
+     * Events that are already recorded stay unchanged. For each batch, the gateway announces at most once that the
+     * location has become full or has free places again.
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      *   invalid row
@@ -101,8 +101,8 @@ export function createParkingBatches({
             ),
           { mayRefuse },
         );
-      // The gateway may refuse a request only before the first transaction of the request. After the first transaction,
-      // the gateway must not refuse the request, because the gateway has already stored some events of the request.
+      // The gateway must not refuse the request after its first transaction, because the gateway has then already
+      // stored some events of the request.
       let mayRefuse = true;
       try {
         for (let start = 0; start < rows.length; start += batchSize) {
@@ -123,8 +123,8 @@ export function createParkingBatches({
             if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
             // A transaction looks up all events that it gets, but may record only some of the events
-            // (`recordReadings`). To avoid many unnecessary look-ups, the function limits the size of the next
-            // transaction: to twice the number of events that the last transaction recorded.
+            // (`recordReadings`). To avoid many unnecessary look-ups, the next transaction gets at most twice as many
+            // events as the last transaction recorded.
             size = 2 * recorded.length;
           }
         }

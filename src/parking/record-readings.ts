@@ -31,8 +31,8 @@ interface RecordedReading {
  *
  * The function always records the first event, and usually records all events. The function stops before an event whose
  * quota can be checked only after the sessions are refreshed (`QuotaCount.isOutdatedFor`). The caller records the
- * remaining events in another transaction. Because of the split, each entry event gets the same `overQuota` as in a
- * request with a single event. Each transaction locks the location only for a short time.
+ * remaining events in another transaction. Each entry event therefore gets the same `overQuota` as in a request with
+ * only this event. Each transaction locks the location only for a short time.
  *
  * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -106,7 +106,7 @@ export async function recordReadings(
     });
   }
 
-  // If `readings` contains several changes of one event, the function writes only the last values of the event.
+  // If `readings` contains an event several times with different values, the function writes only the last values.
   const written = new Map(changes.map(({ after }) => [after.id, after]));
   await queryInTransaction(transaction, writeEvents, arraysOf([...written.values()]));
   await countEntries(transaction, locationId, changes);
@@ -156,8 +156,8 @@ async function eventsOf(
 
 /**
  * If a gate names a whitelist entry that the location does not have, the function removes the id of this entry from the
- * event. If the gate repeats an event, the event keeps the id of its whitelist entry, even after the whitelist entry
- * was deleted.
+ * event. If the gate sends a recorded event again without changes, the event keeps the id of its whitelist entry, even
+ * after the whitelist entry was deleted.
  */
 function withKnownEntry(
   reading: Reading,

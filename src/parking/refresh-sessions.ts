@@ -34,7 +34,7 @@ export interface ChangedPlate extends Plate {
   /** The text that a camera read; omitted or null if the observation has no camera text. */
   text?: string | null;
   /**
-   * True if other plates in the same plate family (`familyOf`) may also have changed observations. The default is
+   * True if the sessions of all plates in the same plate family (`familyOf`) must be computed again. The default is
    * false.
    */
   wholeFamily?: boolean;

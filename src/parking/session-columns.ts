@@ -34,7 +34,7 @@ export const isUncertain = (session: string) =>
 
 /**
  * The SQL condition for sessions that had begun and were within their maximum stay at a given time. The condition can
- * be true for a session that had already ended at the given time. Each SQL statement with `wasOpenAt` must therefore
+ * be true for a session that had already ended at the given time. An SQL statement that uses `wasOpenAt` must therefore
  * exclude ended sessions with a separate condition.
  */
 export const wasOpenAt = (session: string, at: string) =>

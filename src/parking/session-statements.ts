@@ -25,10 +25,11 @@ const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" ||
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
- * The SQL condition for events whose camera text and plate have different last three characters, and therefore belong
- * to different plate groups (`groupOf`). The plate of such an event comes from an alternative text of the camera, or
- * from the whitelist entry that the gate named. Other events of the same vehicle can belong to either of the two plate
- * groups. The gateway therefore reads all plates with the same last two characters (`familyOf`).
+ * The SQL condition for events whose camera text does not end with the last three characters of their plate. The text
+ * and the plate therefore belong to different plate groups (`groupOf`). The plate of such an event comes from an
+ * alternative text of the camera, or from the whitelist entry that the gate named. Other events of the same vehicle can
+ * belong to either of the two plate groups. The gateway therefore reads all plates with the same last two characters
+ * (`familyOf`).
  *
  * The SQL removes fewer separators from a camera text than the function `plateText` removes. The condition can
  * therefore also be true when the camera text and the plate belong to the same plate group. In this case, the gateway
@@ -44,9 +45,9 @@ const isReadApart = (alias: string) => {
 };
 
 /**
- * The maximum number of changed plate groups in one plate family for which the SQL reads each plate group separately. A
- * plate group consists of all plates with the same last three characters, and a plate family of all plates with the
- * same last two characters. If more plate groups of a family have changed, the SQL reads all plates of the family once.
+ * If more than `maxGroupsOfFamily` plate groups of one plate family have changed, the SQL reads all plates of the
+ * family once. Otherwise, the SQL reads each changed plate group separately. A plate group consists of all plates with
+ * the same last three characters, and a plate family of all plates with the same last two characters.
  */
 const maxGroupsOfFamily = 4;
 
@@ -58,10 +59,10 @@ const maxGroupsOfFamily = 4;
  * - More than `maxGroupsOfFamily` plate groups of the family have changed.
  * - A plate of the family has fewer than three characters in its plate code and plate number (`isShort`).
  * - At least one event of the family has a camera text of one plate group and a plate of another plate group
- *   (`isReadApart`). The SQL checks an event before the first change of the family only if the event started a session
- *   that had not ended at the time of the first change.
- * - `$wholeFamily` is true for a plate. The caller sets `$wholeFamily` if other plates of the family may also have
- *   changed events or counts.
+ *   (`isReadApart`). If an event occurred before the first change of the family, the SQL checks the event only if a
+ *   session began with the event and had not ended before the first change.
+ * - `$wholeFamily` is true for a plate of the family, because the sessions of all plates of the family must be computed
+ *   again.
  */
 const changedGroups = `
   WITH place AS MATERIALIZED (

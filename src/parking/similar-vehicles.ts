@@ -5,9 +5,10 @@ import { confusableTextsOf, type RecordedPlate } from './vehicle-identity.ts';
  * plate of a parking event (`confusableTextsOf`).
  */
 export function createSimilarVehicles() {
-  // For each text: the ids of whitelist entries whose vehicles were inside, with the reference of each entry.
+  // Maps each plate text to the whitelist entries whose vehicles were inside: from the id of the entry to its
+  // reference.
   const entriesOf = new Map<string, Map<string, string>>();
-  // For each text: the time of the last observation in milliseconds.
+  // Maps each plate text to the time of its last observation, in milliseconds.
   const lastObservedAt = new Map<string, number>();
   return {
     /** Adds a vehicle inside. */
@@ -17,14 +18,17 @@ export function createSimilarVehicles() {
         entriesOf.set(text, entries.set(entryId, referenceId));
       }
     },
-    /** Returns the references of the similar vehicles that belong to another whitelist entry than the given one. */
+    /** Returns the references of vehicles with a similar plate, except the vehicle of the whitelist entry `entryId`. */
     referencesOf: (plate: RecordedPlate, entryId: string | null): string[] =>
       confusableTextsOf(plate).flatMap((text) =>
         [...(entriesOf.get(text) ?? [])].flatMap(([id, referenceId]) =>
           id === entryId ? [] : [referenceId],
         ),
       ),
-    /** Stores an observation, and returns whether a similar vehicle was observed at the same or a later time. */
+    /**
+     * Stores an observation, and returns whether this plate or a similar plate was observed at the same or a later
+     * time.
+     */
     observe(plate: RecordedPlate, at: Date): boolean {
       const texts = confusableTextsOf(plate);
       const isLate = texts.some((text) => (lastObservedAt.get(text) ?? -Infinity) >= at.getTime());

@@ -55,10 +55,10 @@ export const setFades = namedStatement(
 
 /**
  * Finds the plate families (plates with the same last two characters) that have at least one parking session of
- * `$hours` hours or more. A new maximum stay of `$hours` hours cannot change the sessions of other plate families. The
- * result has one row for each family (`familyOf`), so that the gateway reads the parking events of a family only once.
- * The time of an occupancy count may be up to a day in the future. The statement therefore measures the length of an
- * open session up to the time one day from now.
+ * `$hours` hours or more. `$hours` is the shorter of the old and the new maximum stay, so the change of the maximum
+ * stay cannot affect the sessions of other plate families. The result has one row for each family (`familyOf`), so that
+ * the gateway reads the parking events of a family only once. The time of an occupancy count may be up to a day in the
+ * future. The statement therefore measures the length of an open session up to the time one day from now.
  */
 export const longFamilies = namedStatement(
   'parking-families-long',

@@ -15,8 +15,8 @@ const entriesAndSessions = (ofReference: string, condition: string) => `
 /**
  * SQL for the number of whitelist entries that match the camera text of a session `s`. A camera text ends with the
  * plate number of the vehicle, so PostgreSQL finds the matching whitelist entries with an index of plate numbers. The
- * SQL uses a column of the whitelist entry `v`, so PostgreSQL first selects the whitelist entries of one reference
- * (such as an apartment). PostgreSQL then evaluates the SQL only for the sessions of this reference.
+ * SQL uses a column of the whitelist entry `v`, so that PostgreSQL first selects the whitelist entries of one reference
+ * (such as an apartment), and evaluates the SQL only for the sessions of this reference.
  */
 const entriesOfText = `(
     SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = v."locationId"
@@ -37,8 +37,8 @@ const confusablePlate = (table: string) =>
  *
  * - The session has the plate of the whitelist entry.
  * - The session has a camera text that matches this whitelist entry and no other whitelist entry.
- * - The gate sent the id of the whitelist entry, and cameras may confuse the plate of this entry with the plate of the
- *   session. No other whitelist entry has the plate of the session.
+ * - The field `whitelistEntryId` of the session contains the id of the whitelist entry, cameras may confuse the plates
+ *   of the entry and of the session, and no other whitelist entry has the plate of the session.
  *
  * @param ofReference the SQL condition that selects the whitelist entries `v` of one reference, such as an apartment
  */

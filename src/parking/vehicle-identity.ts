@@ -108,8 +108,9 @@ export function similarPlateMatcher(read: Plate): PlateMatcher {
 }
 
 /**
- * Returns the texts of a vehicle (`vehicleTexts`) in the form in which all characters that cameras confuse are equal. If
- * one of the conditions above matches two plates, both plates have one of these texts in common.
+ * Returns the texts of a vehicle (`vehicleTexts`) in the form in which all characters that cameras confuse are equal.
+ * If the condition of `sameTextMatcher` or `similarPlateMatcher` for one plate matches another plate, the two plates
+ * have at least one of these texts in common.
  */
 export const confusableTextsOf = (plate: RecordedPlate): string[] => [
   ...new Set(vehicleTexts(plate).map(toConfusableForm)),

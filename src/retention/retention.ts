@@ -57,8 +57,8 @@ const batchPauseMs = 50;
 
 /**
  * If a process has written no usage record for `idleRecorderDays` days, the gateway assumes that the process has ended,
- * and removes the row of the process from `UsageRecorder`. The database needs the row of a process only as long as the
- * process may send its last batch of usage records again.
+ * and removes the row of the process from `UsageRecorder`. The database needs the row only while the process can still
+ * send its last batch of usage records again.
  */
 const idleRecorderDays = 31;
 

@@ -17,8 +17,9 @@ export const maxBatchRows = 1000;
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
- * Returns SQL for the common table expression `turn`. With `turn`, only one process at a time changes the expired rows
- * of a table. The column `mine` of `turn` is true if this process may now change the expired rows of the table.
+ * Returns SQL for the common table expression `turn`, which tries to get an advisory lock for a table. The column
+ * `mine` of `turn` is true if the statement got the lock. Only one process at a time therefore changes the expired rows
+ * of the table.
  */
 const turnFor = (table: string) => `
     turn AS MATERIALIZED (
@@ -33,9 +34,8 @@ const turnFor = (table: string) => `
  *
  * @param key the columns of the primary key
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
- * @param options.deletedSessions an SQL query that returns the ids of sessions. When the statement removes a row, a
- *   database trigger deletes the sessions of the row. The query can read the primary keys of the removed rows from
- *   `removed`
+ * @param options.deletedSessions an SQL query that returns the ids of the sessions that a database trigger deletes
+ *   together with the removed rows. The query can read the primary keys of the removed rows from `removed`
  * @param options.locked the alias of the table in `expired`, if `expired` also reads another table
  */
 const removal = (
@@ -56,16 +56,19 @@ const removal = (
     SELECT count(*)::int AS count FROM removed`,
   );
 
-/** SQL condition: a parking session is open, or its end or maximum stay is not older than `$days` days. */
+/**
+ * SQL condition: a parking session has no end, or its end is not older than `$days` days. If the session has no
+ * recorded end, the end of its maximum stay counts as its end.
+ */
 const endsAfterAge = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", ${session}."staysUntil", 'infinity') >= ${endOfAge}`;
 
 /**
  * Returns an SQL condition for the parking session with the id `id`. The condition is true if the retention job must
- * keep the session. The retention job keeps an open session. The retention job also keeps a session whose end or
- * maximum stay is not older than `$days` days. If an event or count ended such a session, the event or count is newer
- * than `$days` days, so the retention job also keeps the event or count. Without the event or count, the gateway would
- * later compute the session as open.
+ * keep the session. The retention job keeps open sessions, and sessions that ended at most `$days` days ago
+ * (`endsAfterAge`). If an event or count ended such a session, the retention job also keeps this event or count,
+ * because it is not older than `$days` days. Without the event or count, a later computation would open the session
+ * again.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;
@@ -87,10 +90,11 @@ export const countRemoval = removal(
 );
 
 /**
- * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired count that
- * is the last count of its location, or that has a vehicle inside. The events that ended the stays of the other
- * vehicles have already been removed, so the gateway would later compute these vehicles as inside. The statement keeps
- * the plate of a stay that is still needed, also if the stay began before the count, or if a camera misread the plate.
+ * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired count if it
+ * is the last count of its location, or if one of its vehicles is still inside. The events that ended the stays of the
+ * other vehicles may already be removed. If the gateway then computed the sessions again, these vehicles would count as
+ * inside. The statement keeps a plate if the session of its vehicle is still needed, even if the session began before
+ * the count, or if a camera misread the plate.
  */
 export const plateRemoval = removal(
   'CountedPlate',

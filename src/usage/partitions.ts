@@ -20,8 +20,8 @@ async function countOf(sql: Sql, statement: NamedStatement, days: number): Promi
  * Creates the missing partitions for today and the next days, and returns the number of created partitions. If a day
  * has no partition, PostgreSQL stores the usage records of this day in the default partition.
  *
- * @throws when the gateway's database role may not create tables. The function also throws when the default partition
- *   stays locked for 2 s
+ * @throws when the gateway's database role is not allowed to create tables, or when the default partition stays locked
+ *   for 2 s
  */
 export const prepareUsagePartitions = (sql: Sql): Promise<number> =>
   countOf(sql, preparePartitions, daysAhead);

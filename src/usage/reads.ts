@@ -31,7 +31,7 @@ export interface UsageQuestion {
   to: Date;
 }
 
-/** A usage query for the rows after the last row that was already read. */
+/** A usage query for the rows that were not read yet. */
 interface UnreadHours extends UsageQuestion {
   afterOperation: string;
   afterSurface: string;
@@ -53,8 +53,8 @@ export interface DeprecatedUse extends DeprecatedOperation {
 }
 
 /**
- * The number of past days in which the use of deprecated operations is counted. A query of the field `usage` also
- * covers at most `deprecatedUseDays` days.
+ * The number of past days for which `deprecatedUse` counts the use of deprecated operations. A query of the field
+ * `usage` also covers at most `deprecatedUseDays` days.
  */
 export const deprecatedUseDays = 31;
 
