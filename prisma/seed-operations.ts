@@ -17,7 +17,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The demo data has usage records of API keys for the last `usageDays` days before the first start of the gateway. */
+/** The demo data has usage totals of API keys for the last `usageDays` days before the first start of the gateway. */
 const usageDays = 7;
 
 /** The database rows of a webhook, of its messages, and of the attempts to deliver these messages. */

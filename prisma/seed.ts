@@ -55,10 +55,7 @@ const locations = [
   },
 ];
 
-/**
- * Creates a whitelist entry of the demo data. If the caller omits an optional value of the entry, this value becomes
- * null.
- */
+/** Creates a whitelist entry of the demo data. Optional values that the caller omits become null. */
 function entry(
   locationId: string,
   referenceId: string,
@@ -132,8 +129,8 @@ export interface DemoData {
 }
 
 /**
- * Fills an empty database with demo data. The demo data has a company, its locations and whitelists, an API key for all
- * locations, and parking events of the days before the start.
+ * Fills an empty database with demo data. The demo data has a company, its locations and whitelists, a quota, two API
+ * keys, a webhook, and the parking events and usage totals of the days before the start.
  */
 export async function seedDemoData(
   prisma: PrismaClient,

@@ -26,8 +26,8 @@ import {
 export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
 /**
- * Creates the functions that make gate decisions. One SQL statement answers all calls of a function in the same
- * iteration of the event loop.
+ * Creates the functions that make gate decisions. One SQL statement answers all calls of a function that are made in
+ * one iteration of the event loop.
  */
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {

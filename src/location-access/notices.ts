@@ -24,8 +24,8 @@ export interface LocationNotices {
     options?: { presentFirst?: boolean },
   ): Promise<AsyncIterableIterator<string>>;
   /**
-   * Sends the notices that the process has collected. A process that stops calls `flush` before it disconnects from
-   * Redis, so that the other processes receive the last notices.
+   * Sends the notices that the process has collected. Before a process stops and disconnects from Redis, it calls
+   * `flush`, so that the other processes receive the last notices.
    */
   flush(): Promise<void>;
 }

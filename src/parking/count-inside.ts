@@ -38,8 +38,8 @@ export function createInsideCounts({
   statusNotices,
 }: LocationChangeServices) {
   /**
-   * Runs, in a transaction, a function that changes the occupancy of a location. If other changes of the location are
-   * in progress, the call waits until these changes have ended.
+   * Runs the function `work`, which changes the occupancy of a location, in a transaction. If other changes of the
+   * location are in progress, the call waits until these changes have ended.
    */
   async function change(
     author: WaitingAuthor,

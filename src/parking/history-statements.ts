@@ -53,8 +53,8 @@ const sessionsOf = (columns: string) => `
  *
  * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
  * time of the count (`openSessions`). The status of the location uses the same number. The statement does not count the
- * sessions again, because the retention job may have removed some of the sessions. If the occupancy count found as many
- * vehicles as open sessions, the occupancy adjustment is 0. The statement then ignores the occupancy count.
+ * sessions again, because the retention job may have removed some of the sessions. If the counted number equals the
+ * number of open sessions, the occupancy adjustment is 0, and the statement ignores the occupancy count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

@@ -31,14 +31,14 @@ const isUnseenEnd = (session: string, countedAt: string) =>
  * adjustment is 0. After an occupancy count without plates, the adjustment is the counted number of vehicles minus the
  * number of open sessions at the time of the count. Later, the adjustment changes as follows:
  *
- * - If the last occupancy count found more vehicles than open sessions, the occupancy adjustment is positive. An exit
- *   without a recorded entry brings the adjustment closer to 0 by 1. The exit of a vehicle whose maximum stay was over
- *   at the time of the count has the same effect. The occupancy adjustment becomes 0 when the maximum stay has passed
- *   since the occupancy count.
- * - If the last occupancy count found fewer vehicles than open sessions, the occupancy adjustment is negative. Each
- *   session that was open at the time of the count and ends without a recorded exit brings the adjustment closer to 0
- *   by 1. The negative adjustment subtracts at most one vehicle for each session that was open at the time of the count
- *   and is still open.
+ * - If the counted number is larger than the number of open sessions, the adjustment is positive. An exit without a
+ *   recorded entry brings the adjustment closer to 0 by 1. The exit of a vehicle whose maximum stay was over at the
+ *   time of the count has the same effect. The adjustment becomes 0 when the maximum stay has passed since the
+ *   occupancy count.
+ * - If the counted number is smaller than the number of open sessions, the adjustment is negative. Each session that
+ *   was open at the time of the count and ends without a recorded exit brings the adjustment closer to 0 by 1. The
+ *   negative adjustment subtracts at most one vehicle for each session that was open at the time of the count and is
+ *   still open.
  */
 const adjustmentOf = (locationId: string) => `coalesce((
   SELECT CASE

@@ -159,5 +159,5 @@ export function createQuotas(services: {
   };
 }
 
-/** Returns the values of a quota that the audit log stores. */
+/** Returns the part of a quota that the audit log stores. */
 const auditedQuota = ({ referenceId, inside, enforcement }: Quota) => ({ referenceId, inside, enforcement });

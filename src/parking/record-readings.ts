@@ -29,8 +29,8 @@ interface RecordedReading {
  * already recorded event, nothing changes and no audit record is written. The function locks the location until the
  * transaction ends.
  *
- * The function always records the first event, and usually records all events. The function stops before an event whose
- * quota can be checked only after the sessions are refreshed (`QuotaCount.isOutdatedFor`). The caller records the
+ * The function always records the first event, and usually records all events. The function stops before an event if
+ * its quota can be checked only after the sessions are refreshed (`QuotaCount.isOutdatedFor`). The caller records the
  * remaining events in another transaction. Each entry event therefore gets the same `overQuota` as in a request with
  * only this event. Each transaction locks the location only for a short time.
  *
@@ -171,8 +171,8 @@ function withKnownEntry(
 }
 
 /**
- * Returns the whitelist entries that match the given parking events. Only an entry event can exceed a quota. If no entry
- * event matches a whitelist entry, the function therefore returns an empty list.
+ * Returns the whitelist entries that match the given parking events. Only an entry event can exceed a quota. If no
+ * entry event matches a whitelist entry, the function therefore returns an empty list.
  */
 const quotaEntriesOf = (
   readings: readonly Reading[],

@@ -18,7 +18,7 @@ export interface UnendedSessions {
   withPlate(plate: Plate): ParkingSession | undefined;
   /**
    * Returns the sessions whose plates match the condition `matcher`. The duration of the search does not depend on the
-   * number of sessions.
+   * number of sessions in the collection.
    */
   matching(matcher: PlateMatcher): ParkingSession[];
   all(): ParkingSession[];

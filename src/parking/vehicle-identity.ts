@@ -57,15 +57,15 @@ export function vehicleTexts(plate: RecordedPlate): string[] {
 
 /**
  * Whether two plates have different plate types, and therefore belong to different vehicles. If one of the plates has
- * no plate type, the plates may belong to the same vehicle.
+ * no plate type, the result is false, because the plates may belong to the same vehicle.
  */
 const isOfOtherType = (one: Plate, other: Plate) =>
   Boolean(one.plateType && other.plateType) && one.plateType !== other.plateType;
 
 /**
- * Creates a condition that recognizes other plates of the same vehicle by their camera texts. A camera text matches a
- * plate if a camera may read this text from the plate. The camera text identifies a vehicle even if a client creates or
- * deletes the whitelist entry of the vehicle between two camera readings.
+ * Creates a condition that recognizes other recorded plates of the given vehicle by their camera texts. A camera text
+ * matches a plate if a camera may read this text from the plate. The camera text identifies a vehicle even if a client
+ * creates or deletes the whitelist entry of the vehicle between two camera readings.
  */
 export function sameTextMatcher(vehicle: RecordedPlate): PlateMatcher {
   const read = readTextOf(vehicle);

@@ -36,7 +36,7 @@ const turnFor = (table: string) => `
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
  * @param options.deletedSessions an SQL query that returns the ids of the sessions that a database trigger deletes
  *   together with the removed rows. The query can read the primary keys of the removed rows from `removed`
- * @param options.locked the alias of the table in `expired`, if `expired` also reads another table
+ * @param options.locked the alias of `table` in the query `expired`; omitted if `expired` reads no other table
  */
 const removal = (
   table: string,

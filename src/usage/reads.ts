@@ -5,7 +5,7 @@ import type { Sql } from '../database/types.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { countUsage, maxUsageRows, rowsPerPart, usageByHour, usageOfOperations } from './statements.ts';
 
-/** The number of requests that an API key sent in one hour for one operation and one API. */
+/** The number of requests that an API key sent in one hour for one operation and one API (REST or GraphQL). */
 export interface UsageBucket {
   /** The start of the hour, in UTC. */
   hour: Date;
