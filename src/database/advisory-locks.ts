@@ -12,31 +12,32 @@ export const advisoryLocks = {
    */
   migration: 7_205_759_403,
   /**
-   * The number of the advisory lock that `prisma migrate` takes. If another process holds this lock, `prisma migrate`
-   * waits for at most 10 s.
+   * The number of the advisory lock that `prisma migrate` takes. The command `prisma migrate` fails if another process
+   * holds this lock for longer than 10 s.
    */
   prismaMigration: 72_707_369,
   /**
    * The number of the advisory lock that a process holds while it removes expired usage records. While one process
-   * holds the lock for usage records, other processes skip the removal of expired usage records. Each other table with
-   * expired records has its own retention lock, whose number is a hash of the table's name with the seed `retention`. A
-   * process holds the retention lock of a table while it removes expired records from this table.
+   * holds the lock for usage records, other processes skip the removal of expired usage records. Every other table from
+   * which the gateway removes expired records has a separate lock. The number of such a lock is a hash of the table's
+   * name with the seed `retention`. A process holds the lock of a table while it removes expired records from this
+   * table.
    */
   retention: 7_205_759_404,
   /**
    * The number of the advisory lock that a process holds while it creates the table partitions for the coming days.
-   * While one process creates table partitions, other gateway processes that are starting wait.
+   * Other processes that create table partitions wait until the lock is free.
    */
   usagePartitions: 7_205_759_406,
   /**
-   * The number of the advisory lock that a process holds while it creates or revokes an operator's key. While one
-   * process changes an operator's key, other gateway processes that are starting wait.
+   * The number of the advisory lock that a process holds while it creates or revokes an operator's key. Other processes
+   * that create or revoke an operator's key wait until the lock is free.
    */
   operatorKey: 7_205_759_405,
   /**
-   * The seed for the numbers of the webhook locks. Each company has one webhook lock, whose number is a hash of the
-   * text `webhooks of <company id>` with the seed `webhooksOfCompany`. A transaction holds the webhook lock of a
-   * company while it counts the company's webhooks and creates a webhook.
+   * The seed of the hash function that computes the numbers of the webhook locks. Each company has one webhook lock,
+   * whose number is a hash of the text `webhooks of <company id>` with the seed `webhooksOfCompany`. A transaction
+   * holds the webhook lock of a company while it counts the company's webhooks and creates a webhook.
    */
   webhooksOfCompany: 0,
   /** The number of the advisory lock that a test process holds while it creates the template for the test databases. */

@@ -12,9 +12,9 @@ export function columnList<Column extends string>(
 }
 
 /**
- * Returns SQL that lists the columns of a Prisma model. The SQL statements of the gateway list all columns by name.
- * When the migration of a new gateway version adds a column, a prepared `SELECT *` statement of the old gateway version
- * would fail.
+ * Returns SQL that lists the columns of a Prisma model. The SQL statements of the gateway list all columns by name
+ * instead of using `SELECT *`. When the migration of a new gateway version adds a column, a prepared `SELECT *`
+ * statement of a process with the old version fails.
  *
  * @param fields the scalar fields of a model, as Prisma lists them (`Prisma.LocationScalarFieldEnum`)
  * @param alias the alias of the table in the SQL statement

@@ -5,8 +5,8 @@ const checkIntervalMs = 30_000;
 
 /**
  * The number of bytes by which the write-ahead log grows before the gateway runs the next checkpoint. After a crash,
- * the embedded database replays the part of the write-ahead log since the last checkpoint. This part has about
- * `maxLogBytes` bytes or less. A checkpoint blocks the process for about 30 ms.
+ * the embedded database replays the part of the write-ahead log that was written after the last checkpoint. The length
+ * of this part is at most about `maxLogBytes`. A checkpoint blocks the process for about 30 ms.
  */
 const maxLogBytes = 64 * 1024 * 1024;
 
@@ -37,7 +37,7 @@ export function startCheckpoints(client: Pick<PGlite, 'query' | 'exec'>): () => 
   }
 
   const timer = setInterval(() => {
-    // the timer ignores an error of `check`, because the timer later calls `check` again
+    // An error of `check` is ignored, because the timer calls `check` again after `checkIntervalMs`.
     running = check().catch(() => undefined);
   }, checkIntervalMs).unref();
 

@@ -36,10 +36,10 @@ const PG_PARSERS = Object.fromEntries(
 const sharedBuffersMebibytes = 64;
 
 /**
- * The start parameter of the embedded database that makes PostgreSQL plan a prepared statement at each execution.
- * Without this parameter, PostgreSQL would use the same plan until autovacuum updates the statistics of the tables.
- * PGlite has no autovacuum. A plan that was made for an empty whitelist would read a whitelist of 10,000 entries row by
- * row.
+ * The start parameter of the embedded database that makes PostgreSQL create a new query plan for each execution of a
+ * prepared statement. Without this parameter, PostgreSQL would use the same query plan until autovacuum updates the
+ * statistics of the tables. PGlite has no autovacuum. If the whitelist was empty when PostgreSQL created the query
+ * plan, PostgreSQL would scan the whole table even when the whitelist has 10,000 entries.
  */
 const planAtEachExecution = ['-c', 'plan_cache_mode=force_custom_plan'];
 
@@ -83,8 +83,9 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
 
 /**
  * Opens the files of the embedded database. Only the operating system user that runs the gateway can read the database
- * files. A new database is created in a temporary folder, which is renamed when the database is complete. If the first
- * start is interrupted, the next start therefore finds no incomplete database, and creates the database again.
+ * files. The function creates a new database in a temporary folder, and renames the folder when the database is
+ * complete. If the process ends before the database is complete, the next start removes the temporary folder and
+ * creates the database again.
  */
 async function openFolder(folder: string): Promise<PGlite> {
   // Without the umask 0o077, PGlite would create files that all users of the computer can read.

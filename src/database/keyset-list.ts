@@ -9,7 +9,7 @@ import {
 import { createStatementBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum number of lists whose rows one SQL statement of the embedded database counts. */
+/** On the embedded database, one SQL statement counts the rows of at most this number of lists. */
 const maxJoinedCounts = 10;
 
 /**
@@ -61,7 +61,10 @@ export function createKeysetList<
     answerOf: ([part]) => part,
   });
 
-  /** Counts the list rows of one owner (such as a location) that match a query, in several short SQL statements. */
+  /**
+   * Counts the rows that belong to one owner, such as a location, and match a query. The function runs several short
+   * SQL statements.
+   */
   async function countInParts(question: Asked): Promise<number> {
     let counted = 0;
     for (let after = ''; ;) {
@@ -75,8 +78,8 @@ export function createKeysetList<
 
   return {
     /**
-     * Reads a page of the rows that belong to one owner (a location or a company). Returns `undefined` if the owner of
-     * the list does not exist.
+     * Reads a page of the rows that belong to one owner (a location or a company). Returns `undefined` if the owner
+     * does not exist or `ofCompanies` excludes the owner.
      */
     page: createStatementBatch<Asked & Page, FoundRow, OwnedRows<Row> | undefined, Shared>(sql, {
       statementOf: statements.page,
@@ -93,7 +96,7 @@ export function createKeysetList<
 
     /**
      * Reads a page of the rows of one owner (a location or a company) as JSON, oldest row first. Returns `undefined` if
-     * the owner of the list does not exist.
+     * the owner does not exist or `ofCompanies` excludes the owner.
      */
     jsonPage: createStatementBatch<
       Asked & JsonQuestion,
@@ -108,7 +111,7 @@ export function createKeysetList<
       answerOf: ([page]) => page,
     }),
 
-    /** Counts the list rows of one owner (such as a location) that match a query. */
+    /** Counts the rows that belong to one owner, such as a location, and match a query. */
     count:
       options.kind === 'embedded'
         ? countInParts

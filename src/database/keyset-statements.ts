@@ -19,8 +19,7 @@ export interface KeysetListOptions<Question, Shared> {
   fields: Readonly<Record<string, string>>;
   /**
    * SQL expressions that replace columns of the table in the result of a statement. The key of each SQL expression is
-   * the name of the replaced column. An SQL expression may use the columns of the alias `r` (a row of the list), but no
-   * other tables.
+   * the name of the replaced column. An SQL expression can use only the columns of the alias `r` (a row of the list).
    */
   expressions?: Readonly<Record<string, string>>;
   /**
@@ -46,9 +45,9 @@ export interface KeysetListOptions<Question, Shared> {
   /** An additional SQL condition that every row `r` of the list must meet. */
   condition?: string;
   /**
-   * Returns a value of the query, such as the API key. The function `sharedParameters` converts this value to the SQL
-   * parameters of `condition`. One SQL statement can answer several queries only if `sharedOf` returns the same object
-   * for each of these queries.
+   * Returns the part of a query that provides the SQL parameters of `condition`, such as the API key of the client. The
+   * function `sharedParameters` converts this part to the SQL parameters. One SQL statement can answer several queries
+   * only if `sharedOf` returns the same object for each of these queries.
    */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
@@ -149,9 +148,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
   /**
-   * Returns the numbers of the filters and page bounds in a query, which become a part of the name of the SQL
-   * statement. The statement name contains numbers instead of the names of filters, because PostgreSQL truncates long
-   * statement names.
+   * Converts the names of the filters and page bounds in a query to a list of numbers for the name of the SQL
+   * statement: each filter and each page bound has a fixed number. The statement name contains numbers instead of
+   * names, because PostgreSQL truncates long statement names.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
@@ -174,9 +173,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   const shapes = new Map<JsonShape, number>();
 
   /**
-   * Returns the number of a JSON shape, which becomes a part of the name of an SQL statement. A JSON shape is the list
-   * of fields that each row has in the JSON of a list. The gateway has few JSON shapes, because clients cannot define
-   * JSON shapes.
+   * Returns the number that identifies a JSON shape in the names of SQL statements. A JSON shape is the list of fields
+   * that each row has in the JSON of a list. The gateway has few JSON shapes, because clients cannot define JSON
+   * shapes.
    */
   function shapeNumber(shape: JsonShape): number {
     const number = shapes.get(shape) ?? shapes.size;
@@ -217,7 +216,7 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Counts the rows in one part of a list that match the client's filters. PostgreSQL first uses an index to read at
-   * most `rowsPerCount` rows. PostgreSQL then checks the filters that have no index for each of these rows. The SQL
+   * most `rowsPerCount` rows. For each of these rows, PostgreSQL then checks the filters that have no index. The SQL
    * statement therefore reads at most `rowsPerCount` rows, even if none of these rows matches all filters.
    */
   function countPartStatement(question: Asked): NamedStatement {

@@ -1,20 +1,20 @@
 import { namedStatement } from './named-statement.ts';
 
 /**
- * The maximum size of a small JSON value that PostgreSQL stores uncompressed, in bytes. One SQL statement reads the
- * small JSON values of several rows, but a large JSON value needs an SQL statement of its own.
+ * A JSON value that PostgreSQL stores uncompressed counts as small up to this size, in bytes. One SQL statement reads
+ * the small JSON values of several rows, but each large JSON value needs a separate SQL statement.
  */
 const smallStoredBytes = 16 * 1024;
 /**
- * The maximum stored size of a small JSON value that PostgreSQL compresses, in bytes. An uncompressed JSON value can be
- * ninety times as large as the stored value.
+ * A JSON value that PostgreSQL stores compressed counts as small up to this compressed size, in bytes. The uncompressed
+ * value can be ninety times as large.
  */
 const smallCompressedBytes = 1024;
 
 /**
  * The maximum size of a JSON value as uncompressed jsonb, in bytes. If a value is larger than `maxJsonbBytes`, the
- * gateway does not read its JSON text, because the text would be too large for any response. The jsonb format adds at
- * most about 25 bytes to each value in the JSON text, such as a string or a number.
+ * gateway does not read its JSON text, because the text would be too long or would contain too many values for any
+ * response. The jsonb format adds at most about 25 bytes to each value in the JSON text, such as a string or a number.
  */
 const maxJsonbBytes = 12 * 1024 * 1024;
 

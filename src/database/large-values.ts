@@ -6,12 +6,12 @@ import { createLargeValueStatements } from './large-value-statements.ts';
 import { createQueryBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum total length of all large values in one response, in characters of JSON. */
+/** The maximum total length of the values of one JSON column in one response, in characters of JSON. */
 const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
 /**
- * The request for which the gateway reads large values. The gateway adds up the sizes of all large values that it reads
- * for one request.
+ * The request for which the gateway reads large values. For each request, the gateway adds up the sizes of the values
+ * that it reads from the JSON column.
  */
 export interface ValueReader {
   key: { id: string };
@@ -67,8 +67,8 @@ export function createLargeValues(
   /** Reads a value of any size as JSON text. If the value has just been deleted, the returned text is `null`. */
   const readWhole = ({ id, reader }: Question) =>
     readSlots.run(reader.key.id, async () => {
-      // The API key may have been revoked while this task waited for a slot, or while the client read an earlier part
-      // of the response.
+      // The API key may have been revoked while this function waited for a slot, or while the client read an earlier
+      // part of the response.
       await reader.reauthenticate();
       await yieldToEventLoop();
       const [row] = await sql.query<{ text: string | null }>(wholeValue, wholeValue.values({ id }));
@@ -82,9 +82,10 @@ export function createLargeValues(
   const readBounded = (question: Question) =>
     readSlots.run(question.reader.key.id, async () => {
       const { id, reader } = question;
-      // The API key may have been revoked while this task waited for a slot.
+      // The API key may have been revoked while this function waited for a slot.
       await reader.reauthenticate();
-      // If the response has already reached its maximum size, the gateway reads no more large values for the response.
+      // If the values in the response have already reached the maximum total length, the gateway reads no further large
+      // value.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);
       if (mostCharacters <= 0) return tooLarge;
       await yieldToEventLoop();

@@ -18,8 +18,8 @@ export interface Migration {
 }
 
 /**
- * A row in the history of migrations. Each row describes a migration that was applied completely, or a migration that
- * failed and is incomplete.
+ * A row in the history of migrations. A row with `finished` describes a completely applied migration. Any other row
+ * describes a migration that has failed, or that another process is applying without a transaction.
  */
 interface AppliedMigration {
   name: string;

@@ -4,8 +4,8 @@ import type { Database, DatabaseOptions } from './types.ts';
  * Opens PostgreSQL when `databaseUrl` is set, and the embedded database otherwise. `openDatabase` does not apply
  * migrations.
  *
- * @throws {DatabaseStartError} when PostgreSQL does not answer, or when another process uses the folder of the embedded
- *   database.
+ * @throws {DatabaseStartError} when the gateway cannot connect to PostgreSQL, when another process uses the folder of
+ *   the embedded database, or when the embedded database cannot be opened.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { databaseUrl } = options;

@@ -8,8 +8,8 @@ export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   );
 
 /**
- * Splits a list of items into parts, and keeps the order of the items. The total weight of the items in one part must
- * not exceed `most`. If a single item is heavier than `most`, this item becomes a part with only one item.
+ * Splits a list of items into parts, and keeps the order of the items. The total weight of the items in one part is at
+ * most `most`. There is one exception: a single item that is heavier than `most` becomes a part with only this item.
  */
 export function partsWithin<Item>(
   most: number,

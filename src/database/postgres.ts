@@ -24,8 +24,8 @@ const DEADLOCK = '40P01';
 
 /**
  * The maximum time for which a request waits for a free connection, in milliseconds. A frozen gateway process can block
- * other requests for 5 s, until PostgreSQL ends the transaction of the frozen process. A request must therefore wait
- * longer than 5 s for a connection.
+ * other requests for 5 s, until PostgreSQL ends the transaction of the frozen process. The maximum time is longer than
+ * 5 s, so that the blocked requests can still get a connection afterwards.
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
 /**
@@ -58,7 +58,7 @@ interface PostgresOptions extends DatabaseOptions {
  * for long work, and for all other requests. Because each kind of request has its own pool, slow requests cannot occupy
  * the connections for gate requests and health probes.
  *
- * @throws {DatabaseStartError} when the PostgreSQL server does not answer within `startWaitSeconds`
+ * @throws {DatabaseStartError} when PostgreSQL does not answer within `startWaitSeconds`, or rejects the settings
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { databaseUrl, directDatabaseUrl, prepareStatements = true, log, startWaitSeconds = 0 } = options;
@@ -97,7 +97,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       // `query_timeout`. `query_timeout` therefore takes effect only when PostgreSQL is unreachable.
       query_timeout: statementTimeoutMs + 1_000,
       // Each database session uses UTC, because Prisma's adapter treats every time as UTC and ignores the server's time
-      // zone. The time zone can also be set through PgBouncer, because PgBouncer restores the time zone of each client
+      // zone. `SET TimeZone` also works through PgBouncer, because PgBouncer restores the time zone of each client
       // connection.
       onConnect: async (client) => {
         await client.query(`SET TimeZone TO 'UTC'`);

@@ -47,7 +47,7 @@ export class PreparedPGlite extends PGlite {
     return super.transaction((transaction) => {
       const { query } = transaction;
       transaction.query = <Row>(text: string, values?: unknown[], options?: QueryOptions) =>
-        // After the end of the transaction, the original function `query` refuses the statement.
+        // If the transaction has already ended, the original function `query` throws an error.
         transaction.closed ? query<Row>(text, values, options) : this.#run<Row>(text, values, options);
       return callback(transaction);
     });
@@ -90,8 +90,8 @@ export class PreparedPGlite extends PGlite {
   }
 
   /**
-   * Sends messages to PostgreSQL, and then a Sync message. After an error, PostgreSQL ignores all messages before the
-   * Sync message.
+   * Sends messages to PostgreSQL, and then a Sync message. After an error, PostgreSQL ignores all further messages
+   * until the Sync message.
    *
    * @throws {messages.DatabaseError} when PostgreSQL reports an error
    */
@@ -100,8 +100,8 @@ export class PreparedPGlite extends PGlite {
   }
 
   /**
-   * Returns the parsers of the given columns. PGlite copies the parsers for each result, and PGlite has several hundred
-   * parsers.
+   * Returns only the parsers of the given columns. For each result, PGlite copies all parsers that it receives, and
+   * copying all of PGlite's several hundred parsers would be slow.
    */
   #parsersOf(columns: readonly { dataTypeID: number }[], own: QueryOptions['parsers']): PGlite['parsers'] {
     const parsers: PGlite['parsers'] = {};

@@ -11,9 +11,10 @@ import { isLockFailure, isRefusedValue } from './violations.ts';
 const maxJoinedWrites = 50;
 
 /**
- * The time within which PostgreSQL rejects a statement because of a locked row, in milliseconds. A later rejection
- * means that another transaction has locked a whole table. In this case, a separate statement for each change would
- * wait for the locked table again.
+ * If PostgreSQL rejects a statement because of a lock within this time (in milliseconds), another transaction has
+ * locked a row. If PostgreSQL rejects the statement later, another transaction has locked a whole table. In this case,
+ * the gateway does not run a separate statement for each change, because each statement would wait for the locked table
+ * again.
  */
 const maxRejectionMs = 2_000;
 
@@ -25,7 +26,7 @@ interface RowWrite extends Readonly<Record<string, unknown>> {
 
 /**
  * Creates a function that changes one row. One SQL statement writes all changes that arrive in one iteration of the
- * event loop. PostgreSQL can reject the common statement because of a wrong value or a locked row. A rejected statement
+ * event loop. PostgreSQL can reject this statement because of a wrong value or a locked row. A rejected statement
  * changes nothing, and the gateway then runs a separate statement for each change. The wrong value or the locked row of
  * one client therefore does not affect the changes of other clients.
  *

@@ -21,10 +21,9 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
 /**
- * The maximum time for which an SQL statement waits for a locked row, in milliseconds, if the statement contains
- * changes of several clients. If a row stays locked for longer, the gateway runs each change in a separate statement.
- * The locked row then delays only the client that changes this row. PostgreSQL measures the time for each row
- * separately.
+ * The maximum time in milliseconds for which an SQL statement with changes of several clients waits for a locked row.
+ * If a row stays locked for longer, the gateway runs each change in a separate statement. The locked row then delays
+ * only the client that changes this row. PostgreSQL measures the time for each row separately.
  */
 export const maxJoinedWaitMs = 10;
 

@@ -14,8 +14,8 @@ type Client = Connection & Pick<PGlite, 'transaction'>;
  */
 export interface SharedConnection {
   /**
-   * The database client for gate decisions. The SQL statements for gate decisions must be read-only, and run before all
-   * other waiting SQL statements.
+   * The database client for gate decisions. SQL statements for gate decisions run before all other waiting SQL
+   * statements, and must be read-only.
    */
   gates: Client;
   /** The database client for all work except gate decisions and long work. */

@@ -16,9 +16,9 @@ const maxJoinedRows = 1_024;
 
 /**
  * Answers several queries with one call of `load`. When PostgreSQL rejects a value of one query, `loadApart` calls
- * `load` again for each half of the queries. `loadApart` continues to halve the list of queries until only the query
- * with the rejected value fails. After other errors, such as an unreachable database, `loadApart` does not call `load`
- * again.
+ * `load` again for each half of the queries. `loadApart` halves the list of queries again and again, until it calls
+ * `load` for the query with the rejected value alone. Only this query then fails. After other errors, such as an
+ * unreachable database, `loadApart` does not call `load` again.
  */
 async function loadApart<Question, Answer>(
   load: Load<Question, Answer>,

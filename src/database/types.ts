@@ -86,8 +86,8 @@ export interface Database extends Connections {
    */
   kind: 'postgresql' | 'embedded';
   /**
-   * Checks the state of the database over a separate connection. The check of the state takes at most about one second,
-   * and never throws an error.
+   * Checks the state of the database. On a PostgreSQL server, the check uses a separate connection. The check takes at
+   * most about one second, and never throws an error.
    */
   state(): Promise<DatabaseState>;
   /**
@@ -98,8 +98,9 @@ export interface Database extends Connections {
   /** Waits for running statements, then closes the connections, and releases the folder of an embedded database. */
   close(): Promise<void>;
   /**
-   * Runs `work` on a separate connection while this process holds the migration lock. Before it runs `work`,
-   * `withMigrationLock` waits until other gateway processes and `prisma migrate` have finished their migrations.
+   * Runs `work` while this process holds the migration lock. On a PostgreSQL server, `work` gets a separate connection,
+   * and `withMigrationLock` first waits until other gateway processes and `prisma migrate` have finished their
+   * migrations.
    */
   withMigrationLock<Result>(work: (connection: MigrationConnection) => Promise<Result>): Promise<Result>;
 }
@@ -111,8 +112,8 @@ export interface Database extends Connections {
 export interface DatabaseOptions {
   databaseUrl?: string | undefined;
   /**
-   * The address for migrations, which connects to the same PostgreSQL server without a pooler. If `directDatabaseUrl`
-   * is set, `databaseUrl` must be the address of a pooler.
+   * The direct address of the same PostgreSQL server, without a pooler, which the gateway uses for migrations. If
+   * `directDatabaseUrl` is set, `databaseUrl` must be the address of a pooler.
    */
   directDatabaseUrl?: string | undefined;
   /** The address of a standby server of PostgreSQL, for reads whose data may be some seconds old. */
