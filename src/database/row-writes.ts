@@ -59,8 +59,8 @@ export function createRowWrites<Row extends { n: number }>(
     }
   }
 
-  // `createBatch` returns all answers of a batch at the same time. A change must not wait for the locked row of another
-  // change. Each answer therefore contains a promise for the result of one change.
+  // `createBatch` returns all answers of a batch at the same time. Each answer contains a promise for the result of one
+  // change, so that no change waits for the locked row of another change.
   const join = createBatch<RowWrite, { result: Promise<Row | undefined> }>(async (writes) => {
     const results = new Map<RowWrite, Promise<Row | undefined>>();
     const changesOfRows = [...groupBy(writes, ({ rowId }) => rowId).values()];

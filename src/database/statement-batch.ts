@@ -62,7 +62,7 @@ export const createQueryBatch = <Question, Answer>(
  * @param batch.keyOf a function that returns the same key for equal queries, so that the database answers equal queries
  *   only once. Without `batch.keyOf`, the database answers equal queries separately
  * @param batch.maxJoined the maximum number of queries that share one execution of an SQL statement
- * @param batch.rowsOf a function that returns how many rows the result of a query may have. `batch.rowsOf` is needed
+ * @param batch.rowsOf a function that returns the maximum number of result rows of a query. `batch.rowsOf` is needed
  *   only for queries with many result rows
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(

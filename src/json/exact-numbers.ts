@@ -46,9 +46,9 @@ export function holdInexactNumber(holder: object, name: string): void {
 }
 
 /**
- * Matches the places in a JSON text that may contain an inexact number. Except for -0, JavaScript parses and writes
- * every number of up to 15 digits without an exponent exactly. The regular expression can also match inside a JSON
- * string, but such a match only makes `parseExactly` slower.
+ * Matches the places in a JSON text that may contain an inexact number. A number with at most 15 digits and without an
+ * exponent is always exact, except for -0. The regular expression can also match inside a JSON string, but such a match
+ * only makes `parseExactly` slower.
  */
 const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 

@@ -43,7 +43,7 @@ export const isAccepted = ({ httpStatus }: AttemptResult) =>
  */
 const goneStatus = 410;
 
-/** The number of days after which the gateway disables a webhook whose receiver has accepted no message. */
+/** The gateway disables a webhook if its receiver accepts no message for this number of days after a failed attempt. */
 export const disableAfterFailingDays = 5;
 const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
 
@@ -59,7 +59,7 @@ const maxRetryDelayMs = 6 * 3_600_000;
 
 /**
  * Returns the pause between a failed attempt and the next attempt, in milliseconds. The pause is twice the time since
- * the first attempt, but at least 10 seconds and at most 6 hours. The pause is also multiplied by a random factor from
+ * the first attempt, but at least 10 seconds and at most 6 hours. The result is then multiplied by a random factor from
  * 0.5 to 1.5, so that many retries do not start at the same time.
  *
  * @param triedForMs the time since the first attempt to deliver the message
@@ -70,9 +70,10 @@ export function retryDelayMs(triedForMs: number): number {
 }
 
 /**
- * Ends the failure of a webhook, because its receiver has accepted a message.
+ * Stores that a webhook is no longer failing, because its receiver has accepted a message.
  *
- * @param webhook the webhook. If `url` is given, the failure ends only if the webhook still has this URL
+ * @param webhook the webhook. If `url` is given, the function changes the webhook only if the webhook still has this
+ *   URL
  */
 async function endFailure(
   transaction: Transaction,
@@ -86,8 +87,8 @@ async function endFailure(
 
 /**
  * Stores that the receiver of a push webhook has accepted a message. If a client has requested to resend the message
- * during the attempt, the message stays pending, because the client may have changed the URL of the webhook before. If
- * a client has deleted the webhook, the function stores nothing.
+ * during the attempt, the message stays pending, because the client may have changed the URL of the webhook before the
+ * request. If a client has deleted the webhook, the function stores nothing.
  */
 async function storeAccepted(
   transaction: Transaction,
@@ -139,10 +140,10 @@ export async function storeAcknowledgements(
 
 /**
  * Stores whether an attempt delivered its message. After a failed attempt, the function either schedules the next
- * attempt or marks the delivery as failed. The webhook is disabled when its receiver unsubscribes, or has accepted no
- * message for `disableAfterFailingDays` days. All times of a delivery and its attempts come from the clock of the
- * database. Every transaction that changes a webhook and its deliveries changes the webhook first, so that two
- * transactions cannot deadlock.
+ * attempt or marks the delivery as failed. The function disables the webhook if the receiver responds with the status
+ * `goneStatus`, or has accepted no message for `disableAfterFailingDays` days after a failed attempt. All times of a
+ * delivery and its attempts come from the clock of the database. Every transaction that changes a webhook and its
+ * deliveries first changes or locks the webhook, so that two transactions cannot deadlock.
  */
 export async function storeOutcome(
   prisma: PrismaClient,

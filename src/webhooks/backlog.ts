@@ -2,8 +2,8 @@ import type { Sql } from '../database/types.ts';
 import { backlogStatement } from './statements.ts';
 
 /**
- * The pending webhook deliveries of all processes. If no delivery is pending, `oldestSeconds` and `overdueSeconds` are
- * 0.
+ * The pending deliveries of all enabled webhooks, for all gateway processes together. If no delivery is pending,
+ * `oldestSeconds` and `overdueSeconds` are 0.
  */
 export interface WebhookBacklog {
   /** The number of pending deliveries, including deliveries that wait for a retry. */
@@ -23,8 +23,8 @@ const maxCountedDeliveries = 100_000;
 /**
  * Reads the number and the ages of the pending deliveries. The database computes the ages with its own clock.
  *
- * @param most the maximum number of deliveries to count. If more deliveries are pending, the result describes only a
- *   part of the pending deliveries. The database chooses this part
+ * @param most the maximum number of deliveries to count. If more deliveries are pending, the result describes only
+ *   `most` of the pending deliveries, which the database chooses arbitrarily
  */
 export async function readBacklog(
   { sql }: { sql: Sql },

@@ -63,8 +63,9 @@ export const removeBatch = namedStatement(
 const isLeased = `(w.delivery = 'PULL' AND d."nextAttemptAt" > now())`;
 
 /**
- * The beginning of an SQL statement that makes deliveries `d` due now. From now on, the gateway tries to deliver the
- * messages for `$retryDays` days. If a reader has a lease on a message, the message becomes due when the lease ends.
+ * The beginning of an SQL statement that sets the due time of the deliveries `d` to now. From now on, the gateway tries
+ * to deliver the messages for `$retryDays` days. If a reader has a lease on a message, the due time stays at the end of
+ * the lease.
  */
 const makeDue = `
   UPDATE "WebhookDelivery" d
@@ -80,7 +81,7 @@ export const resendStatement = namedStatement(
 
 /** The result of `resendBatch`. */
 export interface ResentBatch {
-  /** The number of deliveries in the batch that are due again. */
+  /** The number of deliveries in the batch that the statement scheduled again. */
   count: number;
   /** The number of deliveries in the batch. */
   read: number;
@@ -89,10 +90,11 @@ export interface ResentBatch {
 }
 
 /**
- * Schedules deliveries again if the receiver did not accept their messages between `$since` and `$until`. The statement
- * reads one batch of deliveries of the webhook: the first deliveries whose ids are greater than `$after`. The statement
- * looks for attempts in a subquery with `LIMIT 1`. With `EXISTS` instead of the subquery, PostgreSQL could read the
- * attempts of all webhooks.
+ * Schedules undelivered messages of a webhook again, in two cases. In the first case, the gateway tried to deliver the
+ * message between `$since` and `$until`. In the second case, the delivery was created between `$since` and `$until`,
+ * and has failed or was cancelled. The statement reads one batch of deliveries of the webhook: the first deliveries
+ * whose ids are greater than `$after`. The statement looks for attempts in a subquery with `LIMIT 1`. With `EXISTS`
+ * instead of the subquery, PostgreSQL could read the attempts of all webhooks.
  */
 export const resendBatch = namedStatement(
   'webhook-resend-batch',

@@ -1,6 +1,6 @@
 /**
- * Runs one batch after another, until a batch returns a result. Each batch is one short transaction, so that other
- * requests run between two batches.
+ * Calls `runBatch` again and again, until `runBatch` returns a result. Each batch is one short transaction, so that
+ * other requests run between two batches.
  *
  * @param runBatch runs one batch; returns `undefined` when a further batch must follow
  */

@@ -5,8 +5,8 @@ import { createSlots } from '../scheduling/slots.ts';
 import type { Resolve } from './name-resolver.ts';
 
 /**
- * How long a failed DNS look-up is cached, in milliseconds. The pause between two delivery attempts is at least as
- * long, so that each retry starts a new DNS look-up.
+ * How long a failed DNS look-up is cached, in milliseconds. The pause between two delivery attempts is at least as long
+ * as `failureLifetimeMs`, so that each retry starts a new DNS look-up.
  */
 const failureLifetimeMs = 5_000;
 /**

@@ -51,7 +51,8 @@ function failureMessage(hostname: string, code: string | undefined): string {
  *
  * @param options.nameServers the addresses of the name servers, with optional ports; by default, the function uses the
  *   name servers of the system
- * @param options.hostsPath the hosts file, read for each call; a missing file counts as empty
+ * @param options.hostsPath the path of the hosts file. The function reads the file at each call, and treats a missing
+ *   file as an empty file
  */
 export function createNameResolver(
   options: { nameServers?: readonly string[] | undefined; hostsPath?: string } = {},

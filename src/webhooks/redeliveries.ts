@@ -13,11 +13,11 @@ import { testMessageType } from './payload.ts';
 import { deliveryNotFound, lockWebhook, requireEnabled } from './lock.ts';
 import { type Delivery, withAttempts } from './reads.ts';
 
-/** The functions with which clients send a test message or repeat earlier messages, for one database. */
+/** The functions that send test messages, and send earlier messages again, for the webhooks in one database. */
 export type WebhookRedeliveries = ReturnType<typeof createWebhookRedeliveries>;
 
 /**
- * Creates the functions that send test messages and repeat earlier messages. All transactions of this file and of
+ * Creates the functions that send test messages, and send earlier messages again. All transactions of this file and of
  * `writes.ts` lock the webhook first, so the transactions cannot deadlock.
  */
 export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) {
@@ -97,8 +97,8 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
-     * @throws {ServiceError} `CONFLICT` when the webhook is disabled. Between two batches of messages, a client can
-     *   disable the webhook
+     * @throws {ServiceError} `CONFLICT` when the webhook is disabled. The error can also occur after the first batches
+     *   of messages, because a client can disable the webhook between two batches
      * @throws {ServiceError} `VALIDATION_ERROR` when `until` is not after `since`
      */
     async recover(

@@ -6,11 +6,13 @@ import { isIP, type LookupFunction, type TcpSocketConnectOpts } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Lookups } from './look-ups.ts';
 
-/** How long a request to create a webhook waits for the DNS look-up of the webhook's host, in milliseconds. */
+/**
+ * How long a request to create or change a webhook waits for the DNS look-up of the webhook's host, in milliseconds.
+ */
 const lookupTimeoutMs = 2_000;
 
 /**
- * How long a connection to one address of a host may take before the next address is tried, in milliseconds. By
+ * How long a connection to one address of a host may take before Node tries the next address, in milliseconds. By
  * default, Node tries the next address after 250 ms, which is too short for receivers on another continent.
  */
 const connectTimeoutMs = 3_000;
@@ -53,7 +55,8 @@ const refusal = 'The address does not belong to the public Internet';
 export interface WebhookTarget {
   /**
    * Returns the reason why messages cannot be posted to a URL. If messages can be posted, the function returns
-   * `undefined`. The function also returns `undefined` if the host of the URL has no IP address yet.
+   * `undefined`. The function also returns `undefined` if the DNS look-up of the host fails, for example because the
+   * host has no IP address yet.
    *
    * @param company the company that owns the webhook; empty for an operator's webhook. The number of DNS look-ups of
    *   each company is limited
@@ -65,7 +68,8 @@ export interface WebhookTarget {
    *
    * @param company the owner of the webhook; empty for an operator's webhook
    * @throws {LookupNotStartedError} when nothing was sent, because the DNS look-up of the host could not start
-   * @throws when the receiver does not respond; the error message can be shown to the client
+   * @throws when the receiver is unreachable, does not respond, or has an IP address to which the gateway must not
+   *   connect; the error message can be shown to the client
    */
   post(
     url: string,

@@ -133,8 +133,8 @@ export const claimDueStatement = namedStatement(
 );
 
 /**
- * Stores that the receiver of a push webhook has accepted a message. The delivery stays pending if it is no longer
- * claimed since `$claimedAt`, because a client has then requested to resend the message.
+ * Stores that the receiver of a push webhook has accepted a message. If `claimedAt` has changed during the attempt, a
+ * client has requested to resend the message, and the status of the delivery stays unchanged.
  */
 export const acceptStatement = namedStatement(
   'webhook-accept',
@@ -144,7 +144,7 @@ export const acceptStatement = namedStatement(
     WHERE d.id = $id RETURNING d.id`,
 );
 
-/** Makes a claimed delivery due after `$afterSeconds` seconds. */
+/** Sets the due time of a claimed delivery to `$afterSeconds` seconds from now. */
 export const releaseStatement = namedStatement(
   'webhook-release',
   `UPDATE "WebhookDelivery" SET "nextAttemptAt" = now() + make_interval(secs => $afterSeconds)
@@ -152,9 +152,10 @@ export const releaseStatement = namedStatement(
 );
 
 /**
- * The size at which a pull response counts as full, in bytes. A pull response gets no further message when the changes
- * in its messages take more than `maxStoredBytes` in the database. A response with many large messages would delay
- * other requests, because the gateway parses and signs messages without yielding to the event loop.
+ * The size at which a pull response counts as full, in bytes. When the `changes` columns of the audit records in a pull
+ * response take more than `maxStoredBytes` in the database, the gateway adds no further message to the response. A
+ * response with many large messages would delay other requests, because the gateway parses and signs messages without
+ * yielding to the event loop.
  */
 const maxStoredBytes = 1024 * 1024;
 
@@ -204,7 +205,7 @@ export const pullStatement = namedStatement(
  */
 export const maxCountedWaiting = 1000;
 
-/** The number of messages of one webhook that wait for a reader. */
+/** The number of messages that wait for a reader of one webhook. */
 export interface WaitingCount {
   webhookId: string;
   waiting: number;

@@ -10,8 +10,8 @@ import { countWaiting, type WaitingCount } from './statements.ts';
  */
 const pollIntervalMs = 1_000;
 /**
- * The gateway regularly counts the waiting messages of a webhook. If the gateway finds no new message in
- * `countsUntilReminder` counts, but messages still wait, the gateway notifies the readers of the webhook again.
+ * The gateway counts the waiting messages of a webhook every `pollIntervalMs` milliseconds. If messages wait, but none
+ * of the last `countsUntilReminder` counts found a new message, the gateway notifies the readers of the webhook again.
  */
 const countsUntilReminder = 30;
 

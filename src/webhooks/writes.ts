@@ -46,15 +46,16 @@ const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt
   disabledAt,
 });
 
-/** Returns whether a client sent a value. The value may be an empty text, but not null. */
+/** Returns whether a client sent a value. An empty text counts as sent, but null counts as not sent. */
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>
   value !== null && value !== undefined;
 
 const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 
 /**
- * Changes one batch of deliveries of a webhook. Returns true if the batch contained the maximum number of deliveries.
- * In this case, the webhook may have further deliveries, and the caller must change another batch.
+ * Runs a statement that cancels or removes one batch of deliveries of a webhook. Returns true if the batch contained
+ * the maximum number of deliveries. In this case, the webhook may have further deliveries, and the caller must run the
+ * statement again.
  */
 async function isFullBatch(
   transaction: Transaction,
@@ -140,9 +141,9 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Changes the given fields of a webhook. After the transaction that disables a webhook, the function cancels the
-     * pending deliveries of the webhook in batches. Before a webhook is enabled, the function cancels the deliveries
-     * that are still pending.
+     * Changes the given fields of a webhook. If the change disables the webhook, the function then cancels the pending
+     * deliveries of the webhook in batches. If the change enables the webhook, the function first cancels the
+     * deliveries that are still pending.
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. An API key
      *   without the permission to read the events can only disable the webhook

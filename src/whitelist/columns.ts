@@ -67,20 +67,22 @@ export const instantColumns = [
  */
 const mergedColumns = valueColumns.filter((column) => !(plateColumns as readonly string[]).includes(column));
 
-/** Returns the SQL list of the columns of a whitelist entry with a table alias, such as `e.id, e."locationId"`. */
+/** Returns SQL that lists all columns of a whitelist entry with a table alias, such as `e.id, e."locationId"`. */
 export const entryColumns = (alias: string) => modelColumns(Prisma.WhitelistEntryScalarFieldEnum, alias);
 
 /** Returns SQL that converts a whitelist entry to jsonb, for an audit record. */
 export const entryAsJson = (alias: string) => rowAsJson(alias, instantColumns);
 
-/** The SQL list of the whitelist columns whose values clients send, such as `"referenceId", "plateType"`. */
+/** SQL that lists the columns whose values clients send, such as `"referenceId", "plateType"`. */
 export const valueColumnList = columnList(valueColumns);
 
-/** Returns the SQL list of the columns that clients fill, with a table alias: `i."referenceId", i."plateType"`. */
+/**
+ * Returns SQL that lists the columns whose values clients send, with a table alias: `i."referenceId", i."plateType"`.
+ */
 export const valueColumnsOf = (alias: string) => columnList(valueColumns, (quoted) => `${alias}.${quoted}`);
 
 /**
- * SQL array parameters for many whitelist entries, with one array for each column that clients fill:
+ * SQL array parameters for many whitelist entries, with one array for each column whose values clients send:
  * `$referenceId::text[], $plateType::text[]`.
  */
 export const valueArrayParameters = columnList(valueColumns, (_, column) =>
@@ -89,7 +91,7 @@ export const valueArrayParameters = columnList(valueColumns, (_, column) =>
 );
 
 /**
- * The SQL list of the boolean columns in the table `input` (the imported rows), such as `keepHours`. If `keepHours` is
+ * SQL that lists the boolean columns in the table `input` (the imported rows), such as `keepHours`. If `keepHours` is
  * true, the import keeps the hours of the existing whitelist entry.
  */
 export const keepColumnList = columnList(omittableColumns.map(keepName));
@@ -132,7 +134,7 @@ export const mergedAssignments = columnList(
 export const isMergeChange = `(${columnList(mergedColumns, (quoted) => `w.${quoted}`)})
   IS DISTINCT FROM (${columnList(mergedColumns, mergedValue)})`;
 
-/** Returns the SQL list of the columns of a plate, with or without a table alias. */
+/** Returns SQL that lists the columns of a plate, with or without a table alias. */
 export const plateColumnList = (alias?: string) =>
   columnList(plateColumns, (quoted) => (alias ? `${alias}.${quoted}` : quoted));
 

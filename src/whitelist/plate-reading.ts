@@ -24,8 +24,8 @@ export interface PlateReading {
 /**
  * A rank that shows how likely a text is the correct text of the plate. `TEXT` (the text that the camera read) is more
  * likely than `ALTERNATIVE` (an alternative that the camera sent). The least likely text is `CONFUSABLE` (a text that
- * differs from the camera's text in one character). If several possible texts match a whitelist entry, the gateway uses
- * the most likely text.
+ * differs from the camera's text in one character that cameras confuse). If several possible texts match a whitelist
+ * entry, the gateway uses the most likely text.
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 

@@ -13,18 +13,15 @@ const confusedWith = new Map(
 const digitOf = new Map(confused.map(([digit, letter]) => [letter, digit!]));
 
 /**
- * Returns SQL that replaces each letter that cameras confuse with a digit by this digit, such as O by 0. The SQL
- * returns the same text for any two texts that cameras may confuse.
+ * Returns SQL that replaces the letters O, I, B, S and Z by the digits with which cameras confuse these letters, such
+ * as O by 0. The SQL returns the same text for any two texts that cameras may confuse.
  */
 export const confusableForm = (text: string) => {
   const [digits, letters] = [0, 1].map((index) => confused.map((pair) => pair[index]).join(''));
   return `translate(upper(${text}), '${letters}', '${digits}')`;
 };
 
-/**
- * Replaces each letter that cameras confuse with a digit by this digit, such as O by 0, like the SQL of
- * `confusableForm`.
- */
+/** Replaces letters by digits in the same way as the SQL of `confusableForm`. */
 export const toConfusableForm = (text: string): string =>
   text.toUpperCase().replace(/[A-Z]/g, (letter) => digitOf.get(letter) ?? letter);
 
@@ -56,7 +53,10 @@ export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Pla
   return [read, ...variants];
 }
 
-/** Returns the characters that differ between the plate that a camera read and a whitelist entry of the same length. */
+/**
+ * Returns the characters that differ between the plate that a camera read and the plate of a whitelist entry. The
+ * corresponding parts of both plates must have the same length.
+ */
 export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] {
   return plateColumns.flatMap((field) =>
     [...read[field]].flatMap((character, index) => {

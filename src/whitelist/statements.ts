@@ -55,10 +55,10 @@ interface SentColumns {
 }
 
 /**
- * Returns SQL for the changes of several clients. The table `reached` contains the permitted changes. A change is
- * permitted if its location is in the scope of the client's API key. `reached.n` is the number of the change, and
- * `reached.id` is the id of the location. A statement with several changes waits for each locked row for at most
- * `maxJoinedWaitMs`, because a locked row must not delay the other changes.
+ * Returns SQL that selects the permitted changes from the changes of several clients. The table `reached` contains the
+ * permitted changes. A change is permitted if its location is in the scope of the client's API key. `reached.n` is the
+ * number of the change, and `reached.id` is the id of the location. A statement with several changes waits for each
+ * locked row for at most `maxJoinedWaitMs`, because a locked row must not delay the other changes.
  */
 const reachedLocations = (sent: SentColumns) => {
   const parameters = [

@@ -81,7 +81,7 @@ export function createWhitelistWrites(services: {
      * Replaces the values of a whitelist entry. If `values` omits `hours` or `maxEntries`, the existing value of this
      * field stays unchanged.
      *
-     * @param expectedVersion the version that the whitelist entry should have; if omitted, the version is not checked
+     * @param expectedVersion the version that the client expects; if omitted, the gateway does not check the version
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, and for an unknown whitelist entry
      * @throws {ServiceError} `CONFLICT` when the whitelist entry does not have the expected version
      * @throws {ServiceError} `DUPLICATE_VEHICLE` when another whitelist entry of the location has the same plate
@@ -108,7 +108,7 @@ export function createWhitelistWrites(services: {
      * Sets the weekly hours in which the vehicle of a whitelist entry may enter; null means that the vehicle may enter
      * at all times.
      *
-     * @param expectedVersion the version that the whitelist entry should have; if omitted, the version is not checked
+     * @param expectedVersion the version that the client expects; if omitted, the gateway does not check the version
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry
      * @throws {ServiceError} `CONFLICT` when the whitelist entry does not have the expected version
      */
@@ -131,7 +131,7 @@ export function createWhitelistWrites(services: {
     /**
      * Removes a whitelist entry, and returns the last state of the whitelist entry.
      *
-     * @param expectedVersion the version that the whitelist entry should have; if omitted, the version is not checked
+     * @param expectedVersion the version that the client expects; if omitted, the gateway does not check the version
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope and for an unknown whitelist entry
      * @throws {ServiceError} `CONFLICT` when the whitelist entry does not have the expected version
      */

@@ -59,20 +59,20 @@ const position = z.object({
    * exists, the gateway knows that an operator has restored an older backup of the database.
    */
   newestRecordId: id.nullable(),
-  /** The time at which the gateway took the snapshot of the database. */
+  /** The time at which the gateway took the transaction snapshot. */
   takenAt: z.iso.datetime({ precision: 3 }).refine((text) => Date.parse(text) >= 0),
 });
 
 const cursor = z.object({
   locationId: id,
   /**
-   * The feed position after the current list or the current changes. The client first reads all remaining pages, and
-   * then continues from the position `next`.
+   * The feed position from which the client continues after the last page of the list of all entries, or after the last
+   * page of changes.
    */
   next: position,
   /**
-   * Where the next page starts in the list of all entries or in the whitelist changes; null if the next page is the
-   * first page.
+   * The row after which the next page starts, in the list of all entries or in the list of changes; null if the next
+   * page is the first page.
    */
   round: z
     .union([

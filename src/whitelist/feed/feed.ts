@@ -13,17 +13,18 @@ import type { WhitelistReads } from '../reads.ts';
 
 // The feed of a whitelist first gives a client all entries, and after that the changes of the whitelist. Database
 // triggers store each change in the table WhitelistChange, with the number of its transaction. Each time a client
-// starts to read the feed, the gateway takes a snapshot of the database. The gateway returns all changes that are not
-// in the client's previous snapshot. If a transaction is still open when the gateway takes a snapshot, the client
-// receives the changes of this transaction with a later snapshot. A client may receive the same whitelist change twice,
-// but always receives the last change of each whitelist entry.
+// starts to read the list or the changes, the gateway takes a transaction snapshot of PostgreSQL, and stores the
+// snapshot in the cursor. When the client later sends the cursor, the gateway returns all changes that are not in this
+// snapshot. If a transaction is still open when the gateway takes a snapshot, the client receives the changes of this
+// transaction with a later snapshot. A client may receive the same whitelist change twice, but always receives the last
+// change of each whitelist entry.
 
 /** The maximum number of changes in one page of the whitelist feed. */
 export const maxFeedPageSize = 5_000;
 
 /**
- * Returns the oldest feed position from which a client with this cursor still needs changes. The client can continue
- * from the cursor only if the database still contains all changes after this position.
+ * Returns the feed position after which a client with this cursor still needs all changes. The client can continue from
+ * the cursor only if the database still contains all these changes.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
@@ -71,8 +72,8 @@ export function createWhitelistFeed(services: {
 
   /**
    * Returns the current position in the whitelist feed of a location, and whether a client can continue from an earlier
-   * position. A client can continue if the database still contains all changes after the earlier position, and the
-   * gateway detects no restore of the database or failover.
+   * position. A client can continue if the database still contains all changes after the earlier position, and if the
+   * gateway detects neither a restore of the database nor a failover.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    */
@@ -86,8 +87,8 @@ export function createWhitelistFeed(services: {
   }
 
   /**
-   * Reads a page of the whole whitelist. The cursor contains the feed position from the time before the first page.
-   * From this position, the client later reads the changes that were made while the client read the pages.
+   * Reads a page of the whole whitelist. The cursor contains the feed position that the gateway read before the first
+   * page. From this position, the client later reads the changes that were made while the client read the pages.
    */
   async function listPage(
     key: AuthenticatedKey,
@@ -159,7 +160,7 @@ export function createWhitelistFeed(services: {
     }
     const { next, round } = cursor;
     if (!round) {
-      // The text of a database snapshot starts with the number of the oldest transaction that was open when the
+      // The text of a transaction snapshot starts with the number of the oldest transaction that was open when the
       // snapshot was taken. If the number of a transaction is lower than `changedIn`, the client has already received
       // the changes of this transaction.
       const [changedIn] = next.snapshot.split(':') as [string];

@@ -77,7 +77,10 @@ interface CheckedRows {
 interface Batch extends CheckedRows {
   /** The values of the valid rows. */
   entries: WhitelistEntryValues[];
-  /** The SQL parameters of the valid rows, which only CREATE and UPSERT imports create in advance. */
+  /**
+   * The SQL parameters of the valid rows; `undefined` for a REPLACE import or a dry run, which creates the parameters
+   * later.
+   */
   input: InputParameters | undefined;
 }
 
@@ -139,8 +142,8 @@ export function createWhitelistImport(services: {
       rejected: [],
     };
     const { rejected } = result;
-    // The gateway may refuse the first batch of an import, but no later batch. When a later batch waits, the gateway
-    // has already stored the rows of the first batch.
+    // The gateway can refuse the first batch of an import (`RATE_LIMIT_EXCEEDED`), but must accept every later batch,
+    // because the rows of the first batch are then already stored.
     let mayRefuse = true;
 
     async function mergeBatch(batch: Batch): Promise<void> {

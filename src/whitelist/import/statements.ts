@@ -9,10 +9,10 @@ import { inputRows, type MergeMode, writeRows } from './rows.ts';
 /**
  * Returns the SQL statement that writes one batch of imported rows and its audit record. The statement uses `IN` with
  * an uncorrelated subquery instead of a join, because PostgreSQL always uses a hash table for such a subquery. An
- * uncorrelated subquery does not depend on the outer query. A join of two large tables would be slow. In a prepared
- * statement, PostgreSQL assumes that an array parameter has ten rows. PostgreSQL would therefore compare each row of
- * one table with each row of the other table. The statement locks the location, so that two imports cannot lock the
- * same plates in different orders and deadlock.
+ * uncorrelated subquery does not depend on the outer query. A join of two large tables would be slow: in a prepared
+ * statement, PostgreSQL assumes that an array parameter has ten rows, and would therefore compare each row of one table
+ * with each row of the other table. The statement locks the location, so that two imports cannot lock the same plates
+ * in different orders and deadlock.
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
