@@ -17,7 +17,7 @@ import { locationIdArg } from './location.ts';
 import { formedText, wholeNumber } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
-/** The reason why a vehicle may enter or may not enter. */
+/** The reason why a vehicle is allowed or not allowed to enter. */
 export const AccessReason = builder.enumType(reasons, {
   name: 'AccessReason',
   description: 'The reason for an access decision.',
@@ -38,8 +38,8 @@ export const AccessReason = builder.enumType(reasons, {
 });
 
 /**
- * Validates the parts of a plate that a camera may have misread. The rule accepts letters and digits in every part of
- * the plate, because cameras confuse letters with similar digits.
+ * Validates the parts of a plate that a camera has read. The camera may have misread some characters. The rule accepts
+ * letters and digits in every part of the plate, because cameras confuse letters with similar digits.
  */
 const tolerantPlateRule = z.object({
   plateType: formedText(/^[A-Z0-9]{2,4}$/, 'Invalid plate type format'),

@@ -20,8 +20,8 @@ const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 
 /**
  * The regular expression for a company name in JSON Schema. The regular expression does not use `\p{L}` (any letter),
- * because other programming languages may not support `\p{L}`. Up to U+009F, the regular expression accepts the same
- * characters as `companyName`. The regular expression accepts all characters after U+009F.
+ * because some other programming languages do not support `\p{L}`. Up to U+009F, the regular expression accepts the
+ * same characters as `companyName`. The regular expression accepts all characters after U+009F.
  */
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
@@ -62,7 +62,7 @@ const registerCompanyRule = z.object({
   settings: freeObject.nullish(),
 });
 
-/** Validates a change of a company, which must contain at least one field. */
+/** Validates a change of a company. The change must contain at least one field. */
 const updateCompanyRule = atLeastOneField(registerCompanyRule.omit({ slug: true }).partial());
 
 const Company = builder.objectRef<ReadCompany>('Company').implement({
@@ -170,7 +170,9 @@ const fieldDescriptions = {
   settings: 'Any JSON object with at most 10 nesting levels and 16 KiB.',
 };
 
-/** The optional text fields in the inputs for registering and for changing a company, with their descriptions. */
+/**
+ * The optional text fields of the two inputs that register and change a company, with the descriptions of the fields.
+ */
 const optionalTexts = {
   externalCompanyId: `The client's own identifier of the company, at most ${maxLength.externalCompanyId} characters.`,
   description: `At most ${maxLength.description} characters.`,

@@ -18,7 +18,7 @@ declare global {
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Calls `ask` only once in a request for each name of a database read. Each further call of `once` with the same name
+ * Runs the database read `ask` and returns the result. If a caller uses the same name again in the same request, `once`
  * returns the result of the first call.
  */
 function once<Answer>(request: object, name: string, ask: () => Promise<Answer>): Promise<Answer> {
@@ -32,8 +32,8 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 /**
  * A plugin that counts each list only once in a request, because PostgreSQL must read the whole list to count it. With
  * aliases, a client can select `totalCount` of one list several times in a request. If a client selects a page several
- * times with equal arguments, the gateway reads the page only once. For a mutation, the
- * gateway reads and counts every selected list separately.
+ * times with equal arguments, the gateway reads the page only once. In a mutation, the gateway reads and counts a list
+ * each time the client selects it.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

@@ -67,13 +67,13 @@ interface FieldCost {
   wholeReads?: boolean;
   /**
    * Whether the gateway reads the database to resolve the field. If `reads` is omitted, only a field that returns
-   * objects counts as a read. With `reads: false`, the gateway multiplies the cost of the field and the costs of its
-   * subfields by the same number.
+   * objects counts as a read. With `reads: false`, the field has no multiplier of its own: its subfields cost as much
+   * as if the client selected them in the parent field.
    */
   reads?: boolean;
   /**
    * Whether a query with this field always waits for a slot of the concurrency limit, even if the query has a low cost.
-   * Set `isHeavy` for a field that has a low cost, although the field can read many rows.
+   * Set `isHeavy` for a field that can read many rows although its cost is low.
    */
   isHeavy?: boolean;
   /**

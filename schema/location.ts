@@ -55,7 +55,7 @@ const createLocationRule = z.object({
   timezone: locationFields.timezone.nullish(),
 });
 
-/** Validates a change of a location, which must contain at least one field. */
+/** Validates a change of a location. The change must contain at least one field. */
 const updateLocationRule = atLeastOneField(z.object(locationFields).partial());
 
 export const Location = builder.prismaObject('Location', {
@@ -196,7 +196,7 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
 
 /**
  * The cost of changing the maximum stay of vehicles at a location. A change of the maximum stay is expensive, because
- * all parking sessions of the location are computed again.
+ * the gateway then computes all parking sessions of the location again.
  */
 const longestStayCost = 8_000;
 

@@ -78,7 +78,7 @@ export async function keysetConnection<Item extends { id: string }>(
  */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 
-/** Whether the result of a resolver is a connection with the function `totalCount`. */
+/** Whether the value that a resolver returned is a connection that has the function `totalCount`. */
 export function isCountable(value: unknown): value is { totalCount(): Promise<number> } {
   return (
     typeof value === 'object' &&

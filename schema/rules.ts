@@ -41,9 +41,9 @@ export const text = (max: number) =>
 
 /**
  * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
- * same way as to an unknown identifier. The rule shortens a malformed identifier to the maximum length of
- * `details.value` in an error. If the database cannot store a character of the identifier, the rule replaces the
- * character by U+FFFD.
+ * same way as to an unknown identifier. An error about a malformed identifier contains the identifier in
+ * `details.value`, so the rule shortens the identifier to the maximum length of `details.value`. The rule also replaces
+ * each character that the database cannot store by U+FFFD.
  */
 export const identifier = z
   .string()

@@ -55,8 +55,8 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
 });
 
 /**
- * The number of attempts from which the gateway computes the cost of the field `attempts`. The gateway stops sending a
- * message after about 20 attempts.
+ * The number of attempts that the gateway assumes for each delivery when it computes the cost of the field `attempts`.
+ * The gateway stops sending a message after about 20 attempts.
  */
 const usualAttempts = 20;
 /** The cost of the field `body` of a webhook delivery. */

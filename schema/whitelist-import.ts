@@ -45,7 +45,7 @@ const ImportOutcome = builder.enumType('ImportOutcome', {
   } as const,
 });
 
-/** A row that the gateway rejected during an import, with the id of the location of the whitelist. */
+/** A row that the gateway rejected during an import, with the id of the location whose whitelist the import changed. */
 type ReportedRow = RejectedRow & { locationId: string };
 
 /** Validates one row of an import with the rules for a single whitelist entry. */
@@ -123,9 +123,10 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rows: t.field({
       type: [ImportRow],
       description: 'The rejected rows, in the order of the request.',
-      // Even an import of 10,000 rows usually rejects only a few rows, so the gateway multiplies the costs of most
-      // selected fields by at most 200. If a selected field reads the database, `wholeReads` removes this maximum: the
-      // gateway multiplies the cost of the field by the number of all rows, and at least by 200.
+      // Even an import of 10,000 rows usually rejects only a few rows. For a field that does not read the database, the
+      // gateway therefore multiplies the cost by the number of all rows, but at most by 200. For a field that reads the
+      // database, `wholeReads` changes this rule: the gateway multiplies the cost by the number of all rows, but at
+      // least by 200.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),

@@ -44,7 +44,7 @@ const filterArguments = builder.args((t) => ({
  */
 const validAtCost = 200;
 
-/** The cost of a field that returns a whitelist, which is higher with the filter `validAt`. */
+/** The cost of a field that returns a whitelist. With the filter `validAt`, the field costs more. */
 const listCost = {
   field: 1,
   fieldOf: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),

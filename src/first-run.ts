@@ -46,10 +46,7 @@ export async function welcome(
   }
 }
 
-/**
- * Whether the gateway must still create the operator's key at its first start, and whether the gateway must still
- * create the demo data.
- */
+/** Whether this start must create an operator's key, and whether this start must create the demo data. */
 interface Missing {
   operatorKey: boolean;
   demoData: boolean;

@@ -18,8 +18,8 @@ export interface PagedList<Item extends { id: string }> {
 }
 
 /**
- * The JSON fields of the items in a list. Each field consists of its name and of the name of the database column that
- * contains its value.
+ * The JSON fields of the items in a list. `name` is the name of the JSON field, and `column` is the database column
+ * that contains the value of the field.
  */
 export type JsonShape = readonly { name: string; column: string }[];
 

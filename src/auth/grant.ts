@@ -8,8 +8,8 @@ import { companyScope } from './scope.ts';
 
 // An administrator's key cannot give another API key more permissions, a larger scope, higher limits or a longer
 // lifetime than the administrator's key has (docs/contract-keys.md#keys). An operator's key is an exception: it may
-// give another API key higher rate limits than its own. The exception allows new API keys with higher rate limits than
-// all existing API keys.
+// give another API key higher rate limits than its own. Without this exception, no new API key could have a higher rate
+// limit than the existing API keys.
 
 /**
  * The permissions, scope, limits and expiry that one API key gives to another API key. An omitted member gives nothing:

@@ -15,9 +15,9 @@ const lockStatement = namedStatement(
 );
 
 /**
- * Finds a secret by its id if the secret and its API key are still valid. The SQL statement uses `clock_timestamp()`,
- * because the secret may have expired while the transaction waited for locks, and `now()` is the time at which the
- * transaction began.
+ * Finds a secret by its id if the secret and its API key are still valid. The secret may have expired while the
+ * transaction waited for locks. The SQL statement therefore uses the current time, `clock_timestamp()`. The function
+ * `now()` would return the time at which the transaction began.
  */
 const validSecret = namedStatement(
   'api-key-secret-valid',

@@ -53,14 +53,15 @@ export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach
 }
 
 /**
- * The SQL condition which is true when the location `l` is in the scope of the API key of the change `q`. The columns
- * of `q` come from the function `scopeOfLocation`.
+ * An SQL condition that is true if a location is in the scope of an API key. In the SQL statement, `l` must be the
+ * location, and `q` must be the change that the client requests. Two columns of `q` contain the values from the
+ * function `scopeOfLocation`.
  */
 export const isInScope = `(q."isReached" OR l."companyId" = ANY (string_to_array(q."companyIds", ' ')))`;
 
 /**
  * Returns the values that `isInScope` needs for one change. `isReached` is true for an operator's key, and for an API
- * key whose `locationIds` contain the location. If `isReached` is true, the company of the location does not matter.
+ * key whose `locationIds` contain the location. If `isReached` is true, `isInScope` is true for every company.
  */
 export function scopeOfLocation({ unrestricted, companyIds, locationIds }: Reach, locationId: string) {
   const isReached = unrestricted || locationIds.includes(locationId);

@@ -15,8 +15,8 @@ export interface ClientDocuments {
   parsed: LRUCache<string, DocumentNode>;
   /**
    * Parses and validates a new document when the process has a free slot for new documents. The slots limit how many
-   * GraphQL documents one process parses at the same time, because parsing one document takes tens of milliseconds, and
-   * a client can send a new document with every request. A document with a syntax error is not cached.
+   * GraphQL documents one process parses at the same time. Parsing one document takes tens of milliseconds, and a
+   * client can send a new document with every request. A document with a syntax error is not cached.
    */
   prepare(text: unknown, keyId: string): Promise<void>;
   /**

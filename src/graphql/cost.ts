@@ -26,8 +26,8 @@ interface CostExtensions {
    * The cost of the field itself, and the multiplier for the fields in its selection. With `wholeReads`, each field in
    * the selection that reads the database has a minimum multiplier: the number of items of the page or list. By
    * default, only a field that returns objects counts as a read of the database; the option `reads` overrides this
-   * default. With `reads: false`, the gateway multiplies the costs of the fields in the selection by the same number as
-   * the cost of the field itself.
+   * default. With `reads: false`, the field has no multiplier of its own: the fields in its selection cost as much as
+   * if the client selected them in the parent field.
    */
   cost?: {
     field: number;
@@ -41,11 +41,11 @@ interface CostExtensions {
   pageSize?: number;
 }
 
-/** Describes the page and the lists that contain a selection of fields in the GraphQL document. */
+/** Describes where a selection of fields is in the GraphQL document: on which page, and in how many lists. */
 interface Surroundings {
   /**
-   * The size of the page or of the list of rows that contains the GraphQL selection. Outside of pages and lists of
-   * rows, `items` is 1.
+   * The size of the page that contains the GraphQL selection, or the number of rows in the list that contains the
+   * selection. Outside of pages and lists of rows, `items` is 1.
    */
   items: number;
   /** The number of lists in which the GraphQL selection is nested. */
@@ -123,9 +123,9 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   }
 
   /**
-   * Returns the multiplier of a field. The gateway multiplies the cost of each field in the selection of the field by
-   * the multiplier. The default multiplier is 1. If the field returns a list, the default multiplier is the size of the
-   * page or list of rows around the field.
+   * Returns the multiplier of a field. The gateway multiplies the costs of all subfields by the multiplier. The default
+   * multiplier is 1. If the field returns a list, the default multiplier is the number of items of the page (or list of
+   * rows) that contains the field.
    */
   function multiplierOf(
     node: FieldNode,

@@ -153,8 +153,8 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
 
 /**
  * Counts the selections of all operations in a document. If a fragment is used several times, the selections of the
- * fragment count each time. The function also counts the selections of each fragment. The result is the largest number:
- * the number of all operations together, or the number of one fragment.
+ * fragment count each time. The function also counts the selections of each fragment. If one fragment has more
+ * selections than all operations together, the function returns the number of the largest fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = fragmentsOf(document);

@@ -111,14 +111,11 @@ export interface OperationPlan {
    * in `requiredVariables`, even if the variable has a default value (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
-  /**
-   * The costs of arguments that contain a list of rows, in rate limit points. Only arguments of root fields are
-   * included.
-   */
+  /** The costs of the lists of rows in the arguments of root fields, in rate limit points. */
   rowCharges: readonly RowCharge[];
 }
 
-/** How many rate limit points the list of rows in an argument of a root field costs. */
+/** How many rate limit points a root field costs for the list of rows in its argument. */
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;

@@ -119,8 +119,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // The iterator `results` must end first. While the generator `passed` waits for a result, `passed.return`
-        // cannot stop the generator.
+        // This function ends the iterator `results` before it calls `passed.return`. While the generator `passed` waits
+        // for a result, `passed.return` cannot stop the generator.
         async return() {
           close(); // if the generator has not started yet, its `finally` block never runs
           await end();

@@ -73,7 +73,7 @@ export function createGraphYoga(
       setSubscribeFn(async () => {
         const refusal = await executor.refusal(requestOf(args), contextValue);
         if (refusal) return { errors: [refusal] };
-        // For results that it cannot send, Yoga would leave the subscription open.
+        // If Yoga could not send the results in an allowed media type, Yoga would leave the subscription open.
         if (!allows(contextValue.request.headers.get('accept'), [eventStreamType])) {
           return { errors: [needsEventStream] };
         }

@@ -74,8 +74,8 @@ const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /**
  * The value of the metric label `operation` for every operation that has no metrics of its own. Clients choose the
- * names of their GraphQL operations, so a client could fill the memory of the process and of Prometheus if each
- * operation name were a label value.
+ * names of their GraphQL operations. If each operation name were a label value, a client could fill the memory of the
+ * process and of Prometheus.
  */
 const otherOperation = 'other';
 

@@ -10,7 +10,10 @@ import { whenLate } from './time-limit.ts';
  */
 export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 
-/** The text of a notice which says that any data of the channel may have changed. */
+/**
+ * The text of a notice that does not say what has changed. A process that receives this notice must assume that all
+ * data of the channel has changed.
+ */
 export const anyChange = '';
 
 /** Sends notices between the processes of a gateway, such as a notice that API keys have changed. */

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 
-/** The maximum number of ids (or other questions) that one call of `load` gets by default. */
+/** The default for the maximum number of questions (such as ids to look up) in one call of `load`. */
 const maxJoinedQuestions = 1000;
 
 /**

@@ -48,13 +48,12 @@ const shortTasks = {
  */
 const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
 
-/** The maximum number of requests with many rows that may wait for each API key. */
+/** The maximum number of waiting requests with many rows, for each API key. */
 const waitingCalls = 20;
 
 /**
- * The maximum time for which a request with many rows may wait, in milliseconds. The gateway closes a connection after
- * 125 s without data. A request that waits longer than 125 s would change data although its client is already
- * disconnected.
+ * The maximum waiting time of a request with many rows, in milliseconds. The gateway closes a connection after 125 s
+ * without data. A request that waits longer than 125 s would change data although its client is already disconnected.
  */
 const maxCallWaitMs = 60_000;
 

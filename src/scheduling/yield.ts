@@ -44,8 +44,8 @@ export function beginRequest(): () => void {
 /**
  * How long a closing gateway waits for requests whose handlers are still running, in milliseconds. A handler can still
  * run after its client has disconnected, for example while the handler waits for a locked location. After the HTTP
- * listener has stopped, the process must end within 3.5 s: the process waits `lastRequestsMs` for running handlers, and
- * then has 1.5 s to write the last records and to close the database.
+ * listener has stopped, the process must end within 3.5 s. The process waits at most 2 s (`lastRequestsMs`) for running
+ * handlers. The remaining 1.5 s are for writing the last records and closing the database.
  */
 const lastRequestsMs = 2_000;
 

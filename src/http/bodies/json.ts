@@ -43,8 +43,8 @@ const closingBrace = 0x7d;
 
 /**
  * Parses a JSON text that a client sent, after checking that the structure of the text is within the limits. The
- * structure check comes first, because parsing millions of small values would block the process for seconds, but
- * counting the values takes only milliseconds.
+ * structure check comes first, because the check only counts the values, which takes milliseconds. Parsing millions of
+ * small values would block the process for seconds.
  *
  * @param options.isBounded true when the structure of the text has already been checked
  * @throws {ServiceError} `VALIDATION_ERROR` for a text that is not JSON or that exceeds a limit; the error names no

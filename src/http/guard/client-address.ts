@@ -9,7 +9,10 @@ import type { GatewayEnv } from '../request-state.ts';
  * IPv6 network with a 64-bit prefix.
  */
 const ipv6ClientPrefixBits = 64;
-/** The number of characters to which the gateway shortens an entry of `X-Forwarded-For` that is not an IP address. */
+/**
+ * The maximum length of an entry of `X-Forwarded-For` that is not an IP address, in characters. The gateway shortens
+ * longer entries.
+ */
 const maxNameLength = 64;
 
 /**

@@ -46,8 +46,8 @@ export interface Guards {
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
   /**
    * Creates a check that the HTTP server runs for each request, before the app gets the request. If the process already
-   * knows that the request must be refused, the check sends the refusal with little work (known-refusals.ts). The guard
-   * would send the same refusal.
+   * knows that the request must be refused, the check sends the refusal itself (known-refusals.ts). The guard would
+   * send the same refusal, but with more work.
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
 }

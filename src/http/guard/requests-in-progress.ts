@@ -110,8 +110,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   }
 
   /**
-   * Starts waiting requests of an API key until the limits allow no further running request. An API key without running
-   * requests is removed from the map `keys`.
+   * Starts the waiting requests of an API key, as many as the limits allow. An API key without running requests is
+   * removed from the map `keys`.
    */
   function startWaiting(keyId: string, key: RequestsOfKey): void {
     for (const { start } of key.waiting) {

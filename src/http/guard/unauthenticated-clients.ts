@@ -85,7 +85,7 @@ export function createUnauthenticatedClients({
       try {
         const decision = await limiter.read(subject);
         const remaining = Math.min(decision.hour.remaining, decision.burst.remaining);
-        // If no points remain, `charge` subtracts no point, but makes the rate limiter cache the refusal.
+        // If no points remain, `charge` throws an error, and the rate limiter caches the refusal.
         if (remaining === 0) await charge(limiter, state, subject);
         if (remaining < running) {
           state.decision = { ...decision, allowed: false, retryAfter: lookUpRetrySeconds };
