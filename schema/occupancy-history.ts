@@ -14,7 +14,7 @@ const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 
 /**
  * The cost of reading the parking sessions for an occupancy history. The total cost of the history is `readingCost`
- * plus the number of its data points.
+ * plus 1 for each selected field of each data point.
  */
 const readingCost = 20;
 

@@ -38,9 +38,9 @@ const filterArguments = builder.args((t) => ({
 }));
 
 /**
- * The additional cost of a whitelist field that uses the filter `validAt`. The database has no index with which
- * PostgreSQL could find the whitelist entries that are valid at a given time. To find a page or `totalCount` with
- * `validAt`, the database may have to read the whole whitelist.
+ * The cost of a whitelist field that uses the filter `validAt`, without the cost of its subfields. The database has no
+ * index with which PostgreSQL could find the whitelist entries that are valid at a given time. To find a page or
+ * `totalCount` with `validAt`, the database may have to read the whole whitelist.
  */
 const validAtCost = 200;
 

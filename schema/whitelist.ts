@@ -17,8 +17,8 @@ export const plateRule = z.object({
 const maxReferenceIdLength = 100;
 
 /**
- * Validates a reference id, which identifies a group of whitelist entries, such as the vehicles of one apartment. The
- * descriptions in the GraphQL schema also contain the maximum length of a reference.
+ * Validates a reference id. A reference id identifies a group of whitelist entries, such as the vehicles of one
+ * apartment. The descriptions in the GraphQL schema also contain the maximum length of a reference.
  */
 export const referenceId = filledText(maxReferenceIdLength, 'Reference id must not be blank');
 export const lengthOfReferenceId = `1 to ${maxReferenceIdLength} characters`;

@@ -24,8 +24,8 @@ import { requestHeader } from './http/request-header.ts';
 import type { GatewayEnv } from './http/request-state.ts';
 
 /**
- * The maximum size of a GraphQL request in bytes. The limit of 16 MiB is large enough for imports
- * (docs/contract.md#endpoints).
+ * The maximum size of a GraphQL request in bytes, if the API key has a permission for imports or for parking events.
+ * Other API keys can send at most 1 MiB. The limit of 16 MiB is large enough for imports (docs/contract.md#endpoints).
  */
 const maxGraphRequestBytes = 16 * 1024 * 1024;
 

@@ -81,9 +81,9 @@ export interface Context {
    */
   cutConnection(): boolean;
   /**
-   * The function `takeWholeList` exists only if the REST response contains a whole list instead of one page. For a
-   * response with the whole list, the resolver of the list only validates the request and passes the list to
-   * `takeWholeList`. The REST layer reads the items of the whole list as JSON text from the database.
+   * The function `takeWholeList` exists only if the REST response contains a whole list instead of one page. In this
+   * case, the resolver of the list only validates the request, and passes the list to `takeWholeList`. The REST layer
+   * then reads the items of the list as JSON text from the database.
    */
   takeWholeList?: ((list: WholeList) => void) | undefined;
   /**

@@ -213,8 +213,9 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
 type FoundSecret = Pick<ApiKeySecret, 'id' | 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 
 /**
- * Returns one API key for each given hash of a secret, in the order of the hashes. If no valid API key of the given
- * environment has a secret with this hash, the array contains `undefined` instead of an API key.
+ * Returns one API key for each given hash of a secret, in the order of the hashes. The array contains `undefined`
+ * instead of an API key if no API key of the given environment has a secret with this hash, or if the API key is
+ * revoked. The array can contain an expired API key: `usable` checks the expiry time.
  */
 async function findKeys(
   prisma: PrismaClient,

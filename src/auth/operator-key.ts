@@ -17,7 +17,10 @@ interface OperatorSecret {
   pepper: string;
 }
 
-/** The reason that the gateway writes to the audit log when the gateway itself creates or revokes an operator's key. */
+/**
+ * The reason why the gateway itself creates or revokes an operator's key. The gateway writes this reason to the audit
+ * log in place of a request id.
+ */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
 
@@ -25,9 +28,10 @@ const changedBy = (requestId: Origin) => ({ key: null, requestId });
  * Makes the secret in OPERATOR_API_KEY valid (docs/contract-keys.md#keys). If no API key has the secret in
  * OPERATOR_API_KEY, the function creates an operator's key with this secret. The operator's key gets all permissions
  * that exist in this version of the gateway. The function revokes every operator's key whose secret was an earlier
- * value of OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY was already revoked or rotated, has expired, or belongs
- * to a restricted API key, the function logs a warning and changes no API key. A process that starts with an outdated
- * OPERATOR_API_KEY therefore cannot revoke the current operator's key.
+ * value of OPERATOR_API_KEY. In three cases, the function only logs a warning and changes no API key: the API key with
+ * this secret is revoked, the API key or the secret has expired, or the API key is not an operator's key of this
+ * environment. A process that starts with an outdated OPERATOR_API_KEY therefore cannot revoke the current operator's
+ * key.
  *
  * @returns whether all processes must empty their caches of API keys
  */

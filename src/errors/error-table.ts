@@ -2,8 +2,9 @@ import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 
 /**
  * The error table. The table contains every error code of the contract (docs/contract.md#error-codes) with its HTTP
- * status. REST and GraphQL responses contain the error code. A REST response always has the HTTP status of its error
- * code. A GraphQL response has the HTTP status of an error code only for some errors that concern the whole request.
+ * status. REST and GraphQL responses contain the error code. A REST response usually has the HTTP status of its error
+ * code. There are a few other statuses, such as 405, 412 and 413, which have no error code of their own. A GraphQL
+ * response has the HTTP status of an error code only for some errors that concern the whole request.
  */
 export const errorStatus = {
   UNAUTHORIZED: 401,

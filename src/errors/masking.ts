@@ -19,8 +19,8 @@ export function maskError(error: unknown, { requestId, log }: ErrorSource): Serv
   const place = error instanceof GraphQLError ? error : undefined;
   const cause = causeOf(error);
   if (cause instanceof ServiceError) return new ServiceError(cause.code, cause.message, cause.details, place);
-  // Pothos throws a PothosValidationError for invalid page arguments, such as an invalid cursor, or `first` together
-  // with `before`.
+  // Pothos throws a PothosValidationError for invalid page arguments, such as an invalid cursor, or the combination of
+  // `first` and `before`.
   if (cause instanceof PothosValidationError) {
     return new ServiceError('VALIDATION_ERROR', cause.message, undefined, place);
   }

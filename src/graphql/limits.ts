@@ -11,8 +11,8 @@ export const maxDocumentCharacters = 20_000;
 export const maxDocumentTokens = 1500;
 
 /**
- * The maximum number of fields and fragment spreads in a GraphQL operation. If a fragment is used several times, its
- * fields count each time.
+ * The maximum number of selections (fields, fragment spreads and inline fragments) in all operations of a GraphQL
+ * document together. If a fragment is used several times, its selections count each time.
  */
 export const maxSelections = 300;
 
@@ -33,7 +33,7 @@ export const maxDocumentDepth = 15;
 
 /**
  * The maximum cost of a GraphQL operation. The cost of an operation is the sum of the costs of its fields. If a list
- * has pages, the cost of each field of a list item is multiplied by the page size
+ * has pages, the gateway multiplies the cost of each field of a list item by the page size
  * (docs/contract-keys.md#cost-of-a-request).
  */
 export const maxCost = 10_000;
@@ -47,7 +47,7 @@ export const costPerPoint = 2_000;
 /**
  * The maximum cost of a query that runs without waiting for a free slot. A query whose cost is higher than
  * `maxLightCost` waits for a free slot, because only a few such queries run at the same time. For example, a query for
- * all fields of 20 whitelist entries has a cost of 300, so this query runs immediately.
+ * all fields of 20 whitelist entries has a cost of about 300, so this query runs immediately.
  */
 export const maxLightCost = 500;
 

@@ -23,9 +23,10 @@ export interface RedisHealth {
 }
 
 /**
- * Creates a monitor that knows which Redis servers respond. At regular intervals, the monitor tests whether failed
- * Redis servers respond again. The gateway never tests a failed server during a client's request, because the client
- * would have to wait for a timeout. A Redis server that is connected when the monitor starts counts as responsive.
+ * Creates a monitor that knows which Redis servers respond. At regular intervals, the monitor tests every Redis server,
+ * so it also detects when a failed server responds again. The gateway never tests a failed server during a client's
+ * request, because the client would have to wait for a timeout. A Redis server that is connected when the monitor
+ * starts counts as responsive.
  *
  * @param redis a Redis client; the caller has already waited for its first connection (`connected`)
  * @param probe sends a request to one server; the promise rejects when the server does not respond in time

@@ -119,10 +119,11 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * - `script` counts points in two rolling windows. The Redis script `script` replaces `customIncrTtlLuaScript` of
  *   rate-limiter-flexible. The constructor registers `script` without a fixed number of Redis keys, so one call can use
  *   any number of Redis keys.
- * - `_upsert` sends the rate limits of each API key or address to the Redis script. The limiter sends all requests of
- *   one event loop iteration to Redis in one call. A round trip to Redis takes more time than the Redis script. A
- *   request to a Redis server that does not respond (redis-health.ts) fails immediately. A Redis Cluster rejects a call
- *   with Redis keys of several hash slots, so each call contains only the requests for one hash slot.
+ * - `_upsert` sends the rate limits of each API key or address to the Redis script. The limiter collects the requests
+ *   of one event loop iteration and sends them to Redis together, because a round trip to Redis takes more time than
+ *   the Redis script. A request to a Redis server that does not respond (redis-health.ts) fails immediately. A Redis
+ *   Cluster rejects a call with Redis keys of several hash slots, so each call contains only the requests for one hash
+ *   slot.
  * - `_getRateLimiterRes` reads the state of both rate limit windows (rolling-res.ts). `take` returns the state of the
  *   windows for allowed and for refused requests.
  * - `probe` tests whether a Redis server can count points (redis-health.ts).

@@ -104,8 +104,8 @@ export interface RateLimiter {
   consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
    * Uses all points of a request that costs several points. `consume` has already used one of these points. If one of
-   * the two windows has too few points left for the whole request, the request is refused and uses no points. When the
-   * request is refused, the rate limiter also refunds the point that `consume` used.
+   * the two windows has too few points left for the whole request, the rate limiter refuses the request. The refused
+   * request uses no points: the rate limiter also refunds the point that `consume` used.
    *
    * @param points the points of the whole request, including the point that `consume` used
    * @param consumedAtMs the time `decidedAtMs` of the decision that `consume` returned for the request

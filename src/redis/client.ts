@@ -18,8 +18,8 @@ const sentinelTimeoutMs = 1000;
 const pingIntervalMs = 2000;
 /**
  * The interval at which the client updates its map from cluster slots to Redis nodes, in milliseconds. After a
- * failover, the client finds the new primary node within about `slotsIntervalMs`. A node that hangs can delay one
- * update by 1 s.
+ * failover, the client finds the new primary node within about `slotsIntervalMs`. A node that does not respond can
+ * delay one update by 1 s.
  */
 const slotsIntervalMs = 1000;
 

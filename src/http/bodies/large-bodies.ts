@@ -23,8 +23,8 @@ export const largeBodyBytes = 1024 * 1024;
 const smallBodyBytes = 16 * 1024;
 
 /**
- * The maximum time that a large body may take to arrive, in milliseconds. A large body that arrives slowly delays other
- * requests of the same API key.
+ * The maximum time that a large body may take to arrive, in milliseconds. While a large body arrives, other requests
+ * with large bodies of the same API key must wait.
  */
 const largeBodyTimeoutMs = 30_000;
 

@@ -45,7 +45,7 @@ export function contentCoding(
   return best;
 }
 
-/** Whether it is worth the time to compress a response body. Compressing a streamed list is always worth the time. */
+/** Whether a response body is long enough for compression. A streamed list is always compressed. */
 export const isLarge = (body: string | ReadableStream<Uint8Array>) =>
   typeof body !== 'string' || body.length >= minCompressedCharacters;
 

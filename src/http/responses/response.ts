@@ -23,7 +23,7 @@ export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' }
 /**
  * The value of `Retry-After`, in seconds, when an overloaded gateway refuses a request. For example, the gateway
  * refuses a change of a location when too many changes of this location are already waiting. An overloaded gateway can
- * even refuse requests of an API key that is within its rate limits.
+ * refuse a request even if the API key is within its rate limits.
  */
 const busyRetryAfterSeconds = 1;
 
