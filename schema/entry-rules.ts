@@ -4,8 +4,8 @@ import { expectedVersion } from './rules.ts';
 import { WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 import { entryIdArg, WhitelistEntry } from './whitelist.ts';
 
-// This file defines the GraphQL fields for two rules of a whitelist entry: in which weekly hours its vehicle may enter,
-// and how many times its vehicle may enter.
+// This file defines the GraphQL fields for two rules of a whitelist entry: the weekly hours in which the vehicle may
+// enter, and the maximum number of entries.
 
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({

@@ -30,8 +30,8 @@ export async function welcome(
   if (config.environment !== 'development') return warnWithoutKeys(database, config, log);
   const missing = await whatIsMissing(database, config);
   const isFirst = missing.operatorKey || missing.demoData;
-  // The folder for the file of API keys is created before the API keys, so that no API key is created if the folder
-  // cannot be created.
+  // The gateway creates the folder for the file of API keys before it creates the API keys. If it cannot create the
+  // folder, it creates no API key.
   const folder = isFirst && !isTerminal ? await keyFolder(config.dataDir) : undefined;
   const keys = isFirst ? await makeFirstKeys(database, config, { url, missing }) : [];
   if (isTerminal) {

@@ -83,5 +83,5 @@ function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
 
 const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
 
-// An error of graphql-jit can lack the member `extensions`, so `httpOf` also accepts an error without it.
+// An error of graphql-jit can lack the member `extensions`, so `httpOf` also accepts an error without this member.
 const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];

@@ -69,8 +69,8 @@ export function createLocalPubSub(): PubSub {
 const heartbeatIntervalMs = 200;
 /**
  * How long a ping may take before the connection counts as lost, in milliseconds. The sum of `heartbeatTimeoutMs` and
- * `heartbeatIntervalMs` must be less than 500 ms, because an unresponsive Redis may delay the revocation of an API key
- * by at most 500 ms (docs/contract-keys.md#keys).
+ * `heartbeatIntervalMs` must be less than 500 ms, because an unresponsive Redis must not delay the revocation of an API
+ * key by more than 500 ms (docs/contract-keys.md#keys).
  */
 const heartbeatTimeoutMs = 250;
 

@@ -78,8 +78,8 @@ export interface Connections {
 }
 
 /**
- * Keeps track of the connections of a server, so that a server that is stopping can send every response before it
- * closes the connection.
+ * Keeps track of the connections of a server. A stopping server can then send every response before it closes the
+ * connection.
  */
 export function trackConnections(
   server: Server,
