@@ -5,7 +5,7 @@ import { WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 import { entryIdArg, WhitelistEntry } from './whitelist.ts';
 
 // This file defines the GraphQL fields for two rules of a whitelist entry: the weekly hours in which the vehicle may
-// enter, and the maximum number of entries.
+// enter, and how many times the vehicle may enter.
 
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({

@@ -30,8 +30,8 @@ export async function welcome(
   if (config.environment !== 'development') return warnWithoutKeys(database, config, log);
   const missing = await whatIsMissing(database, config);
   const isFirst = missing.operatorKey || missing.demoData;
-  // The gateway creates the folder for the file of API keys before it creates the API keys. If it cannot create the
-  // folder, it creates no API key.
+  // The gateway creates the folder for the file of API keys before it creates the API keys. If the gateway cannot
+  // create the folder, no API key is created.
   const folder = isFirst && !isTerminal ? await keyFolder(config.dataDir) : undefined;
   const keys = isFirst ? await makeFirstKeys(database, config, { url, missing }) : [];
   if (isTerminal) {

@@ -99,7 +99,7 @@ export async function createAuthenticator(options: {
   const knownSecretHashes = createKnownSecretHashes((limit) => newestHashes(prisma, limit));
   if (operatorSecret) knownSecretHashes.add(hashSecret(operatorSecret, pepper));
   // One SQL statement looks up all secrets that arrive in the same iteration of the event loop. The look-up of many
-  // unknown secrets therefore takes little more time than the look-up of one.
+  // unknown secrets therefore takes little more time than the look-up of one secret.
   const findKey = createQueryBatch((hashes: readonly string[]) => findKeys(prisma, hashes, environment));
 
   const changes = new EventEmitter().setMaxListeners(0);
