@@ -50,7 +50,7 @@ test('`pms locations create` creates a location, and `pms locations update` chan
 });
 
 test.each(['companies', 'locations'])(
-  '`pms %s update` fails when the command changes no field',
+  '`pms %s update` fails when the user gives no field to change',
   async (things) => {
     expect(await pms(operator, things, 'update', 'x')).toMatchObject({
       code: 2,

@@ -14,7 +14,7 @@ const { pms, folder, fileOf } = openCommandLine(await serve(gateway));
 
 const formula = '=HYPERLINK("https://evil.example";"7")';
 
-/** Creates a location with a whitelist entry and a quota that both have a spreadsheet formula as reference id. */
+/** Creates a location with a whitelist entry and a quota. The reference id of both is a spreadsheet formula. */
 async function newTenant() {
   const tenant = await gateway.newTenant();
   const { key, locationId } = tenant;

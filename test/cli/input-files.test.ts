@@ -73,7 +73,7 @@ describe('the input files of pms', () => {
     });
   });
 
-  test('pms events import accepts a byte order mark and every kind of line ending, and counts the lines', async () => {
+  test('pms events import accepts a byte order mark and every kind of line ending, and counts the recorded and the rejected events', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = fileOf(`\ufeff${event('a')}\r\n\r\n${event('\u2028b')}\n${event('c')}\rno JSON`);
     const { code, out, err } = await pms(key, '--json', 'events', 'import', file, '--location', locationId);

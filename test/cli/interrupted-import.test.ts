@@ -23,9 +23,9 @@ const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
 const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
 
 /**
- * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`.
- * Starting with the request number `heldFrom`, the proxy delays each counted request until the test calls `answer`. The
- * proxy forwards all other requests at once.
+ * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. The
+ * proxy delays each of these requests from number `heldFrom` on, until the test calls `answer`. The proxy forwards all
+ * other requests at once.
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
   const held: (() => void)[] = [];

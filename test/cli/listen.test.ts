@@ -41,7 +41,7 @@ function startListening(key: string, ...args: string[]) {
 const webhooksOf = (companyId: string) => prisma.webhook.findMany({ where: { companyId } });
 
 describe('the command pms listen', () => {
-  test('pms listen acknowledges a webhook message only when the receiver accepts the message, and deletes its webhook at the end', async () => {
+  test('pms listen acknowledges a webhook message only when the receiver accepts the message, and deletes its webhook when the command ends', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const receiver = await startReceiver();
     const listening = startListening(
@@ -69,8 +69,8 @@ describe('the command pms listen', () => {
       ).map(({ status }) => status);
     await expect.poll(statuses).toEqual(['DELIVERED']);
 
-    // When the receiver refuses a webhook message, pms does not acknowledge the message, and can pull the message again
-    // after the lease of the message has ended.
+    // When the receiver refuses a webhook message, pms does not acknowledge the message. When the lease of the message
+    // has ended, pms can pull the message again.
     receiver.answer = 500;
     await addEntry(key, locationId);
     await expect.poll(() => listening.out).toContain('whitelist.created  500');
@@ -138,7 +138,7 @@ describe('the command pms listen', () => {
     },
   );
 
-  test("pms listen creates no webhook if the API key may not receive messages, or if the receiver's address is invalid", async () => {
+  test("pms listen creates no webhook if the API key lacks the permission to receive messages, or if the receiver's address is invalid", async () => {
     const { companyId, key } = await gateway.newTenant();
     const permissions = everyPermission.filter((permission) => permission !== 'RECEIVE_WEBHOOKS');
     const without = await gateway.newKey({ companyIds: [companyId], permissions });

@@ -131,7 +131,7 @@ describe('the command pms parity', () => {
     expect(rows.filter(({ path }: { path: string }) => path.endsWith('/vehicles'))).toHaveLength(3);
 
     // The gateway records the requests of `pms parity` under names such as `parity of GET /health`. The words `parity
-    // of` separate the requests of `pms parity` from the requests with which clients use deprecated endpoints.
+    // of` show that a request came from `pms parity`, and not from a client that uses a deprecated endpoint.
     await expect
       .poll(async () => (await json(key, 'usage')).map(({ operation }: { operation: string }) => operation))
       .toContain('parity of GET /health');
@@ -277,7 +277,7 @@ describe('the command pms parity', () => {
     },
   );
 
-  test('pms parity repeats the comparison of a REST response with GraphQL when the HTTP status of the REST response changes in the meantime', async () => {
+  test('pms parity repeats a comparison when the HTTP status of the REST response changes during the comparison', async () => {
     const { key, locationId } = await newWhitelist(3);
     await use(key, `/locations/${locationId}/whitelist`);
     const error = { code: 'NOT_FOUND', message: 'Location not found or not accessible', requestId: '1' };

@@ -102,7 +102,7 @@ describe('error messages of pms', () => {
       },
     );
 
-    test('pms reports a server without TLS when the given address begins with https', async () => {
+    test('when the given address begins with https, pms reports that the server does not use TLS', async () => {
       const address = (await listen(page)).replace('http:', 'https:');
       const { err } = await pms('key', '--url', address, 'whoami');
       expect(err).toBe(
@@ -212,7 +212,7 @@ test('pms stops when every response to a request has status 429', async () => {
   expect(err).toMatch(/The rate limit of the key is reached, also after 100 retries\. Try again later\.\n$/);
 });
 
-test('pms sends a change again when the gateway refuses the change because its location is busy', async () => {
+test('when the gateway refuses a request because too many changes are waiting, pms sends the request again', async () => {
   let requests = 0;
   const busy = await listen((_, response) => {
     requests += 1;
@@ -341,7 +341,7 @@ describe('secret values that pms must not print', () => {
     }
   });
 
-  test('pms translate does not print the API key of a curl line whose header has no quotation marks', async () => {
+  test('pms translate does not print the API key of a curl command whose header has no quotation marks', async () => {
     const line = `curl -H X-API-Key: ${secret} ${url}/api/locations`;
     const { code, err } = await pms('key', 'translate', line);
     expect({ code, err }).toEqual({
@@ -364,7 +364,7 @@ describe('secret values that pms must not print', () => {
     },
   );
 
-  test('pms translate does not print a password in the address of a curl line', async () => {
+  test('pms translate does not print a password in the URL of a curl command', async () => {
     for (const [address, shown] of [
       [`https://user:${secret}@host/health?key=${secret}`, ': https://host/health'],
       [`user:${secret}@host/health`, '; an address contains /api/'],
@@ -409,7 +409,7 @@ describe('the installed program pms', () => {
     expect((await runShell(`KEY=${key}\n${script}`)).stdout).toBe('Test\n');
   });
 
-  test('pms refuses to read both the API key and the imported file from the standard input, and prints neither the key nor the file', async () => {
+  test('when the API key and the imported file would both come from standard input, pms fails, and prints neither the key nor the file', async () => {
     const { key } = await gateway.newTenant();
     const script = `unset PMS_API_KEY; printf '%s\\n' ${key} referenceId,plateType | node dist/pms.js --key-file - import - --location x`;
     await expect(runShell(script)).rejects.toMatchObject({

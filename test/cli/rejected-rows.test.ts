@@ -91,7 +91,7 @@ describe('an import by pms that cannot write its file of rejected rows', () => {
     expect(await countEvents(locationId)).toBe(999);
   });
 
-  test('pms import prints why it cannot write the rejected rows also when a later row is invalid', async () => {
+  test('pms import prints why it cannot write the rejected rows, even if a later row is invalid', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = csvOf(badRow(), '\n'.repeat(300_000), 'a,b');
     const { code, err } = await pms(
@@ -108,7 +108,7 @@ describe('an import by pms whose option --rejects names the input file', () => {
     ['its own path', (file: string) => file],
     ['a symbolic link', (file: string) => (symlinkSync(file, `${file}.symlink`), `${file}.symlink`)],
     ['a hard link', (file: string) => (linkSync(file, `${file}.link`), `${file}.link`)],
-  ])('pms keeps the input file and sends nothing: %s', async (_, pathOf) => {
+  ])('when --rejects names the input file by %s, pms keeps the file and sends nothing', async (_, pathOf) => {
     const { key, locationId } = await gateway.newTenant();
     for (const [command, file] of [
       [['import'], csvOf(row(), badRow())],
@@ -127,7 +127,7 @@ describe('an import by pms whose option --rejects names the input file', () => {
     expect(await countEvents(locationId)).toBe(0);
   });
 
-  test('pms keeps the input file when the file is its standard input', () => {
+  test('pms keeps the input file when pms reads the file from standard input', () => {
     const file = csvOf(row(), badRow());
     const before = readFileSync(file, 'utf8');
     const stdin = openSync(file, 'r');

@@ -46,7 +46,7 @@ describe('the command pms sync', () => {
         { plateNumber: '2', referenceId: 'unit', validFrom: null },
       ],
     });
-    // The new whitelist entry has the same plate as the removed entry, so the whitelist feed lists the removal first.
+    // The new whitelist entry has the same plate as the removed entry, so the copy must not contain both entries.
     await json(key, 'whitelist', 'remove', 'DXB/A/1', ...at);
     await json(key, 'whitelist', 'add', 'DXB/A/1', ...at, '--reference', 'other');
     expect(await json(key, ...sync)).toEqual({ entries: 2, upserts: 1, removals: 1, reset: false });

@@ -83,7 +83,7 @@ describe('single objects that pms prints', () => {
 });
 
 describe('identifiers in the tables that pms prints', () => {
-  test('a table that pms prints shows only the last characters of each identifier, enough to make identifiers unique; with --full-ids, the table shows whole identifiers', async () => {
+  test('a table that pms prints shows only the last characters that make each identifier unique, or whole identifiers with --full-ids', async () => {
     const { key, companyId } = await gateway.newTenant();
     const alike = await gateway.newLocation(companyId);
     const others = await json(key, 'locations', 'list');

@@ -82,7 +82,7 @@ describe('the command pms translate', () => {
   writeFileSync(bodyFile, JSON.stringify(body));
 
   test.each(['; echo done', '| jq .', '|jq .', '>out.json', '&& echo done', '& echo done', '&', ';'])(
-    'pms translate ends the address of a curl command before the operator %j, as bash does',
+    'pms translate ends the URL of a curl command before the shell operator %j, as bash does',
     async (operator) => {
       const { key } = await gateway.newTenant();
       const { code, out, err } = await pms(

@@ -12,7 +12,7 @@ import { type Ledger, type Load, type LoadOptions, startLoad } from './support/l
 import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
 
 /**
- * The maximum time, in milliseconds, that a test waits until the gateways have acknowledged 60 requests, even on a busy
+ * The time, in milliseconds, within which the gateways must acknowledge 60 requests. The time is long enough for a busy
  * machine.
  */
 const progressTimeoutMs = 120_000;
@@ -104,7 +104,7 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 /**
  * The maximum number of requests with the rate-limited API key that the gateways serve when Redis fails. Redis and each
  * gateway process have separate counters, and each counter allows `limitedKeyBudget` requests. During one test, Redis
- * may lose its data once, and each gateway process may restart once. Each counter can then start at 0 a second time.
+ * can lose its data once, and each gateway process can restart once. Each counter then starts at 0 a second time.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 

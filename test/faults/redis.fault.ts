@@ -109,7 +109,7 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
     await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
   });
 
-  test('a notice of a change reaches gateway processes that are connected to other nodes of the Redis cluster', async () => {
+  test('a notice of a change also reaches gateway processes that are connected to another node of the Redis cluster than the sender', async () => {
     // The test opens 12 connections, like 12 gateway processes. With 12 connections, some connections lead to different
     // nodes of the Redis cluster.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));

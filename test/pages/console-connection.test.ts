@@ -28,7 +28,7 @@ describe('the pauses before the console sends a failed request again', () => {
     [5, maxRetryDelayMs / 2, maxRetryDelayMs],
     [10_000, maxRetryDelayMs / 2, maxRetryDelayMs],
   ])(
-    'after %i retries, the console waits from %i to %i ms before the next retry',
+    'after %i retries, the console waits between %i and %i ms before the next retry',
     (attempt, shortest, longest) => {
       expect(rangeOf(() => retryDelayMs(attempt))).toEqual([shortest, longest]);
     },
@@ -38,7 +38,7 @@ describe('the pauses before the console sends a failed request again', () => {
     ['120', 120_500, 121_000],
     [undefined, 10_500, 11_000],
   ])(
-    'after a rate limit error with the Retry-After header %s, the console waits from %i to %i ms before the next request',
+    'after a rate limit error with the Retry-After header %s, the console waits between %i and %i ms before the next request',
     (seconds, shortest, longest) => {
       const headers = new Headers(seconds === undefined ? {} : { 'Retry-After': seconds });
       const response = new Response(null, { status: 429, headers });

@@ -8,7 +8,7 @@ const readEntries = (text: string) => readRows(text).map(({ entry }) => entry);
 
 describe('the CSV files of the console', () => {
   test.each(['many', '1 entry', '0x10', '1e1', '-1', '1.5', ' ', '1234567890'])(
-    'the console rejects only the second row of a CSV file when its maxEntries is "%s"',
+    'in a CSV file, the console rejects only the row whose maxEntries is "%s"',
     (maxEntries) => {
       const file = `${header},maxEntries\nunit-1,DXB,A,1,5\nunit-2,DXB,A,2,"${maxEntries}"\n`;
       const fault = { field: 'maxEntries', message: 'Must be a whole number', value: maxEntries };
@@ -37,7 +37,7 @@ describe('the CSV files of the console', () => {
     ],
     ...['0000-01-01T00:00Z', '0099-02-29T00:00Z', '2026-01-31T08:00:00+24:00', '2026-01-31T08:00:00Z '],
   ])(
-    'the console rejects only the second row for validFrom "%s" when the gateway rejects this instant',
+    'in a CSV file, the console rejects only the row whose validFrom is "%s", and only if the gateway would reject this time',
     (instant) => {
       const file = `${header},validFrom\nunit-1,DXB,A,1,\nunit-2,DXB,A,2,${instant}\nunit-3,DXB,A,3,`;
       const message = instantFault(instant);
@@ -86,7 +86,7 @@ describe('the CSV files of the console', () => {
     },
   );
 
-  test('the console can import the CSV files that it creates from exported entries and from rejected rows', () => {
+  test('the console can import both kinds of CSV files that it creates: exported entries and rejected rows', () => {
     const fields = { referenceId: 'unit-1', plateType: 'DXB', plateCode: 'A', plateNumber: '1' };
     const entry = {
       ...fields,

@@ -133,7 +133,10 @@ describe.runIf(hasBrowser)('the dialogs of the console that send a change', () =
     return () => browser.close();
   });
 
-  /** Opens a view of the console, and sends a dialog whose request does not reach the gateway until it is released. */
+  /**
+   * Opens a view of the console, and sends a dialog. The request reaches the gateway only after the test has called
+   * `change.release`.
+   */
   async function sendAndHold({ place, operation, send }: SendingDialog) {
     const company = await newCompany();
     const { page } = await openConsole(browser, url, { key: company.key, place: company.places[place] });

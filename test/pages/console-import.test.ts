@@ -104,7 +104,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByText(rejectedText).count()).toBe(0);
   });
 
-  test('the import dialog rejects a repeated plate of a long file and a malformed time, and imports all other rows', async () => {
+  test('in a long file, the import dialog rejects a repeated plate and a malformed time, and imports all other rows', async () => {
     const { page, locationId } = await openWhitelist(browser);
     await page.getByRole('button', { name: 'Import or export CSV' }).click();
     await chooseUpdate(page);

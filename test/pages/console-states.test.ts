@@ -18,7 +18,7 @@ const { prisma } = gateway.database;
 
 /**
  * Returns how many points of its hourly rate limit an API key has used. The request of this function also uses one
- * point, which the result does not include.
+ * point. The result does not include this point.
  */
 async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });

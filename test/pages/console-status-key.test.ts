@@ -16,7 +16,7 @@ describe.runIf(hasBrowser)('the list of sites in a browser', () => {
   });
 
   test.each([[['READ_STATUS']], [['READ_LOCATIONS']], [['READ_LOCATIONS', 'READ_STATUS']]] as const)(
-    'the console shows all pages of the list of locations to an API key with the permissions %s',
+    'with an API key that has the permissions %s, the console shows all pages of the list of locations',
     async (permissions) => {
       const companyId = await gateway.newCompany();
       const numbers = Array.from({ length: 45 }, (_, index) => index + 1);

@@ -21,7 +21,7 @@ describe('the text of a time in the console', () => {
     ['Asia/Dubai', '2025-12-31T20:00:00Z', '1 Jan, 00:00'],
     ['UTC', '2025-12-31T20:00:00Z', '31 Dec 2025, 20:00'],
   ])(
-    'in the time zone %s, the text of %s contains the year only if the year is not the current year',
+    'in the time zone %s, the console shows the time %s with its year only if this year is not the current year',
     (zone, at, text) => {
       vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-06-01T00:00:00Z') });
       expect(timeText(at, zone)).toBe(text);
@@ -57,7 +57,7 @@ describe.runIf(hasBrowser)('the times of the console in a browser', () => {
     await page.getByRole('row').filter({ hasText: 'Old key' }).getByText('5 Mar 2024, 11:00').waitFor();
   });
 
-  test('the form that recovers webhook messages names the time zone of its times', async () => {
+  test('the form that sends the webhook messages of a period again names the time zone of its times', async () => {
     const { key, companyId } = await gateway.newTenant();
     const { body } = await gateway.graph(
       `mutation ($id: ID!) { createWebhook(input: { url: "http://127.0.0.1:9/hook", events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,

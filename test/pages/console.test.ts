@@ -315,7 +315,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('an edited API key keeps its expiry, and gets the expiry of the signed-in API key when the user clears the field', async () => {
+  test('an edited API key keeps its expiry; when the user clears the expiry, the edited key gets the expiry of the signed-in API key', async () => {
     const { companyId } = await newWorld();
     const changeExpiry = async (own: Date | null) => {
       const key = await gateway.newKey({ companyIds: [companyId], ...(own && { expiresAt: own }) });

@@ -27,7 +27,7 @@ test('every example query of the explorer runs with the values that the explorer
   expect(body.data).toMatchObject({ occupied: 3 });
 });
 
-test('the explorer keeps the identifier and the time of a parking event that the user has changed', () => {
+test('when the user has changed the identifier or the time of the example event, the explorer keeps both values', () => {
   const { eventId, occurredAt } = exampleEvent(new Date('2026-01-31T08:00:00Z'));
   const fill = (event: object) =>
     JSON.parse(fillVariables(JSON.stringify(event), { locationId: '' }, undefined));
@@ -103,7 +103,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     return { ...tenant, entry };
   }
 
-  test('the GraphQL explorer offers documentation and completion before the user enters an API key', async () => {
+  test('the GraphQL explorer shows documentation and completes field names before the user enters an API key', async () => {
     const { page, complaints } = await open();
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     await page.getByRole('link', { name: 'Query', exact: true }).click();

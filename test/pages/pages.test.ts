@@ -92,7 +92,7 @@ describe.each(pages)('security headers of the web page %s', (path) => {
 });
 
 describe.each(['gzip', 'br'])('download size of GraphiQL with the compression %s', (coding) => {
-  /** Returns the size of a response body as the server sent it, in bytes, and the decompressed text of the body. */
+  /** Returns the size of a compressed response body, in bytes, and the decompressed text of the body. */
   const load = async (path: string) => {
     const answer = await get(path, { ...asBrowser, 'Accept-Encoding': coding });
     expect(answer.headers.get('Content-Encoding'), path).toBe(coding);

@@ -13,7 +13,7 @@ export interface Seen {
   at: Date | string;
   /** The plate type, if the camera sent it together with the text of the plate. */
   plateType?: string;
-  /** The id of the whitelist entry for which the gate admitted the vehicle. */
+  /** The id of the whitelist entry because of which the gate admitted the vehicle. */
   entryId?: string;
 }
 
@@ -101,7 +101,8 @@ export function openActivity(gateway: TestGateway, key: string) {
         { locationId, occupied, at },
       ),
     /**
-     * Returns a sorted list with one text for each parking session of a location: its plate, its state and its times.
+     * Returns a sorted list with one text for each parking session of a location. The text contains the plate, the
+     * state and the times of the session.
      */
     async sessions(id: string, open?: boolean): Promise<string[]> {
       const { sessions } = await ask(

@@ -3,7 +3,7 @@ import { hashSecret } from '../../src/auth/key-secret.ts';
 import { createWebhookSecretBox } from '../../src/webhooks/secret-box.ts';
 import type { TestGateway } from './harness.ts';
 
-/** Fills the database of a test gateway with the demo data of a first start, and returns the demo API key. */
+/** Adds the demo data of a new gateway to the database of a test gateway, and returns the demo API key. */
 export async function seedDemo({ config, database }: TestGateway): Promise<string> {
   const { demoSecret } = await seedDemoData(database.prisma, {
     environment: config.environment,

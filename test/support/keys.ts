@@ -40,7 +40,7 @@ export function keyOperations(gateway: TestGateway) {
       });
       return outcome(answer, 'revokeApiKey');
     },
-    /** Returns the ids of the API keys that an administrator can read with the API key `key`. */
+    /** Requests the list of API keys with the API key `key`, and returns the ids of the listed API keys. */
     async list(key: string): Promise<string[]> {
       const { body } = await gateway.graph('{ apiKeys(first: 100) { nodes { id } } }', { key });
       return body.data.apiKeys.nodes.map(({ id }: { id: string }) => id);

@@ -51,7 +51,10 @@ export function locksOf({ config }: TestGateway) {
     /** Locks a table in the same way as ALTER TABLE, and returns a function that unlocks the table. */
     lockTable: (table: string) => openTransaction(`LOCK TABLE "${table}"`),
 
-    /** Returns how many database connections wait for a lock in an SQL statement that contains the given text. */
+    /**
+     * Returns the number of database connections that wait for a lock while they run an SQL statement with the given
+     * text.
+     */
     async waitingConnections(textOfStatement = ''): Promise<number> {
       const client = await connectToDatabase();
       const { rows } = await client.query<{ count: number }>(
@@ -70,15 +73,15 @@ export function locksOf({ config }: TestGateway) {
 const waitingLimits: { maxMs: number } = slotLimits.locationChanges.waiting;
 const { maxMs: usualMaxMs } = waitingLimits;
 
-/** Until the end of the test, a change of a location may wait for earlier changes for at most `maxMs`. */
+/** Until the end of the test, a change of a location waits for earlier changes for at most `maxMs` milliseconds. */
 export function setMaxWaitMs(maxMs: number): void {
   waitingLimits.maxMs = maxMs;
   onTestFinished(() => void (waitingLimits.maxMs = usualMaxMs));
 }
 
 /**
- * Until the end of the test, a change of a location may wait 10 minutes for earlier changes. On a slow machine, the
- * gateway therefore refuses no waiting change.
+ * Until the end of the test, a change of a location waits for earlier changes for up to 10 minutes. The gateway
+ * therefore refuses no waiting change, even on a slow machine.
  *
  * @returns a function that returns the number of changes that have had to wait since the call of `letChangesWait`
  */

@@ -33,7 +33,9 @@ export const testServerUrl = process.env.DATABASE_URL || undefined;
 /** The folder with the migrations of the gateway. */
 export const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url);
 
-/** The maximum time in seconds until a busy PostgreSQL server must accept a connection of a test. */
+/**
+ * The time in seconds within which a PostgreSQL server must accept a connection of a test, even if the server is busy.
+ */
 const startWaitSeconds = 30;
 
 /**

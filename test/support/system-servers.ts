@@ -25,8 +25,8 @@ const startTimeoutMs = 30_000;
 export interface SystemServer {
   url: string;
   /**
-   * Starts the server and waits until the server responds. A server that a test starts again still has the data that it
-   * had written to disk.
+   * Starts the server and waits until the server responds. A server that a test starts again still has the data that
+   * the server had written to disk.
    */
   start(): Promise<void>;
   /** Kills the server at once, like a power cut. */

@@ -23,14 +23,14 @@ export interface MessageShown {
 }
 
 /**
- * How long a test waits for a result of the webhook worker (`timeout`), and how long the test pauses between two checks
+ * The maximum time that a test waits for a result of the webhook worker (`timeout`), and the pause between two checks
  * of the result (`interval`), in milliseconds.
  */
 const soon = { timeout: 60_000, interval: 50 };
 
 /**
  * Creates functions for tests of webhooks, such as functions that create a webhook or wait for its messages. The
- * gateway under test needs the setting WEBHOOK_ALLOW_PRIVATE, so that it can send messages to this machine.
+ * gateway under test needs the setting WEBHOOK_ALLOW_PRIVATE, so that the gateway can send messages to this machine.
  */
 export function webhookTools(gateway: TestGateway) {
   const { prisma, sql } = gateway.database;
@@ -65,8 +65,8 @@ export function webhookTools(gateway: TestGateway) {
   }
 
   /**
-   * Creates a webhook whose URL changes during the first attempt: the receiver at the former URL (`receiver`) has got one
-   * message, and answers it when the test calls `answer`.
+   * Creates a webhook, and changes the URL of the webhook during the first delivery attempt. The receiver at the former
+   * URL (`receiver`) has got one message, and answers this message only when the test calls `answer`.
    *
    * @param status the HTTP status with which the receiver at the former URL answers
    */
@@ -143,13 +143,15 @@ export function webhookTools(gateway: TestGateway) {
     return deliveries.nodes;
   }
 
-  /** Waits until the receiver has the given number of messages, and returns the parsed bodies of its messages. */
+  /**
+   * Waits until the receiver has the given number of messages, and returns the parsed bodies of all received messages.
+   */
   async function received(receiver: Receiver, count: number) {
     await expect.poll(() => receiver.messages.length, soon).toBeGreaterThanOrEqual(count);
     return receiver.messages.map(({ body }) => JSON.parse(body));
   }
 
-  /** Makes all pending deliveries of a webhook due now, by the clock of the database. */
+  /** Sets the due time of all pending deliveries of a webhook to the current time of the database. */
   async function skipRetryDelay(webhookId: string) {
     await sql.query(
       {

@@ -55,7 +55,7 @@ describe('the Accept header of a GraphQL request', () => {
     ['an invalid variable', { first: 'ten' }, 400],
     ['a missing permission', { first: 1 }, 403],
   ])(
-    'a response to a query with %s has an error status only in the media type application/graphql-response+json',
+    'the response to a query with %s has an error status only if its media type is application/graphql-response+json',
     async (_, variables, status) => {
       const permissions = status === 403 ? [] : everyPermission;
       const key = await gateway.newKey({ permissions });
@@ -70,7 +70,7 @@ describe('the Accept header of a GraphQL request', () => {
   );
 
   test.each(['application/json', 'application/graphql-response+json', 'application/json, multipart/mixed'])(
-    'a subscription with the Accept header %s is refused, and does not count as open',
+    'a subscription with the Accept header %s is refused, and does not count towards the limit of open subscriptions',
     async (accept) => {
       const { key, locationId } = await gateway.newTenant();
       const variables = { locationId };

@@ -94,7 +94,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     expect(answers).toEqual(same({ a: {}, b: { capacity: answers[0].b.capacity } }));
   });
 
-  test('when a mutation contains a fragment twice, once with a false condition, the repeated mutation still runs the fragment', async () => {
+  test('when a mutation uses a fragment twice and @include(if: false) skips one use, the repeated mutation still runs the other use', async () => {
     const { locationId, key } = await gateway.newTenant();
     const mutation = `mutation ($id: ID!, $first: Boolean!) { ...Rename @include(if: $first) ...Again }
       fragment Rename on Mutation { updateLocation(id: $id, input: { name: "North" }) { name } }

@@ -58,7 +58,7 @@ describe('JSON objects that contain numbers whose value changes when JavaScript 
     expect([value, value.e, value.f].map(containsInexactNumber)).toEqual([true, false, false]);
   });
 
-  test('only the members with an inexact number are inexact, and the other members of an object or array are exact', () => {
+  test('a member of an object or array is inexact if, and only if, its value is or contains an inexact number', () => {
     const value = parseExactly('{"a":1,"b":-0,"c":[1,1e400],"d":12345678901234567890,"e":1}') as object;
     const { c } = value as { c: object };
     expect(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => isInexactMember(value, name))).toEqual([

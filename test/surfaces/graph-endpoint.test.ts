@@ -277,7 +277,7 @@ describe('rate limit points that a GraphQL operation costs', () => {
     expect(body.data).toEqual({ location: null, health: { status: 'ok' } });
   });
 
-  test('a GraphQL operation does not run when the API key lacks a permission, and the response does not describe invalid variables', async () => {
+  test('when the API key lacks a permission, a GraphQL operation does not run, and the response does not mention its invalid variables', async () => {
     const request = post({
       query: 'query ($n: Int) { health { status } locations(first: $n) { totalCount } }',
       variables: { n: 'x' },
@@ -377,7 +377,7 @@ describe('GraphQL operations that a client repeats', () => {
     expect(compiled).toEqual([0, 0, 1, 1]);
   });
 
-  test('the GraphQL response hides the cause of an unexpected error, before and after the gateway has compiled the operation', async () => {
+  test('the GraphQL response hides the cause of an unexpected error, whether or not the gateway has compiled the operation', async () => {
     const endpoint = newEndpoint();
     for (let time = 1; time <= 4; time += 1) {
       const { body } = await send(post({ query: `{ location(id: "${rows[9]!.id}") { id } }` }), endpoint);
@@ -428,7 +428,7 @@ describe('GraphQL operations that a client repeats', () => {
   });
 });
 
-test('the gateway caches up to 500 parsed GraphQL documents, and then removes the least recently used document', async () => {
+test('the gateway caches at most 500 parsed GraphQL documents, and replaces the least recently used document first', async () => {
   const executor = createGraphExecutor(schema);
   const endpoint = createGraphEndpoint(schema, executor, createMetrics({ limiter: { backend: 'memory' } }));
   const texts = Array.from({ length: 501 }, (_, index) => `{ health { status } a${index}: __typename }`);

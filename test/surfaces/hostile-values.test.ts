@@ -97,8 +97,8 @@ function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
 }
 
 /**
- * The keys are the object types that have fields with arguments. The value for each key is a query for one object of
- * the type. The objects belong to the company that sends the hostile values.
+ * Maps each object type whose fields have arguments to a query for one object of this type. The objects belong to the
+ * company that sends the hostile values.
  */
 const parents: Record<string, string> = {
   Location: `location(id: "${attacker.locationId}")`,
@@ -228,7 +228,7 @@ const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf
 
 /**
  * A query of another company, which the test sends at the same time as the hostile requests. The gateway can combine
- * reads of several requests in one SQL statement. `neighbourQuery` runs every kind of such a combined SQL statement.
+ * reads of several requests in one SQL statement. `neighbourQuery` contains every kind of these reads.
  */
 const neighbourQuery = `query ($id: ID!, $after: String) {
   parts: plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }

@@ -16,7 +16,7 @@ export interface Fleet {
   started: GatewayProcess[];
   /** Starts the gateway with the given index. A gateway that starts again has the same port as before. */
   start(index: number): Promise<void>;
-  /** Returns the state of one component, such as the database, from `/readyz` of each gateway. */
+  /** Requests `/readyz` from each gateway, and returns the state of one component, such as the database. */
   readiness(part: 'database' | 'limiter' | 'notices'): Promise<string[]>;
   /** Kills all gateways at once. */
   kill(): Promise<void>;

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tenant } from './tenant.ts';
 
 /**
- * What the client that requested a change knows about the outcome: the gateway acknowledged the change, the gateway
- * refused the change, or the outcome is unknown. The outcome is unknown when the client gets no response, a status of
- * 500 or more, or `INTERNAL_ERROR`. The gateway may have stored a change with an unknown outcome.
+ * What a client knows about the outcome of its change: the gateway acknowledged the change, the gateway refused the
+ * change, or the outcome is unknown. The outcome is unknown when the client gets no response, a status of 500 or more,
+ * or `INTERNAL_ERROR`. The gateway may have stored a change with an unknown outcome.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
@@ -180,8 +180,8 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // If the second or a later attempt to send a parking event fails, the ledger ignores this outcome. The gateway
-      // may have stored the parking event at an earlier attempt.
+      // If a repeated attempt to send a parking event fails, the ledger keeps the outcome of the first attempt, because
+      // the gateway may have stored the parking event at an earlier attempt.
       if (outcome === 'acknowledged' || resend === 0) history.outcome = outcome;
       if (stopped) return;
     }
