@@ -201,7 +201,7 @@ test('pms repeats only the second request of a command when this request gets st
   expect(requests).toBe(3);
 });
 
-test('pms stops when every response to a request has status 429', async () => {
+test('pms stops after 100 retries when every response to a request has status 429', async () => {
   let requests = 0;
   const limiting = await listen((_, response) => {
     requests += 1;

@@ -92,8 +92,8 @@ async function answerOf(response: Response): Promise<Answer> {
 }
 
 /**
- * Returns the environment variables of a gateway whose database is behind a pooler. The gateway runs migrations over a
- * direct connection.
+ * Returns the environment variables of a gateway whose database is behind a connection pooler. The gateway runs
+ * migrations over a direct connection.
  */
 function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, string> {
   const { pathname } = new URL(databaseUrl);
@@ -137,8 +137,8 @@ let shared: Promise<TestGateway> | undefined;
 
 /**
  * Opens the gateway that a Vitest worker shares among all its test files. The shared gateway has the default
- * configuration. A test on the shared gateway may look only at the data of its own company. The shared gateway runs
- * until its Vitest worker ends. The database of the shared gateway is removed at the end of the test run.
+ * configuration. A test on the shared gateway must read only the data of its own company. The shared gateway runs until
+ * its Vitest worker ends. The database of the shared gateway is removed at the end of the test run.
  */
 export const sharedTestGateway = (): Promise<TestGateway> =>
   (shared ??= createScratchDatabase().then((scratch) => startTestGateway({}, scratch)));

@@ -41,7 +41,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     );
   });
 
-  test('a repeated mutation keeps the permit hours of a whitelist entry when the client omits the variable for the hours', async () => {
+  test('a repeated mutation keeps the permitted hours of a whitelist entry when the client omits the variable for the hours', async () => {
     const { locationId, key } = await gateway.newTenant();
     const body = newEntry();
     const { id } = (await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body })).body

@@ -260,7 +260,7 @@ describe('rate limit points that a GraphQL operation costs', () => {
     expect(charge).toHaveBeenCalledTimes(1);
   });
 
-  test('a GraphQL operation does not run when its cost is higher than the rate limit points that the API key has left', async () => {
+  test('a GraphQL operation does not run when it costs more rate limit points than the API key has left', async () => {
     charge.mockRejectedValueOnce(rateLimitExceeded);
     const input = '{ companyId: "x", name: "n", slug: "s" }';
     const change = (alias: string) => `${alias}: createLocation(input: ${input}) { id }`;
@@ -393,7 +393,7 @@ describe('GraphQL operations that a client repeats', () => {
     expect(logged.mock.calls[0]![0]).toContain('lost the database');
   });
 
-  test('the GraphQL response hides the cause of an internal error, and the log contains the cause', async () => {
+  test('when the compilation of a GraphQL operation fails, the response hides the cause, and the log contains the cause', async () => {
     const endpoint = newEndpoint();
     const query = '{ health { version } }';
     await send(post({ query }), endpoint);

@@ -5,7 +5,7 @@ import { type Access, askGraph } from './tenant.ts';
 // same time.
 
 /**
- * How a client disconnects: the client resets the TCP connection, ends its side of the connection, or closes its
+ * The ways in which a client disconnects: it resets the TCP connection, ends its side of the connection, or closes its
  * socket.
  */
 const waysToLeave: readonly ((socket: Socket) => void)[] = [

@@ -65,9 +65,10 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
 /**
- * Returns a function that checks the output of the gateway processes since the call of `watchFallback`. The function
- * returns true if a gateway process has counted rate limit points in its own memory. When Redis responds too late, for
- * example on a busy machine, a gateway process counts points in its own memory and logs "Redis does not answer".
+ * Returns a function that returns true if a gateway process has counted rate limit points in its own memory since the
+ * call of `watchFallback`. The returned function reads the output of the gateway processes. When Redis responds too
+ * late, for example on a busy machine, a gateway process counts points in its own memory and logs "Redis does not
+ * answer".
  *
  * @param started an array with all gateway processes that the test has started. When the test starts another gateway
  *   process, the test adds the process to the array. The array also contains gateway processes that have ended, because
