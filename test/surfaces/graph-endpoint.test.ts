@@ -260,7 +260,7 @@ describe('rate limit points that a GraphQL operation costs', () => {
     expect(charge).toHaveBeenCalledTimes(1);
   });
 
-  test('a GraphQL operation does not run when it costs more rate limit points than the API key has left', async () => {
+  test('a GraphQL operation that costs more rate limit points than the API key has left does not run', async () => {
     charge.mockRejectedValueOnce(rateLimitExceeded);
     const input = '{ companyId: "x", name: "n", slug: "s" }';
     const change = (alias: string) => `${alias}: createLocation(input: ${input}) { id }`;

@@ -5,8 +5,8 @@ import { type Access, askGraph } from './tenant.ts';
 // same time.
 
 /**
- * The ways in which a client disconnects: it resets the TCP connection, ends its side of the connection, or closes its
- * socket.
+ * The ways in which a client disconnects: the client resets the TCP connection, ends its side of the connection, or
+ * closes its socket.
  */
 const waysToLeave: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.resetAndDestroy(),
