@@ -12,13 +12,14 @@ export interface ComparedCase {
   title: string;
   traffic?: string;
   peer: PeerName;
-  /** The HTTP statuses that a response in this benchmark case may have. */
+  /** The HTTP statuses that the benchmark expects in the responses of this case. */
   statuses: readonly number[];
   /** The allowed share of responses with a status outside `statuses`; the default is 0. */
   tolerance?: number;
   /**
-   * How many times as long as usual each round takes; the default is 1. A round must take several times as long as a
-   * response, because the responses that are unfinished at the end of a round do not count.
+   * The factor by which the rounds of this benchmark case are longer than other rounds; the default is 1. A round must
+   * be several times as long as the response time, because responses that are unfinished at the end of a round do not
+   * count.
    */
   roundFactor?: number;
   /**
@@ -27,8 +28,8 @@ export interface ComparedCase {
    */
   goal?: number;
   /**
-   * Whether the 99th percentile (p99) of the gateway's response times must be lower than the p99 of the other server
-   * (the peer).
+   * Whether the benchmark case has a second goal: the 99th percentile (p99) of the gateway's response times must not be
+   * higher than the p99 of the other server (the peer).
    */
   lowerP99?: boolean;
   /**
@@ -40,8 +41,8 @@ export interface ComparedCase {
 
 /**
  * In the benchmark case `over-limit`, the gateway refuses almost all requests with status 429. `shareWithinLimit` is
- * the maximum share of requests that may get another status. In each rate limit window, the gateway accepts one request
- * with the API key of this benchmark case.
+ * the allowed share of responses with another status. In each rate limit window, the gateway accepts one request with
+ * the API key of this benchmark case.
  */
 export const shareWithinLimit = 0.001;
 
@@ -99,9 +100,9 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'Gate decision by camera text (peer: REST, by plate)',
     peer: 'hand-written',
     statuses: [200],
-    // For gate decisions by plate, the gateway must be at least 1.5 times as fast as the hand-written service. A gate
-    // decision by camera text may take 1.2 times as long as a gate decision by plate. The goal for gate decisions by
-    // camera text is therefore 1.5 divided by 1.2.
+    // For gate decisions by plate, the gateway must be at least 1.5 times as fast as the hand-written service. The goal
+    // allows a gate decision by camera text to take 1.2 times as long as a gate decision by plate, so the goal is 1.5
+    // divided by 1.2.
     goal: 1.5 / 1.2,
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },

@@ -18,7 +18,10 @@ const writes = [
   { traffic: 'rest-remove', title: 'removals', status: 200 },
 ] as const;
 
-/** After `mostRemovals` removals, the benchmark fills the whitelist again, up to 100,000 entries. */
+/**
+ * When the benchmark has removed more than `mostRemovals` whitelist entries, the benchmark restores the seeded
+ * whitelist, which has 100,000 entries.
+ */
 const mostRemovals = 50_000;
 
 /**

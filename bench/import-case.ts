@@ -28,7 +28,7 @@ const rows = (first: number, count: number, values: { vehicleType: string; note?
     ...values,
   }));
 
-/** An import that the benchmark measures, with the content of the whitelist before the import. */
+/** A measured import, and the content that the whitelist must have before the import. */
 interface Import {
   name: string;
   title: string;
@@ -100,7 +100,7 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(server.origin + path, {
     method: 'POST',
-    // Each import request uses a new connection to the gateway. The gateway may close an idle connection while an SQL
+    // Each import request uses a new connection to the gateway. The gateway can close an idle connection while an SQL
     // statement on an embedded database blocks the benchmark process. An import request on a closed connection would
     // fail.
     headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', Connection: 'close' },

@@ -36,7 +36,7 @@ export interface LoadJob {
 /** The results of one measurement. */
 export interface LoadResult {
   answers: number;
-  /** The lowest request number that this measurement has not used. */
+  /** The first request number after the request numbers of this measurement. */
   next: number;
   seconds: number;
   p50: number;

@@ -34,8 +34,8 @@ export interface Bench {
   pairs: { least: number; most: number };
   pairSeconds: number;
   /**
-   * The duration, in seconds, of a measurement of gate decisions, which is long enough for an exact 99th percentile
-   * (p99) of the response times.
+   * The duration of a measurement of gate decisions, in seconds. The duration is long enough for an exact 99th
+   * percentile (p99) of the response times.
    */
   longRoundSeconds: number;
   warmUpSeconds: number;

@@ -21,9 +21,10 @@ export interface Figure extends Partial<Spread> {
 export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
- * The maximum number of pairs of measurements in a benchmark case. Four times as many pairs make a confidence interval
- * about half as wide. If 40 pairs do not decide whether a figure meets its goal, the figure is very close to the goal.
- * The benchmark would then need hundreds of pairs, which take an hour for one benchmark case.
+ * The maximum number of pairs of measurements in a benchmark case. With four times as many pairs, a confidence interval
+ * is about half as wide. If 40 pairs do not decide whether a figure meets its goal, the figure is very close to the
+ * goal. For a decision, the benchmark would then need hundreds of pairs, which would take an hour for one benchmark
+ * case.
  */
 export const maxPairs = 40;
 
@@ -49,8 +50,8 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Returns the number of measured values below the confidence interval. The number of values above the confidence
- * interval is the same. `count` is the number of all measured values.
+ * Returns how many measured values lie below the confidence interval. Equally many values lie above the confidence
+ * interval. `count` is the number of all measured values.
  */
 function leftOutAtEachEnd(count: number): number {
   // The loop tries confidence intervals without the `k` smallest and the `k` largest measured values. `chance` is the

@@ -25,7 +25,7 @@ export interface Server {
 
 /**
  * The settings with which `startServer` starts a server. In addition to the environment variables in `env`, the
- * function `startServer` sets PORT.
+ * function `startServer` sets PATH, NODE_ENV and PORT.
  */
 export interface ServerOptions {
   /** The name of the built script to run. */
@@ -152,7 +152,7 @@ export function watchMemory(pid: number): { stop(): number } {
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  // `unref` lets the benchmark process end even if a measurement fails before it calls `stop`.
+  // `unref` lets the benchmark process end even if a failed measurement never calls `stop`.
   const timer = setInterval(() => void sample(), 20).unref();
   return {
     stop() {

@@ -10,8 +10,8 @@ interface CpuProfile {
 
 const shownFunctions = 40;
 /**
- * The fraction of each CPU profile that the benchmark ignores at the start. During this time, Node still loads and
- * compiles modules.
+ * The benchmark ignores the first part of each CPU profile, in which Node still loads and compiles modules. `startUp`
+ * is the share of this part in the duration of the CPU profile.
  */
 const startUp = 0.3;
 

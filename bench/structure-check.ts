@@ -6,8 +6,8 @@ import { median } from './pairs.ts';
 // body arrives in chunks, so the benchmark measures the structure check with several chunk sizes.
 
 /**
- * The goal for the speed of the structure check: megabytes of JSON per second of processor time. A slower structure
- * check would block other requests for longer than any other step of an import.
+ * The goal for the speed of the structure check: megabytes of JSON per second of processor time. If the structure check
+ * were slower, the check would be the step of an import that blocks other requests for the longest time.
  */
 const goal = 300;
 

@@ -23,8 +23,8 @@ const recordsPerStatement = 500;
 /**
  * How many times the benchmark measures gate decisions before it writes the usage records. After it has written the
  * usage records, the benchmark measures gate decisions the same number of times. Six measurements are enough for a
- * confidence interval. The number of measurements is fixed in advance. After the benchmark has written the usage
- * records, it can no longer measure gate decisions without usage records.
+ * confidence interval. The number of measurements is fixed in advance, because the benchmark cannot measure gate
+ * decisions without usage records again later.
  */
 const gateRounds = 6;
 
@@ -32,8 +32,8 @@ const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20);
 const noonYesterday = () => new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000 + 43_200_000);
 
 /**
- * Writes the usage records of one hour with two SQL statements at the same time, as a gateway does. Returns the
- * duration of each SQL statement in milliseconds.
+ * Writes the usage records of one hour. Like a gateway, the function runs two SQL statements at the same time. Returns
+ * the duration of each SQL statement in milliseconds.
  */
 async function writeHour(
   connections: readonly Sql[],

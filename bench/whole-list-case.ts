@@ -20,7 +20,7 @@ interface Fetched {
  * Reads a list from the gateway, as a fast or slow client.
  *
  * @param pauseMs the pause of the client after each chunk of up to 64 KiB, in milliseconds
- * @param signal an AbortSignal with which the caller stops the reading of the list
+ * @param signal an AbortSignal with which the caller makes the client stop
  */
 async function fetchList(
   server: Server,
@@ -57,10 +57,7 @@ async function repeat<Result>(times: number, work: () => Promise<Result>): Promi
 const listPath = (position: number, reference?: string) =>
   `/api/locations/${locationId(position)}/whitelist${reference ? `?referenceId=${reference}` : ''}`;
 
-/**
- * While slow clients read whole lists, another client requests gate decisions. `gateRate` is the number of gate
- * decisions per second.
- */
+/** The number of gate decisions that another client requests per second while slow clients read whole lists. */
 const gateRate = 200;
 const gateConnections = 10;
 const longLists = 5;

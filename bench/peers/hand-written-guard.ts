@@ -157,8 +157,8 @@ async function limit(headers: Headers, id: string, hourly: number, burst: number
 
 type Usage = [string | null, string, string, string, number, number, string, string];
 let usage: Usage[] = [];
-// A write starts only after the previous write has ended, because two concurrent writes could wait for each other's
-// rows of the table ApiKey (a deadlock).
+// Two concurrent writes could lock rows of the table ApiKey in different orders, and cause a deadlock. A write
+// therefore starts only after the previous write has ended.
 let isWriting = false;
 setInterval(() => {
   if (usage.length === 0 || isWriting) return;

@@ -55,7 +55,7 @@ const services = {
 
 /**
  * Removes fields from a GraphQL type. The library SOFA returns all fields of a type, but the equivalent REST route of
- * the gateway returns only the remaining fields.
+ * the gateway does not return the removed fields.
  */
 function removeFields(type: string, ...names: string[]): void {
   const fields = (schema.getType(type) as GraphQLObjectType).getFields();

@@ -106,8 +106,8 @@ const recordEvents = (name: string, eventsOf: (run: number) => object[]) =>
   );
 
 /**
- * The kinds of requests whose cost the benchmark measures. Each kind of request is represented by the request that
- * needs the most processor time per rate limit point.
+ * The kinds of requests whose cost the benchmark measures. For each kind of request, the benchmark sends the request
+ * that needs the most processor time per rate limit point.
  */
 export const shapes: readonly Shape[] = [
   rest('locations', () => ({ method: 'GET', path: '/api/locations' })),

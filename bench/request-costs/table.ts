@@ -3,7 +3,7 @@ import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
 // The processor time of a request per rate limit point has two limits. The first limit is `maxMilliseconds`. The second
-// limit is the median of all kinds of requests, multiplied by `maxTimesMedian`.
+// limit is the median processor time per point of all kinds of requests, multiplied by `maxTimesMedian`.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;
@@ -12,7 +12,7 @@ const maxTimesMedian = 6;
 export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): number =>
   (gatewayMs + postgresMs) / points;
 
-/** Returns the lower of the two limits of the processor time per rate limit point, in milliseconds. */
+/** Returns the maximum processor time per rate limit point in milliseconds: the lower of the two limits. */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));
 

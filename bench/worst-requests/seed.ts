@@ -49,9 +49,9 @@ const oldCompanyId = (number: number) => companyId(1000 + number);
  * Fills an empty database with data that makes requests expensive. The caller must first apply all migrations to the
  * database.
  *
- * @param spenders the number of API keys to create for expensive requests; no rate limit points of these keys are used
- *   yet
- * @returns a description of the seeded data for each new API key, with the secret of the API key
+ * @param spenders the number of API keys to create for expensive requests. Each new API key still has all its rate
+ *   limit points
+ * @returns one object for each new API key, which contains the secret of the API key and describes the seeded data
  */
 export async function seedWorst(database: Database, pepper: string, spenders: number): Promise<WorstWorld[]> {
   const { sql, kind } = database;

@@ -10,7 +10,7 @@ const mostRatio = 5;
 const mostGrowthMiB = 300;
 /**
  * The length of the short rate limit window, in seconds. If the expensive requests use up the rate limit in less than
- * 60 seconds, the remaining seconds count as time without load.
+ * 60 seconds, the gateway has no load for the rest of the window.
  */
 const budgetSeconds = 60;
 
@@ -20,8 +20,9 @@ function p99(delays: readonly number[]): number {
 }
 
 /**
- * Combines measured delays of gate decisions into the delays of one minute. The minute begins with all delays that were
- * measured during the expensive requests. Delays that were measured without load fill the rest of the minute.
+ * Returns the delays of gate decisions in one rate limit window. The first delays were measured during the expensive
+ * requests. The benchmark does not measure the rest of the window, so the function repeats delays that were measured
+ * without load.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -30,8 +31,8 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 }
 
 /**
- * Maps the name of each kind of expensive request to its figures. Before each kind of expensive request, the benchmark
- * measures delays without load. The function computes one p99 from all delays that were measured without load.
+ * Maps the name of each kind of expensive request to its figures. The benchmark measures delays without load before
+ * each kind of expensive request. From these delays of all kinds, the function computes one common p99.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);

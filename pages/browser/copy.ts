@@ -18,7 +18,7 @@ export async function copyText(text: string): Promise<boolean> {
  * Makes a button copy a text to the clipboard. After a click, the button shows for two seconds whether the text was
  * copied.
  *
- * @param textOf a function that returns the text, and that is called at each click
+ * @param textOf a function that returns the text; each click of the button calls the function
  * @param refusal the label of the button when the text could not be copied
  */
 export function bindCopyButton(button: HTMLButtonElement, textOf: () => string, refusal: string): void {

@@ -2,7 +2,7 @@ import { exampleEvent, examplePlate, noLocation, type Plate } from './examples.t
 
 /**
  * The location and the plate that the explorer fills into the variables of the example operations. The explorer chooses
- * a location and a plate that the user's API key may read.
+ * a location and a plate that the user's API key has permission to read.
  */
 export interface ExampleValues {
   locationId: string;
@@ -22,10 +22,11 @@ function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent
 }
 
 /**
- * Fills the variables of an explorer tab with a location and a plate that the user's API key may read. The function
- * keeps values that the user has written. The function replaces only an empty `locationId`, the example plate, and
- * values that it filled in for the previous API key (`former`). An example parking event gets a new identifier and the
- * current time. With the old identifier, the gateway would not record another parking event.
+ * Fills the variables of an explorer tab with a location and a plate that the user's API key has permission to read.
+ * The function keeps values that the user has written. The function replaces only an empty `locationId`, the example
+ * plate, the example parking event, and the values that the explorer filled in for the previous API key (`former`). An
+ * example parking event gets a new identifier and the current time, because the gateway records only one parking event
+ * for each identifier.
  *
  * @param text the variables as the JSON text in the editor
  * @returns the variables with the new values, as JSON text. When no value can be replaced, or when `text` is not valid

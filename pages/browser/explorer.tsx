@@ -18,8 +18,8 @@ import { followTab, linkedOperation, offerLink } from './link.ts';
 import { deviceStorage } from './storage.ts';
 
 /**
- * Fills the variables of the active tab with a location and a plate in the scope of the API key, and again when the
- * user changes the API key or the tab.
+ * Fills the variables of the active tab with a location and a plate in the scope of the API key. When the user changes
+ * the API key or the tab, the component fills the variables again.
  */
 function FillVariables({ keyField }: { keyField: KeyField }) {
   const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
@@ -37,9 +37,9 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     if (!values || !variableEditor || !tabId) return;
     const former = filled.get(tabId);
     if (former === values) return;
-    // The explorer changes only the text of the variable editor. GraphiQL's function `moveTab` would replace the text
-    // in all editors. `moveTab` would also reset the text cursor, and delete the response that was copied from the
-    // simple form.
+    // The explorer changes only the text of the variable editor, without GraphiQL's function `moveTab`. `moveTab` would
+    // replace the text in all editors, reset the text cursor, and delete the response that was copied from the simple
+    // form.
     variableEditor.setValue(fillVariables(variableEditor.getValue(), values, former));
     filled.set(tabId, values);
     storeFilledValues(filled, tabs);
@@ -94,7 +94,7 @@ function Explorer(props: {
 
 /**
  * The pause before the page requests the GraphQL schema again, in seconds. If the failed response has the header
- * `Retry-After`, the time in this header replaces `retrySeconds`.
+ * `Retry-After`, the page waits for the time in this header instead.
  */
 const retrySeconds = 10;
 

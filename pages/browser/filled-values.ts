@@ -1,13 +1,14 @@
 import type { ExampleValues } from './example-variables.ts';
 import { deviceStorage } from './storage.ts';
 
-/** The name under which the local storage contains the values of the explorer for each tab. */
+/** The name of the local storage item with the values that the explorer filled into each tab. */
 const storedValuesName = 'parking-gateway:filled-values';
 
 /**
  * Returns a map from the identifier of each tab to the values that the explorer last filled into the tab. GraphiQL
- * stores the text of each tab, including the filled values. After a reload of the page, the explorer may replace the
- * filled values, but not values that the user has written.
+ * stores the text of each tab, including the filled values. After a reload of the page, the explorer recognises the
+ * filled values with this map. The explorer can then replace the filled values without changing values that the user
+ * has written.
  */
 export function loadFilledValues(): Map<string, ExampleValues> {
   try {

@@ -28,8 +28,8 @@ function compact(json: string): string {
 
 /**
  * The minimum time between two changes of the page's address, in milliseconds. Safari throws an error when a page
- * changes its address more than 100 times in 30 seconds, and a user who types an operation can change the text more
- * often than that.
+ * changes its address more than 100 times in 30 seconds. Without a minimum time, a user who types an operation quickly
+ * would cause this error.
  */
 const addressIntervalMs = 400;
 
@@ -46,9 +46,9 @@ function writeAddress(): void {
 const linkButton = () => document.getElementById('copy-link') as HTMLButtonElement;
 
 /**
- * Writes the operation of the active tab into the address of the page, so that users can share the address, and a
- * reload shows the operation again. If the address with the operation would be too long, the button that copies the
- * link is disabled.
+ * Writes the operation of the active tab into the address of the page. Users can then share the address, and a reload
+ * of the page shows the operation again. If the address with the operation would be too long, the address contains no
+ * operation, and the button that copies the address is disabled.
  */
 export function followTab({ tabs, activeTabIndex }: TabsState): void {
   const { query, variables } = tabs[activeTabIndex] ?? {};

@@ -70,7 +70,7 @@ function mark(id: string): void {
 }
 
 const contents = document.querySelector('.contents')!;
-// The script marks the entry at 15 % of the window's height, measured from the top.
+// The script marks the entry that is 15 % of the window's height below the top of the window.
 const reading = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) mark(target.id);

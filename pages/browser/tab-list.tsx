@@ -42,5 +42,8 @@ const Item = ({ children, className, ref, 'aria-selected': isCurrent }: ItemProp
   );
 };
 
-/** The two components for the tabs of the explorer, with the names that GraphiQL imports from framer-motion. */
+/**
+ * The two components for the tabs of the explorer. The components have the names that GraphiQL imports from
+ * framer-motion.
+ */
 export const Reorder = { Group, Item };

@@ -64,7 +64,7 @@ const wholeNumber = /^\d{1,9}$/;
 const isoInstant =
   /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Returns the reason why the gateway rejects a text as an instant, or `undefined` if the text is a valid instant. */
+/** Returns the reason why the gateway does not accept a text as an instant, or `undefined` for a valid instant. */
 function instantFault(text: string): string | undefined {
   const [, day] = isoInstant.exec(text) ?? [];
   const midnight = new Date(`${day}T00:00Z`);
@@ -75,7 +75,7 @@ function instantFault(text: string): string | undefined {
   return at.getTime() < 0 || at.getUTCFullYear() > 9999 ? words.notInYears : undefined;
 }
 
-/** Returns why a row is rejected for its first malformed field, or `undefined` if all its fields are well-formed. */
+/** Returns a description of the first malformed field of a row, or `undefined` if all fields are well-formed. */
 function malformed(fields: CsvFields): RowFault | undefined {
   const { maxEntries } = fields;
   if (maxEntries && !wholeNumber.test(maxEntries)) {
@@ -102,7 +102,7 @@ function entryOf(fields: CsvFields): WhitelistEntryInput {
     validFrom: optional('validFrom'),
     validUntil: optional('validUntil'),
     // If the CSV file has no column `maxEntries`, the import does not change how many times the vehicles may enter. If
-    // the field is empty, the vehicle may enter any number of times.
+    // the column exists and the field of a row is empty, the vehicle may enter any number of times.
     ...(maxEntries === '' && { maxEntries: null }),
     ...(maxEntries && wholeNumber.test(maxEntries) && { maxEntries: Number(maxEntries) }),
   };
@@ -110,7 +110,8 @@ function entryOf(fields: CsvFields): WhitelistEntryInput {
 
 /**
  * Numbers the rows of a file. A row that is malformed, or that repeats the plate of an earlier row, gets a fault. The
- * console checks the plates of the whole file, because an import request contains only a part of a long file.
+ * gateway detects repeated plates only within one import request, and a long file needs several requests. The console
+ * therefore looks for repeated plates in the whole file.
  */
 function checkedRows(rows: CsvFields[]): CsvRow[] {
   const rowOfPlate = new Map<string, number>();

@@ -15,7 +15,8 @@ export const storedKey = (): string =>
 
 /**
  * Stores an API key for this browser tab. If `remember` is true, the function also stores the API key on this device.
- * If `remember` is false, this device forgets the API key, but keeps any other API key.
+ * If `remember` is false, the function deletes the API key from this device. If the device remembers a different API
+ * key, the function does not delete the different key.
  */
 export function storeKey(key: string, remember: boolean): void {
   tabStorage.setItem(sessionKeyName, key);
@@ -24,8 +25,8 @@ export function storeKey(key: string, remember: boolean): void {
 }
 
 /**
- * Deletes the API key that is stored for this tab. This device also forgets the given API key, but keeps any other API
- * key.
+ * Deletes the API key that is stored for this tab, and deletes the given API key from this device. If the device
+ * remembers a different API key, the function does not delete the different key.
  */
 export function forgetKey(key: string): void {
   tabStorage.removeItem(sessionKeyName);

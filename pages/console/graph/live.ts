@@ -5,8 +5,9 @@ import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
 /**
- * The state of the live updates: `undefined` before the first stream is open, and `live` while a stream is open. When
- * the live updates stop, the state becomes the time of the stop, in milliseconds since 1970.
+ * The state of the live updates: `live` while a stream is open, and `undefined` before the first stream is open or
+ * after a view has ended its subscription. When the live updates stop, the state becomes the time of the stop, in
+ * milliseconds since 1970.
  */
 export type LiveState = 'live' | number | undefined;
 
@@ -71,8 +72,8 @@ export function createLive(currentKey: () => string) {
     url: '/graphql',
     headers: () => keyHeader(currentKey()),
     fetchFn: fetchUntilSilent,
-    // The client of graphql-sse does not retry, because each rejected attempt costs a rate limit point. The function
-    // `run` retries after a pause.
+    // With `retryAttempts: 0`, graphql-sse itself does not retry, because each rejected attempt costs a rate limit
+    // point. Instead, the function `run` retries after a pause.
     retryAttempts: 0,
   });
 

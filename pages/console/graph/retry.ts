@@ -1,4 +1,7 @@
-/** The maximum pause that the console chooses between two attempts to send the same request, in milliseconds. */
+/**
+ * The maximum pause between two attempts to send the same request, in milliseconds. After a response with status 429,
+ * the pause can be longer (`rateLimitDelayMs`).
+ */
 export const maxRetryDelayMs = 30_000;
 
 /**

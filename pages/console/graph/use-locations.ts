@@ -10,7 +10,7 @@ import { useView, type View } from './use-view.ts';
 export interface KnownLocation {
   id: string;
   name: string;
-  /** The IANA name of the time zone, or `undefined` if the API key may not read the time zone. */
+  /** The IANA name of the time zone, or `undefined` if the API key has no permission to read the time zone. */
   timezone: string | undefined;
 }
 
@@ -28,9 +28,9 @@ export interface FoundLocations {
 }
 
 /**
- * Returns the source of the locations, which depends on the permissions of the API key. `names` means the list of
- * locations, and `statuses` means the statuses of the locations. `key` means the location ids in the scope of the API
- * key.
+ * Returns the source from which the console reads the locations. The source depends on the permissions of the API key:
+ * the query `locations` (`names`), the query `locationStatuses` (`statuses`), or the list of location ids in the scope
+ * of the API key (`key`).
  */
 const sourceOf = ({ may }: ConsoleKey) =>
   may('READ_LOCATIONS') ? 'names' : may('READ_STATUS') ? 'statuses' : 'key';
@@ -71,8 +71,8 @@ export function useFoundLocations(
 }
 
 /**
- * Finds a location by its id. While the location is loading, the result is `undefined`. If the API key may not read the
- * name of the location, `name` contains the location id.
+ * Finds a location by its id. While the location is loading, the result is `undefined`. If the API key has no
+ * permission to read the name of the location, `name` contains the location id.
  */
 export function useLocation(id: string | undefined): KnownLocation | undefined {
   const key = useKey();
@@ -90,7 +90,7 @@ export function useLocation(id: string | undefined): KnownLocation | undefined {
 }
 
 /**
- * Whether the console can list locations by name. If the console cannot list locations, the user must enter the id of a
+ * Whether the console can show a list of locations. If the console cannot show a list, the user must enter the id of a
  * location.
  */
 export function useCanName(): boolean {

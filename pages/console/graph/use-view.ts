@@ -6,8 +6,8 @@ import { type Failure, failureOf } from './failure.ts';
 /** The data and the state of a query, which the hook `useView` returns to a view. */
 export interface View<Data> {
   /**
-   * The data from the last successful request, which the view keeps while a new request is running, and also if the new
-   * request fails.
+   * The data from the last successful request. The view keeps this data while a new request is running, and also if the
+   * new request fails.
    */
   data: Data | undefined;
   failure: Failure | undefined;
@@ -29,7 +29,7 @@ export interface ShownOperation {
  * After a network failure, the query runs again after a pause, or as soon as the device reports that it is online. The
  * pause before a retry becomes longer with each failed attempt.
  *
- * @param options.pause whether the hook pauses, and sends no query
+ * @param options.pause if true, the hook sends no query
  * @param options.onlyCurrent whether the hook returns data and failures only for the current variables. If
  *   `onlyCurrent` is false, the hook returns the data for the previous variables while the response is loading. For
  *   example, a page of a list stays visible while the next page of the list is loading.

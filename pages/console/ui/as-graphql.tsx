@@ -7,8 +7,9 @@ import { texts } from '../texts.ts';
 const explorerPath = '/graphql';
 
 /**
- * Returns the address that opens an operation in the explorer. If the address would be too long, it does not contain
- * the variables of the operation.
+ * Returns the address that opens an operation in the explorer. If the address would be too long, the address does not
+ * contain the variables of the operation. If the address would still be too long, the address does not contain the
+ * operation either.
  */
 function addressOf({ document, variables }: ShownOperation): string {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));

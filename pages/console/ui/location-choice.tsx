@@ -8,7 +8,7 @@ import { LocationSearch } from './location-search.tsx';
 import { FailureNotice } from './view-state.tsx';
 
 /**
- * A form in which the user enters the id of a location. The console shows the form if the user's API key may not list
+ * A form in which the user enters the id of a location. The console shows the form if the console cannot show a list of
  * locations.
  */
 function LocationById({ view }: { view: ViewName }) {

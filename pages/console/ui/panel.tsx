@@ -22,7 +22,7 @@ export function Panel(props: {
   const dialog = useRef<HTMLElement>(null);
   useEffect(() => {
     // When a form removes the button that has the focus, the browser moves the focus to the body of the page. While the
-    // body of the page has the focus, the key Escape does not close the dialog.
+    // body has the focus, the key Escape does not close the dialog, so the dialog takes the focus back.
     if (document.activeElement === document.body) dialog.current?.focus();
   });
   return (

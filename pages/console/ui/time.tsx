@@ -71,8 +71,8 @@ export function timeText(at: string | number | Date, zone: string, parts: TimePa
 
 /**
  * Shows a time in the time zone that the user has chosen: the time zone of the location or of this device. A tooltip
- * shows the time in the other time zone of the two (location or device). If the time does not belong to a location, the
- * tooltip shows the time in UTC.
+ * shows the same time in the other of these two time zones. If the time does not belong to a location, the tooltip
+ * shows the time in UTC.
  */
 export function Time({
   at,
@@ -96,7 +96,7 @@ export function Time({
 /**
  * Converts the value of a `datetime-local` field, which is in the time zone of this device, to an instant in UTC.
  * Returns `undefined` if the field is empty. If the value is not a valid time, for example because the year has five
- * digits, the function returns the value unchanged, so that the gateway rejects the field with an error message.
+ * digits, the function returns the value unchanged. The gateway then rejects the field with an error message.
  */
 export function instantOf(local: string): string | undefined {
   if (!local) return undefined;

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
 /**
- * Returns the dialog that a view shows, and functions that open and close the dialog. The function `close` closes only
- * the dialog of the render that returned the function. If the user has closed this dialog and has opened another
- * dialog, a late response to the first dialog therefore does not close the other dialog.
+ * Returns the dialog that a view shows, and functions that open and close the dialog. Each function `close` closes only
+ * the dialog that was open when the hook returned the function. For example, if the user has closed a dialog and has
+ * opened a second dialog, a late response for the first dialog does not close the second dialog.
  *
  * @template Dialog an object that describes the dialog; the view creates a new object for each dialog that it opens
  */

@@ -37,7 +37,7 @@ function FailureText({ failure, isRetried }: { failure: Failure; isRetried: bool
  * there is no retry button, because the view repeats its request automatically.
  *
  * @param props.isRetried whether the console repeats the failed request. The console repeats the requests of views, but
- *   not the requests of forms, because the user may have changed the form
+ *   not the requests of forms, because the user can have changed the form in the meantime
  */
 export function FailureNotice(props: {
   failure: Failure | undefined;

@@ -70,8 +70,8 @@ function inputOf(
 
 /**
  * A form that adds a vehicle to a whitelist or changes a whitelist entry. If another user has changed the whitelist
- * entry since the form was opened, the form reports the conflict, and overwrites the other user's change only after a
- * confirmation.
+ * entry since the form was opened, the form reports the conflict. The form overwrites the other user's change only
+ * after a confirmation.
  *
  * @param props.entry the whitelist entry as it was when the form was opened, or `undefined` to add a new whitelist
  *   entry

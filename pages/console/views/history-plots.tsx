@@ -30,8 +30,8 @@ type Period = keyof typeof periods;
 type Points = NonNullable<LocationHistoryQuery['location']>['occupancyHistory'];
 
 /**
- * Returns how many vehicles entered and left in each hour. If the user has chosen the time range of one day, each hour
- * has four data points.
+ * Returns how many vehicles entered and left in each hour. For the time range of one day, `points` contains one data
+ * point for each quarter of an hour, so the function adds up four data points for each hour.
  */
 function byHour(points: Points) {
   const hours = new Map<number, { entries: number; exits: number }>();

@@ -15,7 +15,7 @@ const { whitelist: words } = texts;
 
 /**
  * A form for the quota of a reference, for example of a flat or a tenant. The form also shows how many vehicles of the
- * reference are inside the location. The form is shown only after it has received the stored quota. The GraphQL
+ * reference are inside the location. The form appears only after the console has received the stored quota. The GraphQL
  * mutation always sets all fields of a quota. When the user saves the form, the form first reads the stored quota. For
  * each field that the user left unchanged, the mutation sends the stored value.
  */
@@ -40,8 +40,7 @@ export function QuotaForm(props: {
     const { data: newest } = await client
       .query(QuotaOfDocument, { locationId, referenceId }, { requestPolicy: 'network-only' })
       .toPromise();
-    // If this query fails, `ViewState` shows the error: `view` contains the result of the same query, including the
-    // error.
+    // If this query fails, `ViewState` shows the error, because `view` also receives the result of this query.
     if (newest?.quotas) {
       const [stored] = newest.quotas.nodes;
       const text = inside ?? stored?.inside.toString() ?? '';

@@ -12,7 +12,7 @@ import { FailureNotice } from '../ui/view-state.tsx';
 const { webhooks: words } = texts;
 
 /**
- * A form with which the gateway sends webhook messages again. The user chooses a time range, and the gateway sends
+ * A form that makes the gateway send webhook messages again. The user chooses a time range. The gateway then sends
  * again all messages of this time range that the receiver did not accept.
  */
 export function RecoveryForm({ id, onDone, onClose }: { id: string; onDone(): void; onClose(): void }) {

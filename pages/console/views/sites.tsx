@@ -55,7 +55,10 @@ const siteOfStatus = (status: StatusFieldsFragment): Site => ({
   status,
 });
 
-/** A form in which a user whose API key may not list locations opens a location by its id. */
+/**
+ * A form that opens a location by its id. The console shows the form if the API key has neither the permission
+ * READ_LOCATIONS nor the permission READ_STATUS.
+ */
 function OpenById() {
   const [id, setId] = useState('');
   return (

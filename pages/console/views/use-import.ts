@@ -17,7 +17,7 @@ export interface ImportProgress {
   rejects: RejectedRow[];
 }
 
-/** The result of a part of the file whose rows the console has all rejected. */
+/** The result for a part of the file in which the console has rejected every row. */
 const nothingSent = { created: 0, updated: 0, unchanged: 0, rows: [] };
 
 const noResults: Omit<ImportProgress, 'rows'> = {
@@ -36,8 +36,8 @@ export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
   /**
-   * Removes the results, and stops a running import or dry run. The returned function returns `false` after the next
-   * call of `reset` or after the dialog has closed, and `true` before.
+   * Removes the results, and stops a running import or dry run. The returned function returns `true` until `reset` is
+   * called again or the dialog closes, and `false` afterwards.
    */
   reset(): () => boolean;
   /**

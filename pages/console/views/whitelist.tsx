@@ -72,9 +72,9 @@ function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Sea
 }
 
 /**
- * Returns the results of a search in the whitelist. If the user searches by a text that a camera has read, the results
- * are the whitelist entries that match this text. If the user searches by a field of the whitelist entry, the results
- * are one page of the matching whitelist entries.
+ * Returns the results of a search in the whitelist. If the user has entered a text that a camera read, the results are
+ * the whitelist entries whose plates match this text. If the user searches by a field of the whitelist entry, the
+ * results are one page of the matching whitelist entries.
  */
 function useEntries(locationId: string | undefined, search: Search, after: string | undefined) {
   const { by, term, onlyValid } = search;

@@ -32,8 +32,8 @@ const differencesText = ({ readAs, differences }: Candidate) =>
   ].join('; ');
 
 /**
- * Shows a decision whether a vehicle may enter, with a sentence for the driver, the result of each check, and similar
- * plates in the whitelist.
+ * Shows whether a vehicle may enter, a sentence for the driver, the result of each check, and similar plates in the
+ * whitelist.
  */
 function DecisionView({ decision, zone }: { decision: Decision; zone: string | undefined }) {
   const { allowed, reason, checks, entry, candidates } = decision;
