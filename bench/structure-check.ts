@@ -7,7 +7,7 @@ import { median } from './pairs.ts';
 
 /**
  * The goal for the speed of the structure check: megabytes of JSON per second of processor time. If the structure check
- * were slower, the check would be the step of an import that blocks other requests for the longest time.
+ * missed the goal, the check would block other requests for longer than any other step of an import does.
  */
 const goal = 300;
 

@@ -23,8 +23,8 @@ const recordsPerStatement = 500;
 /**
  * How many times the benchmark measures gate decisions before it writes the usage records. After it has written the
  * usage records, the benchmark measures gate decisions the same number of times. Six measurements are enough for a
- * confidence interval. The number of measurements is fixed in advance, because the benchmark cannot measure gate
- * decisions without usage records again later.
+ * confidence interval. The number of measurements is fixed in advance, because the benchmark cannot repeat the
+ * measurements without usage records after it has written the records.
  */
 const gateRounds = 6;
 

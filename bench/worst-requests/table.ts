@@ -10,7 +10,7 @@ const mostRatio = 5;
 const mostGrowthMiB = 300;
 /**
  * The length of the short rate limit window, in seconds. If the expensive requests use up the rate limit in less than
- * 60 seconds, the gateway has no load for the rest of the window.
+ * 60 seconds, no expensive requests are possible in the rest of the window.
  */
 const budgetSeconds = 60;
 

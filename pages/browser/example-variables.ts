@@ -24,7 +24,7 @@ function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent
 /**
  * Fills the variables of an explorer tab with a location and a plate that the user's API key has permission to read.
  * The function keeps values that the user has written. The function replaces only an empty `locationId`, the example
- * plate, the example parking event, and the values that the explorer filled in for the previous API key (`former`). An
+ * plate, the example parking event, and the values that the explorer filled in for the previous API key (`former`). The
  * example parking event gets a new identifier and the current time, because the gateway records only one parking event
  * for each identifier.
  *
