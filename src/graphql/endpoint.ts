@@ -70,7 +70,7 @@ export function createGraphEndpoint(
     const status = result.errors?.map(statusOf).find(Boolean) ?? 200;
     const { errors, ...others } = result;
     const text = JSON.stringify(others);
-    if (isTooLarge(text.length, context)) return tooLargeAnswer(context);
+    if (isTooLarge(text, context)) return tooLargeAnswer(context);
     if (isLarge(text)) await yieldToEventLoop();
     return { status, body: errors ? errorsBody(errors, others) : text };
   }
@@ -95,7 +95,7 @@ export function createGraphEndpoint(
       return response;
     }
     const body = await response.text();
-    if (isTooLarge(body.length, context)) return respond(tooLargeAnswer(context));
+    if (isTooLarge(body, context)) return respond(tooLargeAnswer(context));
     if (isLarge(body)) await yieldToEventLoop();
     const contentType = headers.get('Content-Type');
     const allow = headers.get('Allow');
@@ -146,8 +146,8 @@ export function createGraphEndpoint(
  * Whether a response is too large to be sent. The gateway sends even a large response to a mutation, because the
  * changes of the mutation are already committed.
  */
-const isTooLarge = (length: number, { state }: GraphRequestContext) =>
-  length > maxAnswerBytes && !state.operation.startsWith('mutation');
+const isTooLarge = (text: string, { state }: GraphRequestContext) =>
+  Buffer.byteLength(text) > maxAnswerBytes && !state.operation.startsWith('mutation');
 
 const isSubscription = ({ state }: GraphRequestContext) => state.operation.startsWith('subscription');
 
