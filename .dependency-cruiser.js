@@ -18,8 +18,8 @@ const shared =
   '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|paging|json/[^/]+|scheduling/[^/]+|observability/spans)\\.ts$)';
 
 /**
- * Matches the files with the request context, the configuration and the observability code. All folders with code that
- * answers requests may import the files that `requestContext` matches.
+ * Matches the files with the request context, the configuration and the observability code. The folders whose code
+ * answers requests may import these files.
  */
 const requestContext = '^src/(context|config|observability/[^/]+)\\.ts$';
 
@@ -28,9 +28,9 @@ const foundation = ['database', 'errors', 'redis'];
 const inFolders = (...folders) => `^src/(${folders.join('|')})/`;
 
 /**
- * The domain folders that each domain folder may import. A domain folder may import only domain folders that precede
- * this folder in `domainImports`. All domain folders may import `location-access`, which contains the steps that all
- * changes of a location share.
+ * For each domain folder, the other domain folders that it may import. These other folders must come before the domain
+ * folder in `domainImports`. All domain folders may import `location-access`, which contains the steps that all changes
+ * of a location share.
  */
 const domainImports = {
   auth: [],
