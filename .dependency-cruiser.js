@@ -18,8 +18,8 @@ const shared =
   '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|paging|json/[^/]+|scheduling/[^/]+|observability/spans)\\.ts$)';
 
 /**
- * Matches the files with the request context, the configuration and the observability code. The folders whose code
- * answers requests may import these files.
+ * Matches the files with the request context, the configuration and the observability code. The folders `graphql` and
+ * `http` may import these files.
  */
 const requestContext = '^src/(context|config|observability/[^/]+)\\.ts$';
 
