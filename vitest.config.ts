@@ -13,7 +13,7 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
-    // Other programs may make the machine ten times slower than usual, so the time limits of the tests are long. The
+    // Other programs can make the machine ten times slower than usual, so the time limits of the tests are long. The
     // long time limits do not make the tests slower, because a test ends as soon as its condition is met.
     testTimeout: 300_000,
     hookTimeout: 300_000,
