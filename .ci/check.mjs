@@ -38,8 +38,8 @@ const run = (script) =>
     });
   });
 
-// This script installs the packages before the checks, because two checks that run at the same time must not install
-// the same packages.
+// This script installs the packages before the checks start. Otherwise, two checks that run at the same time could
+// install the same packages.
 installPackages('tools');
 installPackages('bench');
 

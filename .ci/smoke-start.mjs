@@ -1,6 +1,6 @@
 // Starts the built gateway with the Node version that runs this file, sends one REST request and one GraphQL request,
-// and stops the gateway. The script .ci/run starts this file with the Node version in .nvmrc, because the test suites
-// use only the installed Node version.
+// and stops the gateway. The script .ci/run starts this file with the Node version in .nvmrc, which the container uses.
+// The test suites run only with the installed Node version.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -66,7 +66,10 @@ interface BatchImport<Row> {
   continuation?(after: { line: number; rejected: number }): string[];
 }
 
-/** The number of rows of a file that were imported, and the number of rejected rows. */
+/**
+ * The number of rows of a file that the import has processed, including the rejected rows, and the number of rejected
+ * rows.
+ */
 interface Imported {
   rows: number;
   rejected: number;
@@ -117,7 +120,7 @@ function unsavedFailure(
   );
 }
 
-/** The value that tells the import loop that the user has interrupted the import. */
+/** The value that `nextBatch` returns when the user interrupts the import. */
 const isStopped = Symbol('stopped');
 
 /**
@@ -176,8 +179,9 @@ export async function importInBatches<Row extends FileRow>(
   const interruption = () => new Failure(`Interrupted. ${stateInWords()}`, exitCode.interrupted);
 
   /**
-   * Returns the next batch of rows. If the input is a file, the function reads the next batch even after Ctrl-C. If the
-   * file has no further rows, the import is complete, and the command reports no interruption.
+   * Returns the next batch of rows. If the input is the standard input, Ctrl-C ends the wait for further rows, and the
+   * function returns `isStopped`. If the input is a file, the function reads the next batch even after Ctrl-C: without
+   * further rows, the import is complete, and the command reports no interruption.
    */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
@@ -195,8 +199,8 @@ export async function importInBatches<Row extends FileRow>(
   }
 
   /**
-   * Writes rejected rows to their file. If this fails, the function stores the error, so that the user learns how many
-   * rows are imported, too.
+   * Writes rejected rows to their file. If the write fails, the function stores the error and does not throw the error.
+   * The command later shows the error together with the number of imported rows.
    */
   async function save(rejected: readonly RejectedRow<Row>[]): Promise<void> {
     imported.rejected += rejected.length;

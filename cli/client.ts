@@ -16,8 +16,8 @@ export interface Client {
    * the response header `Retry-After` and sends the operation again.
    *
    * @param options.repeatable whether the operation may be executed twice without harm. When the gateway fails or
-   *   becomes unreachable, the client sends a repeatable operation again a few times. The client retries only after the
-   *   gateway has answered an earlier request
+   *   becomes unreachable, the client sends a repeatable operation again a few times. The client does so only if the
+   *   gateway has already answered an earlier request
    * @param options.stopping a signal that ends the pause before a retry; `run` then throws an AbortError
    * @throws {Failure} when the gateway returns an error. The `Failure` contains the error message of the gateway
    */

@@ -72,8 +72,8 @@ const maxLimitRetries = 100;
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
 /**
- * The error codes of Node.js for a connection on which the server sent no complete HTTP response. The field
- * `difference` is the part of the error message that describes what the server did wrong.
+ * Patterns for the error codes of Node.js when a server sends no complete HTTP response. `difference` is the part of
+ * the error message that says what the server did wrong.
  */
 const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
   { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },

@@ -5,14 +5,17 @@ import { stringify as stringifySync } from 'csv-stringify/sync';
 import { exitCode, Failure } from './failure.ts';
 import { type Source, textOf } from './source.ts';
 
-/** Delimiters that some programs write into CSV files instead of commas, with their names for error messages. */
+/**
+ * Delimiters that some programs write into CSV files instead of commas. Each value is the name of the delimiter in
+ * error messages.
+ */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
 /** The names of the columns that a CSV file may have. */
 interface CsvColumns {
   required: readonly string[];
   optional?: readonly string[];
-  /** Columns that a file may have and whose fields the command ignores. */
+  /** Columns that a file may have, but whose fields the command ignores. */
   ignored?: readonly string[];
 }
 

@@ -12,7 +12,7 @@ import { feedPages } from './whitelist-feed.ts';
 
 /**
  * Yields the whitelist entries of a location, with the oldest whitelist entry first. The command reads the whitelist
- * feed, which needs only 20 requests for 100,000 whitelist entries.
+ * feed, because 20 requests to the feed are enough for 100,000 whitelist entries.
  */
 async function* entriesOf({ client }: Session, locationId: string) {
   for await (const { upserts, reset } of feedPages(client, locationId, null, {

@@ -3,8 +3,8 @@ export const exitCode = {
   /** The exit code of a command that succeeded. */
   done: 0,
   /**
-   * The exit code when the gateway rejected the request or was unreachable. `failed` is also the exit code of an import
-   * that has sent rows and then finds a fault in the file.
+   * The exit code when the gateway rejected the request or was unreachable. `failed` is also the exit code when an
+   * import finds an error in the file after the first rows were sent.
    */
   failed: 1,
   /**

@@ -103,8 +103,8 @@ async function* onlyBatch(
 }
 
 /**
- * Returns the file name for the rejected rows of a command that continues an import. The file name contains a line
- * number, so that the command does not overwrite the rejected rows of the earlier command.
+ * Returns the name of the new file to which a continued import writes its rejected rows. The name contains a line
+ * number, so that the continued import does not overwrite the rejected rows of the earlier command.
  */
 const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
 

@@ -28,9 +28,9 @@ const receiverTimeoutMs = 15_000;
  */
 const leaseSeconds = 60;
 /**
- * The maximum time, in milliseconds, for which `pms listen` forwards the webhook messages from one call of
- * `pullWebhookMessages`. When this time is over, the remaining lease is twice as long as `receiverTimeoutMs`, so that
- * the receiver can still respond to the last message.
+ * The time, in milliseconds, after which `pms listen` forwards no further message from the same call of
+ * `pullWebhookMessages`. After this time, the leases of the messages still last for twice `receiverTimeoutMs`, so that
+ * the receiver can respond to the last message before its lease ends.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
 /** The maximum number of messages that `pms listen` pulls with one request. */

@@ -7,8 +7,8 @@ import { sayWait, type Session } from './session.ts';
 // that follows a subscription reconnects after a restart of the gateway.
 
 /**
- * The time between two polls while no subscription stream is open, in milliseconds. A poll every 15 seconds uses 240 of
- * the 1,000 requests an hour that an API key may send by default.
+ * The time between two polls while no subscription stream is open, in milliseconds. A poll every 15 seconds needs 240
+ * requests an hour. By default, an API key may send 1,000 requests an hour.
  */
 const pollIntervalMs = 15_000;
 /**
@@ -36,7 +36,8 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
  * seconds.
  *
  * @param signal a signal that ends the current pause. After `signal` is aborted, `work` is called at most once more
- * @throws {Failure} when `work` fails permanently. After `signal` is aborted, also when `work` fails temporarily
+ * @throws {Failure} when `work` fails permanently. After `signal` is aborted, the function also throws a `Failure` when
+ *   `work` fails temporarily
  */
 export async function untilItSucceeds<Result>(
   work: () => Promise<Result>,
@@ -56,8 +57,9 @@ export async function untilItSucceeds<Result>(
 }
 
 /**
- * Receives notices of changes from a GraphQL subscription in the background. Without a notice, the function `next`
- * returns at regular intervals, so that the caller polls for changes.
+ * Receives notices of changes from a GraphQL subscription in the background. The function `next` returns after a
+ * notice. If no notice arrives, `next` returns at the time of the next poll, so that the caller also detects changes
+ * without a notice.
  *
  * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
  * @param signal a signal that ends the stream and all pauses. A caller that fails must abort this signal, because an

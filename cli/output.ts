@@ -18,7 +18,7 @@ export interface Output {
    * Shows a list of objects. A table has one row for each object. In a table, the property `id` appears as a short
    * identifier.
    *
-   * @param options.fullIds true to show complete identifiers, for objects whose commands do not accept short
+   * @param options.fullIds true to show complete identifiers, if the commands for these objects do not accept short
    *   identifiers
    */
   many<Value extends object>(

@@ -27,7 +27,7 @@ const dayMs = 86_400_000;
 const defaultLocations = 10;
 /** The default number of pages, of 100 items each, to compare in each list. */
 const defaultPages = 10;
-/** The maximum number of residents (references) at each location for which `pms parity` compares REST with GraphQL. */
+/** At each location, `pms parity` compares REST with GraphQL for at most this number of residents (references). */
 const maxResidents = 3;
 
 const repeatable = { repeatable: true };
@@ -113,8 +113,8 @@ async function residentsOf(client: Client, locationId: string): Promise<string[]
 }
 
 /**
- * Returns the paths to request for a REST route. If the route has parameters for a location and a resident, there is
- * one path for each resident of each location.
+ * Returns the paths that `pms parity` requests for a REST route. If the route has parameters for a location and a
+ * resident, there is one path for each resident of each location.
  */
 async function pathsOf(
   { operation }: UsedRead,

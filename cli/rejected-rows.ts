@@ -5,7 +5,10 @@ import { exitCode, Failure } from './failure.ts';
 import { openPrivateFile } from './replace-file.ts';
 import type { Source } from './source.ts';
 
-/** Returns the properties of the file that `find` finds; undefined if there is no file or the file is not regular. */
+/**
+ * Returns the properties of the file that `find` returns. Returns undefined if `find` finds no file or throws an error,
+ * or if the file is not a regular file.
+ */
 function regularFile(find: () => BigIntStats | undefined): BigIntStats | undefined {
   try {
     const found = find();
@@ -15,7 +18,7 @@ function regularFile(find: () => BigIntStats | undefined): BigIntStats | undefin
   }
 }
 
-/** Whether a path leads to the file from which a command reads its input, also through a link. */
+/** Whether a path leads to the input file of a command, directly or through a link. */
 function isInput(path: string, { fd }: Source): boolean {
   const input = fd === undefined ? undefined : regularFile(() => fstatSync(fd, { bigint: true }));
   const other = regularFile(() => statSync(path, { bigint: true, throwIfNoEntry: false }));

@@ -29,8 +29,8 @@ export interface SessionOptions {
 const standardInput = 0;
 
 /**
- * Reads the text that contains the API key. The result `name` is the name of the file or environment variable, for
- * error messages.
+ * Reads the text that contains the API key. In the result, `name` says where the text comes from (an environment
+ * variable, a file or the standard input), for error messages.
  */
 function readKeyText(
   keyFile: string | undefined,

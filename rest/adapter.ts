@@ -109,8 +109,8 @@ export function createRouteHandler(
     context: Context,
   ): Promise<string | undefined> {
     if (!validator || request.ifNoneMatch === undefined) return undefined;
-    // This GraphQL operation only needs to validate its arguments. If the context contains `takeWholeList`, the
-    // operation reads no whitelist entries from the database.
+    // The gateway runs this GraphQL operation only in order to validate the arguments. If the context contains
+    // `takeWholeList`, the operation reads no whitelist entries from the database.
     const withoutRead: Context = { ...context, takeWholeList: () => undefined };
     await execute({ ...variables, ...pageOf(request) }, withoutRead);
     return validator.unchangedSince(request, context);

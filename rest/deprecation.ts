@@ -23,9 +23,8 @@ const removedAt = new Date('2027-06-30T00:00:00Z');
 const guideAddress = '/reference#guide-moving-to-the-graph';
 
 /**
- * Lists the deprecated REST routes. Each item contains the name of one deprecated route in usage records (`operation`).
- * The item also contains the earliest time at which a release may remove the deprecated route (`removedAt`), and the
- * new route (`replacement`).
+ * Lists the deprecated REST routes. In each item, `operation` is the name of the deprecated route in usage records, and
+ * `replacement` is the new route. A release may remove the deprecated route at the time `removedAt` or later.
  */
 export const deprecatedOperations = routes.flatMap((route) =>
   route.successor
@@ -43,8 +42,8 @@ const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.to
 type PathParameters = Readonly<Record<string, string>>;
 
 /**
- * Two functions of a deprecated route: one creates the additional headers, and one creates the error response during a
- * brownout.
+ * Two functions for a deprecated route. `headers` creates the additional headers. `brownoutAnswer` creates the error
+ * response during a brownout.
  */
 interface Deprecation {
   headers(params: PathParameters): Record<string, string>;

@@ -38,7 +38,7 @@ export interface ListValidator {
 
 // The entity tag of a whitelist contains the cursor of the whitelist's feed, so that each change of the whitelist
 // changes the entity tag. The entity tag of a whitelist is weak, because two responses with equal entity tags can have
-// different bytes, for example if only one of the responses is compressed or filtered.
+// different bytes. For example, the gateway compresses or filters only one of the responses.
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**

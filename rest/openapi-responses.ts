@@ -5,7 +5,7 @@ import { errorDescriptions } from './openapi-text.ts';
 /** Returns the `content` of a request or response body in OpenAPI, for the JSON Schema of the body. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
-/** Creates one OpenAPI response component for each error code, to which several endpoints can refer. */
+/** Creates one OpenAPI response component for each error code. Several endpoints can refer to the same component. */
 export const sharedErrorResponses = () =>
   Object.fromEntries(errorCodes.map((code) => [code, errorResponse([code])]));
 
@@ -26,7 +26,9 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, Json
   );
 }
 
-/** Creates the OpenAPI description of an error response, for all error codes with the same HTTP status. */
+/**
+ * Creates the OpenAPI description of an error response. The given error codes all have the HTTP status of the response.
+ */
 export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   const error = objectSchema(
     {

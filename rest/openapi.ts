@@ -223,9 +223,9 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
 }
 
 /**
- * Returns the JSON Schema of a request body in which a required field may have its current name or its former name. In
- * a request body with the former name, the field with the current name may be null. The gateway treats a null field
- * like a missing field.
+ * Returns the JSON Schema of a request body in which a required field may have its current name or its former name. A
+ * request body with the former name may also contain the current name with the value null, because the gateway treats a
+ * null field like a missing field.
  */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;

@@ -23,8 +23,8 @@ const furtherPartItems = 500;
 const partSlots = createSlots(slotLimits.listParts);
 
 /**
- * The time, in milliseconds, that the gateway waits between two pages when it reads a list page by page. While the
- * gateway waits, the process can run other requests.
+ * The time, in milliseconds, that the gateway waits between two pages when it reads a list page by page. During this
+ * pause, the process can run other requests.
  */
 const pauseBetweenPagesMs = 2;
 

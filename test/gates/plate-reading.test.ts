@@ -250,7 +250,7 @@ describe('matching of camera texts and plates', () => {
     );
   });
 
-  test('the gateway finds all possible plate numbers at the end of a camera text, but the whole text is never a plate number', () => {
+  test('the gateway finds all possible plate numbers at the end of a camera text, and never takes the whole text as the plate number', () => {
     expect(numbersIn('DXBA123')).toEqual(['123', '23', '3']);
     expect(numbersIn('A12345')).toEqual(['12345', '2345', '345']);
     expect(numbersIn('DXBWHITE7')).toEqual(['7']);

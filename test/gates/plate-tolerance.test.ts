@@ -133,7 +133,10 @@ describe('gate checks of a plate with a tolerance for similar characters', () =>
   });
 });
 
-/** A plate has at most 27 characters, and at most one similar plate for each character. */
+/**
+ * The maximum number of plates that are similar to one plate. A plate has at most 27 characters, and cameras confuse
+ * each character with at most one other character.
+ */
 const maxSimilarPlates = 27;
 
 describe('similar plates', () => {

@@ -16,7 +16,10 @@ const listed = [
   ['AUH/5/17', 'unit-8'],
 ] as const;
 
-/** A parking event, in which the position of a plate in `listed` replaces the id of the whitelist entry. */
+/**
+ * A parking event that names its whitelist entry by the position of the plate in `listed`, instead of by the id of the
+ * entry.
+ */
 type Event = Omit<Seen, 'entryId' | 'at'> & { eventId: string; minutes: number; named: number | undefined };
 
 /** Creates a location with the plates of `listed` on its whitelist, and a quota of one vehicle for each reference. */
@@ -46,8 +49,8 @@ async function locationWithQuotas() {
 
 /**
  * Records parking events at a new location, either with one request or with one request for each event. Returns the
- * events that are marked as over the quota, and the number of vehicles inside from each audit record about an exceeded
- * quota.
+ * events that are marked as over the quota, and the audit records about exceeded quotas. For each audit record, the
+ * result contains the event, the reference and the number of vehicles inside.
  */
 async function quotaMarks(requests: readonly Event[][], { together }: { together: boolean }) {
   const { activity, locationId, seenOf } = await locationWithQuotas();

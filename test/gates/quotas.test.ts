@@ -137,7 +137,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     });
   });
 
-  test('when the gateway records an entry, the gateway checks the quota again, and marks an event that exceeds the quota', async () => {
+  test('when the gateway records an entry event, the gateway also checks the quota, and marks an event that exceeds the quota', async () => {
     const { setQuota, record, exceeded, ids } = await unitWith(3);
     await setQuota(1);
     expect(await record(1, { eventId: 'one' })).toEqual({ overQuota: false });
@@ -176,8 +176,8 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
   /**
    * Records the same parking events at two locations, each with a quota of one vehicle. The first location gets the
    * events in batches, and the second location gets the events one by one. For each location, the function returns the
-   * events that are marked as over the quota. The function also returns the number of vehicles inside from each audit
-   * record about an exceeded quota.
+   * events that are marked as over the quota, and the audit records about exceeded quotas. For each audit record, the
+   * result contains the event and the number of vehicles inside.
    */
   async function markedInBatchesAndOneByOne(
     requests: readonly ShortEvent[][],

@@ -89,7 +89,7 @@ describe('an unauthenticated client over its rate limit', () => {
     await gateway.rest('GET', '/health', { headers });
     await gateway.rest('GET', '/health', { key: await gateway.newKey() });
     // The gateway stores usage records in the order of the requests. When the usage record of the last request is
-    // stored, the gateway stores no more usage records of earlier requests.
+    // stored, all usage records of earlier requests are stored, too.
     await expect
       .poll(() => prisma.usageRecord.count({ where: { apiKeyId: { not: null } } }))
       .toBeGreaterThan(0);

@@ -32,8 +32,8 @@ const keyWrites = createKeyWrites({
 const permissions = ['ADMIN', 'READ_WHITELIST', 'READ_STATUS'] as const;
 
 /**
- * Creates an administrator's key, and a second API key that the administrator may manage. `author` stands for a request
- * of the administrator that has already passed authentication.
+ * Creates an administrator's key, and a second API key that the administrator may manage. `author` represents a request
+ * with the administrator's key that has already passed authentication.
  */
 async function newAdministrator() {
   const { companyId, locationId } = await gateway.newTenant();
@@ -73,7 +73,7 @@ const writes: [string, (administrator: Administrator) => Promise<unknown>][] = [
 
 describe.each(ends)('a request that has begun before the API key of its administrator %s', (_, code, end) => {
   test.each(writes)(
-    'a request in progress fails and changes nothing when the API key of the request has lost its access: the administrator %s',
+    'a request in progress fails and changes nothing when its API key loses access: the administrator %s',
     async (__, write) => {
       const administrator = await newAdministrator();
       await end(administrator);

@@ -69,7 +69,7 @@ describe('what a restricted API key can grant to other API keys', () => {
     expect(await keys.update(admin, apiKey.id, { ...all, name: 'Same' })).toMatchObject(all);
   });
 
-  test('a new API key gets the rate limits and the expiry of the issuing API key when these rate limits are lower than the default', async () => {
+  test('a new API key gets the expiry of its issuer, and the rate limits of its issuer when these limits are lower than the default rate limits', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 500, burstLimit: 50, expiresAt: soon.toISOString() });
@@ -151,7 +151,7 @@ describe('API keys that may do more than their administrator', () => {
   ];
 
   test.each(stronger)(
-    'an administrator can only revoke an API key that has more access than the administrator: the API key has %s',
+    'an administrator can revoke, but not change or rotate, an API key that has more access than the administrator: the API key has %s',
     async (_, more) => {
       const { companyId, admin } = await newAdmin({ expiresAt: soon });
       const { secret, id } = await newSibling(companyId, await more(companyId));

@@ -127,7 +127,7 @@ test.each([
 describe.runIf(testServerUrl && process.env.REDIS_URL)(
   'the variable OPERATOR_API_KEY in several gateway processes',
   () => {
-    test('when a later process starts with another OPERATOR_API_KEY, the API key of the earlier OPERATOR_API_KEY is revoked', async () => {
+    test('when a second gateway process starts with another OPERATOR_API_KEY, the first process refuses the API key from its own OPERATOR_API_KEY', async () => {
       const earlier = await restart(fourth);
       expect(await statusWith(earlier, fourth)).toBe(200);
       await start(fifth);

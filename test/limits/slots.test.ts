@@ -109,7 +109,7 @@ function deferred() {
   return { promise, resolve };
 }
 
-/** Creates slots in which a task waits at most 8 s, and replaces the timers with timers that the test controls. */
+/** Creates slots for which a task waits at most 8 s, and replaces the timers with timers that the test controls. */
 function slotsWithShortWaits(perOwner: number) {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());

@@ -13,8 +13,8 @@ async function workInTurns(turns: number): Promise<void> {
 
 /**
  * While a long task yields to the event loop, other work keeps the event loop busy for this number of iterations. The
- * iterations take about 32 ms in total. A long task may pause for 250 ms, so the tests also pass when other programs
- * make the iterations slower.
+ * iterations take about 32 ms in total. A pause of a long task can last up to 250 ms, so the tests also pass when other
+ * programs make the iterations slower.
  */
 const otherTurns = 4;
 
@@ -32,8 +32,8 @@ async function orderOfEnds(): Promise<string[]> {
 }
 
 /**
- * Begins one request for the long task, and further requests. The number of further requests is `others`. All requests
- * stay in progress until the test ends.
+ * Begins one request for the long task, and `others` further requests. All requests stay in progress until the test
+ * ends.
  */
 function beginRequests(others: number): void {
   for (let request = 0; request <= others; request += 1) onTestFinished(beginRequest());

@@ -23,7 +23,7 @@ describe.each(surfaceNames)('capacity changes over %s', (name) => {
     { capacities: [null, 0, null, 0], states: ['location.full'] },
     { capacities: [null, 5, null, 5], states: [] },
   ])(
-    'when the capacity of a location takes the values $capacities one by one, the gateway announces the states $states',
+    'when a client sets the capacity of a location to $capacities, one value after the other, the gateway announces the states $states',
     async ({ capacities, states }) => {
       const { key, locationId } = await gateway.newTenant();
       for (const capacity of capacities) {

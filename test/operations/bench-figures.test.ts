@@ -144,7 +144,7 @@ describe('benchmarks that became slower', () => {
 describe('recorded benchmark figures', () => {
   const measured = { at: '2026-11-22', machine: 'two cores', database: 'PostgreSQL' };
 
-  test('the record of a benchmark contains figures with three digits, the goals, and the verdict for each goal', () => {
+  test('the record of a benchmark contains figures with three significant digits, the goals, and the verdict for each goal', () => {
     const figure = { text: 'requests/s to peer', value: 1.23456, low: 0.98765, high: 12.3456, least: 0.9 };
     expect(recordedCase({ ...resultOf(1, 1), figures: [figure] })).toEqual({
       title: 'Gate',

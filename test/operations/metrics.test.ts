@@ -213,7 +213,7 @@ test('the metrics show the versions of the gateway, Node and the database', asyn
   );
 });
 
-test('the memory of a closed gateway becomes free, although prom-client observes garbage collections until the process ends', async () => {
+test('the memory of a closed gateway is released, although prom-client observes garbage collections until the process ends', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const sourceOfMetrics = () => {

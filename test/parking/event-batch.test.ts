@@ -168,7 +168,7 @@ describe('the mutation recordParkingEvents', () => {
 
   test('recording a batch of parking events takes fewer than 20 SQL statements, even for the maximum number of events in one transaction', async () => {
     const { key, locationId } = await gateway.newTenant();
-    // The batch has the number of events that one transaction can record: 25 on an embedded database, 200 on
+    // The batch has the maximum number of events that one transaction records: 25 on an embedded database, 200 on
     // PostgreSQL.
     const length = gateway.database.kind === 'embedded' ? 25 : 200;
     const events = Array.from({ length }, (_, index) => reading(`${index}`, 'ENTRY', index, index));

@@ -136,7 +136,7 @@ test.each([
   ['entry before the exit', [entry, exit]],
   ['exit before the entry', [exit, entry]],
 ])(
-  'when a camera reads the same text at entry and exit, but only an alternative text of the entry matches the whitelist, the exit ends the session (the gate sends the %s)',
+  'an exit event with the camera text of the entry event ends the session, even if only an alternative text of the entry event matches the whitelist (the gate sends the %s)',
   async (_, events) => {
     const { locationId, record, statusOf } = await newCarPark();
     for (const event of events) await record(locationId, [event]);
@@ -147,7 +147,7 @@ test.each([
   },
 );
 
-test('when a correction changes the plate of an entry event, the exit event with the original camera text becomes a session without an entry', async () => {
+test('when a correction changes the plate of an entry event, the exit event with the original camera text no longer ends the session, but gets a session without an entry', async () => {
   const { locationId, record, statusOf } = await newCarPark();
   await record(locationId, [entry, exit]);
   const { reading: _, ...corrected } = { ...entry, plate: listedPlate };

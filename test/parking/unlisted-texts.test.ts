@@ -59,7 +59,7 @@ describe('camera texts of vehicles that are not on the whitelist', () => {
     expect(await other.sessions(late.locationId)).toEqual(sessions);
   });
 
-  test('an exit with only a camera text leaves parking sessions open if two vehicles match the text, or if no vehicle has the plate type', async () => {
+  test('an exit event with only a camera text ends no parking session if two vehicles match the text, or if no vehicle has the plate type of the event', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { see, sessions } = openActivity(gateway, key);
     await see(

@@ -30,7 +30,10 @@ async function newActivity() {
 
 type Activity = Awaited<ReturnType<typeof newActivity>>;
 
-/** Records how the vehicle `left` left after `setInside` counted the two vehicles 60 days ago. */
+/**
+ * Functions that record in different ways that the vehicle `left` is no longer inside. Before, `setInside` has counted
+ * the vehicles `inside` and `left` 60 days ago.
+ */
 const departures: Record<string, (activity: Activity) => Promise<unknown>> = {
   'an exit': ({ see, locationId }) => see(locationId, exitOf(left, 59)),
   'a new entry and an exit': ({ see, locationId }) => see(locationId, entryOf(left, 59), exitOf(left, 58)),
@@ -50,23 +53,26 @@ const laterChanges: Record<string, (activity: Activity) => Promise<unknown>> = {
 };
 
 describe.each(Object.keys(departures))(
-  'a counted vehicle whose stay was ended by %s that has expired',
+  'after the gateway has removed the expired records of a counted vehicle that left (the stay was ended by %s)',
   (departure) => {
-    test.each(Object.keys(laterChanges))('the vehicle does not come back when %s', async (laterChange) => {
-      const activity = await newActivity();
-      const { locationId, setInside, status, sessions } = activity;
-      await setInside(locationId, [inside, left], daysAgo(60));
-      await departures[departure]!(activity);
-      await removeExpired();
-      expect(await status(locationId)).toMatchObject({ occupied: 1 });
-      await laterChanges[laterChange]!(activity);
-      expect(await sessions(locationId, true)).toEqual([`${inside} OPEN - -`]);
-      expect(await status(locationId)).toMatchObject({ occupied: 1 });
-    });
+    test.each(Object.keys(laterChanges))(
+      'the vehicle does not count as inside again when %s',
+      async (laterChange) => {
+        const activity = await newActivity();
+        const { locationId, setInside, status, sessions } = activity;
+        await setInside(locationId, [inside, left], daysAgo(60));
+        await departures[departure]!(activity);
+        await removeExpired();
+        expect(await status(locationId)).toMatchObject({ occupied: 1 });
+        await laterChanges[laterChange]!(activity);
+        expect(await sessions(locationId, true)).toEqual([`${inside} OPEN - -`]);
+        expect(await status(locationId)).toMatchObject({ occupied: 1 });
+      },
+    );
   },
 );
 
-test('a counted vehicle that entered before the count and left does not come back after the retention', async () => {
+test('after expired events are removed, a vehicle that entered before the occupancy count and left after the count does not count as inside again', async () => {
   const { locationId, see, setInside, change, sessions } = await newActivity();
   await see(locationId, entryOf(left, 61));
   await setInside(locationId, [inside, left], daysAgo(60));
@@ -77,7 +83,7 @@ test('a counted vehicle that entered before the count and left does not come bac
   expect(await sessions(locationId, true)).toEqual([`${inside} OPEN - -`]);
 });
 
-test('when all counted vehicles left before the retention, a new maximum stay reports no missed exit', async () => {
+test('when all counted vehicles have left and the expired events are removed, a new maximum stay reports no missed exit', async () => {
   const { locationId, see, setInside, change, status } = await newActivity();
   await setInside(locationId, [inside, left], daysAgo(60));
   await see(locationId, exitOf(inside, 50), exitOf(left, 50));
@@ -88,7 +94,7 @@ test('when all counted vehicles left before the retention, a new maximum stay re
   expect(await status(locationId)).toMatchObject({ occupied: 0 });
 });
 
-test('the retention keeps the plate of a counted vehicle that entered before the count and is still inside', async () => {
+test('the removal of expired records keeps the plate of a counted vehicle that entered before the occupancy count and is still inside', async () => {
   const { locationId, see, setInside, change, sessions, status } = await newActivity();
   await see(locationId, entryOf(left, 61));
   await setInside(locationId, [inside, left], daysAgo(60));

@@ -82,7 +82,7 @@ test.each([
   },
 );
 
-test('when a database call for several writes returns a separate error for each write, the gateway does not repeat the call', async () => {
+test('when the database returns a separate error for each write of a batch, the gateway does not repeat the batch', async () => {
   const refused = Object.assign(new Error('refused'), { code: '22021' });
   const write = vi.fn(async (questions: readonly string[]) => questions.map(() => refused));
   const answers = await Promise.allSettled(['a', 'b'].map(createQueryBatch(write)));

@@ -257,8 +257,8 @@ test('a reader gets no message of a webhook that is disabled while the reader pu
   const { readerKey, webhookId } = await newReaderWith(1);
   const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
   await disableOnly(webhookId);
-  // The request for messages gets an old copy of the webhook, which is still enabled. The same can happen when two
-  // requests run at the same time.
+  // The request that pulls messages gets an outdated copy of the webhook, in which the webhook is still enabled. The
+  // same can happen when another request disables the webhook during the pull.
   const { findFirst } = prisma.webhook;
   prisma.webhook.findFirst = (() => Promise.resolve(webhook)) as never;
   try {

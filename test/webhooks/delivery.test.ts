@@ -182,8 +182,8 @@ describe('webhook deliveries', () => {
     const statuses = async () =>
       (await deliveriesOf(key, webhookId)).map(({ status, attempts }) => `${status} ${attempts.length}`);
     // The gateway sends at most five messages of a webhook at the same time, and this webhook has six messages. When
-    // the webhook is disabled, the gateway cancels the deliveries that have not started. The API reads first a delivery
-    // and then the attempts of the delivery, so a response may contain new attempts, but still the old status.
+    // the webhook is disabled, the gateway cancels the deliveries that have not started. The API reads a delivery
+    // before the attempts of the delivery. A response can therefore contain a new attempt together with the old status.
     await expect
       .poll(
         async () => (await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown)),

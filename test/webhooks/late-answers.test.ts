@@ -25,7 +25,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
   test.each([
     ['no ids', []],
     ['an unknown id', [{ id: newId() }]],
-  ])('an acknowledgement with %s does not end the failure of a pull webhook', async (_, ids) => {
+  ])('a pull webhook still counts as failing after an acknowledgement with %s', async (_, ids) => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId); // ends the lease
@@ -59,7 +59,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
     expect((await deliveriesOf(key, webhookId))[0]!.status).toBe('DELIVERED');
   });
 
-  test('a message that the former URL accepts does not end the failure of the new URL', async () => {
+  test('a webhook still counts as failing at its new URL when the receiver at the former URL accepts a message', async () => {
     const { key, locationId, webhookId, newReceiver, answer } = await newMovedSubscriber();
     newReceiver.answer = 503;
     await addEntry(key, locationId);

@@ -327,7 +327,7 @@ describe('lists of whitelist entries', () => {
     ['1000000000000', 'Must be 100 or less', 1_000_000_000_000],
     ['1.5', 'Invalid type for limit: expected int', 1.5],
     ['1e2', 'Invalid type for limit: expected number', '1e2'],
-  ])('the error for the limit %s says what would be right', async (limit, message, value) => {
+  ])('the error message for the limit %s says which values are valid', async (limit, message, value) => {
     const { locationId, key } = await gateway.newTenant();
     const { body } = await gateway.rest('GET', `/locations/${locationId}/whitelist?limit=${limit}`, { key });
     expect(body.error).toMatchObject({ message, details: { field: 'limit', value } });
@@ -380,7 +380,7 @@ describe('lists of whitelist entries', () => {
 
 describe('the deprecated resident routes', () => {
   test.each([{}, { referenceId: null }])(
-    'the deprecated resident route creates a whitelist entry from the field `residentId` and these other fields: %j',
+    'the deprecated resident route creates a whitelist entry from a request body with the field `residentId` and the additional fields %j',
     async (others) => {
       const { locationId, key } = await gateway.newTenant();
       const { referenceId, ...rest } = newEntry({ referenceId: 'unit-1' });
@@ -395,7 +395,7 @@ describe('the deprecated resident routes', () => {
     },
   );
 
-  test('the deprecated resident routes add the field residentId to each whitelist entry, and announce in headers when the routes end', async () => {
+  test('the deprecated resident routes add the field residentId to each whitelist entry, and their response headers announce the removal of the routes', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { referenceId, ...rest } = newEntry({ referenceId: 'villa 7/a' });
     const residents = `/locations/${locationId}/residents`;

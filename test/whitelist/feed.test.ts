@@ -157,8 +157,8 @@ describe('the feed of whitelist changes', () => {
     await removeEntry(key, locationId, id);
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
-    // With a page size of one change, the changes of the removed whitelist entry are on several pages. Each of these
-    // pages reports only the removal.
+    // With a page size of one change, the changes of the removed whitelist entry are on several pages. The first of
+    // these pages already reports only the removal.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });

@@ -92,7 +92,10 @@ describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entri
   });
   afterAll(() => client.end());
 
-  /** Calls a function and returns the query plans of its SQL statements, which PostgreSQL plans but does not run. */
+  /**
+   * Calls a function, and returns the query plans of its SQL statements. PostgreSQL only plans these statements
+   * (`EXPLAIN`), and does not run them.
+   */
   async function plansOf(work: (whitelist: ReturnType<typeof createWhitelistReads>) => Promise<unknown>) {
     const plans: string[] = [];
     const sql = {
