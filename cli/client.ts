@@ -47,7 +47,7 @@ export interface GraphAnswer<Data> {
 
 /**
  * Whether a body has the form of a GraphQL response (https://spec.graphql.org/October2021/#sec-Response-Format). The
- * JSON of another server may also have the member `errors`, but not as a list of GraphQL errors.
+ * JSON of another server can also have the member `errors`, but not as a list of GraphQL errors.
  */
 function isGraphAnswer<Data>(body: unknown): body is GraphAnswer<Data> {
   if (typeof body !== 'object' || body === null) return false;

@@ -62,7 +62,7 @@ const maxRetries = 5;
 
 /**
  * The maximum number of retries for one request, when the gateway refuses the request because of a limit. After the
- * pause in `Retry-After`, the gateway usually accepts the request. The gateway may refuse the request again if other
+ * pause in `Retry-After`, the gateway usually accepts the request. The gateway can refuse the request again if other
  * clients use the same API key. If a hundred retries are refused, the cause is probably another limit, such as the
  * limit of a proxy.
  */
@@ -91,7 +91,7 @@ const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
   if (response.status === 429) return 'The rate limit of the key is reached';
   const { data, errors } = (body ?? {}) as { data?: Record<string, unknown> | null; errors?: GraphError[] };
-  // The response of another server, such as a proxy, may contain `errors` that are null or not a list.
+  // The response of another server, such as a proxy, can contain `errors` that are null or not a list.
   if (!Array.isArray(errors)) return undefined;
   const isRefused =
     errors.every(({ extensions }) => extensions?.code === 'RATE_LIMIT_EXCEEDED') &&

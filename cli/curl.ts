@@ -123,7 +123,7 @@ function callOf(args: string[]): RestCall {
 
 /**
  * Returns the web address in the form in which an error message shows it, without a password or query. If `address` is
- * not a web address, the error message does not show `address`, because it may be an API key.
+ * not a web address, the error message does not show `address`, because `address` may be an API key.
  */
 function shownAddress(address: string): string {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) return '; an address contains /api/';

@@ -8,8 +8,8 @@ export interface GraphError {
 }
 
 /**
- * The time limit for a response of the gateway, in milliseconds. The time limit is long, because the gateway may let an
- * import wait until other imports have ended.
+ * The time limit for a response of the gateway, in milliseconds. The time limit is long, because an import can wait in
+ * the gateway until other imports have ended.
  */
 const answerTimeoutMs = 120_000;
 

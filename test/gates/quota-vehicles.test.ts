@@ -104,7 +104,7 @@ const inNone = { seven: 0, eight: 0, reason: 'LISTED' };
 describe('vehicles that a quota counts when the whitelist changes', () => {
   test.each<{ title: string; steps: (unit: Unit) => Promise<unknown>; quotas: typeof inUnit7 }>([
     {
-      title: 'a vehicle that entered before its entry was created counts',
+      title: 'a vehicle that entered before its whitelist entry was created counts',
       async steps({ enter, create }) {
         await enter('DXB/A/2');
         await create('DXB/A/2');
@@ -112,7 +112,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
       quotas: inUnit7,
     },
     {
-      title: 'a vehicle whose entry was deleted and created again counts',
+      title: 'a vehicle whose whitelist entry was deleted and created again counts',
       async steps({ enter, create, remove }) {
         const id = await create('DXB/A/2');
         await enter('DXB/A/2');
@@ -122,7 +122,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
       quotas: inUnit7,
     },
     {
-      title: 'a vehicle whose entry was deleted and restored by an import counts',
+      title: 'a vehicle whose whitelist entry was deleted and restored by an import counts',
       async steps({ enter, create, replace }) {
         await create('DXB/A/2');
         await enter('DXB/A/2');
@@ -132,7 +132,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
       quotas: inUnit7,
     },
     {
-      title: 'a vehicle whose entry was deleted does not count',
+      title: 'a vehicle whose whitelist entry was deleted does not count',
       async steps({ enter, create, remove }) {
         const id = await create('DXB/A/2');
         await enter('DXB/A/2');
@@ -141,7 +141,8 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
       quotas: inNone,
     },
     {
-      title: 'a vehicle that is now listed for another reference counts towards the quota of that reference',
+      title:
+        'a vehicle whose whitelist entry now has another reference counts towards the quota of that reference',
       async steps({ enter, create, change }) {
         const id = await create('DXB/A/2');
         await enter('DXB/A/2');
@@ -151,7 +152,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
     },
     {
       title:
-        'a vehicle whose entry was created again for another reference counts towards the quota of that reference',
+        'a vehicle whose whitelist entry was created again for another reference counts towards the quota of that reference',
       async steps({ enter, create, remove }) {
         const id = await create('DXB/A/2');
         await enter('DXB/A/2');
@@ -161,7 +162,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
       quotas: inUnit8,
     },
     {
-      title: 'a vehicle whose entry now has another plate does not count',
+      title: 'a vehicle whose whitelist entry now has another plate does not count',
       async steps({ enter, create, change }) {
         const id = await create('DXB/A/2');
         await enter('DXB/A/2');
@@ -170,7 +171,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
       quotas: inNone,
     },
     {
-      title: 'a vehicle that was counted inside before it was listed counts',
+      title: 'a vehicle that setInside counted before its whitelist entry was created counts',
       async steps({ count, create }) {
         await count('DXB/A/2');
         await create('DXB/A/2');
@@ -178,7 +179,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
       quotas: inUnit7,
     },
     {
-      title: 'a vehicle counts when a camera read its text before it was listed',
+      title: 'a vehicle counts when it entered with a camera text before its whitelist entry was created',
       async steps({ enter, create }) {
         await enter('a 2');
         await create('DXB/A/2');
@@ -186,7 +187,8 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
       quotas: inUnit7,
     },
     {
-      title: 'a vehicle counts when a camera read its text and type before it was listed',
+      title:
+        'a vehicle counts when it entered with a camera text and a plate type before its whitelist entry was created',
       async steps({ enter, create }) {
         await enter('DXB a 2', { plateType: 'DXB' });
         await create('SHJ/A/2');
@@ -195,7 +197,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
       quotas: inUnit8,
     },
     {
-      title: 'a vehicle whose text fits several entries does not count',
+      title: 'a vehicle whose camera text matches several whitelist entries does not count',
       async steps({ enter, create }) {
         await enter('a 2');
         await create('DXB/A/2');
@@ -213,7 +215,7 @@ describe('vehicles that a quota counts when the whitelist changes', () => {
     },
     {
       title:
-        'a vehicle that was admitted because of a similar plate counts for a later entry with its exact plate',
+        'a vehicle that was admitted because of a similar plate counts for a later whitelist entry with its exact plate',
       async steps({ enter, create }) {
         const entryId = await create('DXB/B/2');
         await enter('DXB/8/2', { entryId });

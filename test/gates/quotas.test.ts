@@ -268,7 +268,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
       exceeded: [],
     },
     {
-      title: 'correct an exit to another vehicle',
+      title: 'correct the vehicle of an exit event',
       stored: [
         ['entry', 1, 'ENTRY', 0],
         ['exit', 1, 'EXIT', 5],
@@ -439,7 +439,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
 describe.runIf(testServerUrl)(
   'the quota of a reference (such as an apartment) when several vehicles enter at the same time',
   () => {
-    test('when 24 vehicles enter at the same time, the gateway marks exactly the entries above the quota as over the quota', async () => {
+    test('when 24 vehicles enter at the same time, the gateway marks exactly the entry events that exceed the quota as over the quota', async () => {
       const { setQuota, record, decide, exceeded } = await unitWith(24);
       await setQuota(5);
       const marks = await Promise.all(

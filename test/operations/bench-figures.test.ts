@@ -75,11 +75,11 @@ describe('number of pairs of runs that a benchmark measures', () => {
   }
 
   test.each([
-    ['the number stays at the minimum when it decides every goal', [1, 9], 9],
-    ['the number is the minimum for a case without goals', [], 9],
-    ['the number doubles until the last goal is decided', [1, 10], 18],
-    ['the number doubles again', [25], 36],
-    ['the number stops at the maximum when a goal stays undecided', [Infinity], maxPairs],
+    ['the number of pairs stays at the minimum when every goal is clearly met or missed', [1, 9], 9],
+    ['the number of pairs is the minimum for a benchmark without goals', [], 9],
+    ['the number of pairs doubles until the last goal is clearly met or missed', [1, 10], 18],
+    ['the number of pairs can double twice', [25], 36],
+    ['the number of pairs stops at the maximum when a goal stays undecided', [Infinity], maxPairs],
   ])(
     'a benchmark repeats pairs of runs until each of its goals is clearly met or missed: %s',
     async (_, decidedAt, pairs) => {

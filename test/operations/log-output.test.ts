@@ -56,8 +56,8 @@ describe('writing of log lines', () => {
   });
 
   test.each([
-    ['process.exit(0)', 'ends itself'],
-    ['', 'runs out of work'],
+    ['process.exit(0)', 'calls process.exit'],
+    ['', 'has no further work'],
   ])('all log lines are written before a process ends: the process %s', async (end) => {
     const { stdout } = await promisify(execFile)(
       process.execPath,

@@ -107,7 +107,7 @@ test.runIf(testServerUrl)(
     let written = 50_000;
     async function record() {
       do {
-        // A gateway may write a usage record some seconds after the request. Like a delayed gateway, the test writes a
+        // A gateway can write a usage record some seconds after the request. Like a delayed gateway, the test writes a
         // new usage record together with a usage record that is 5 s old. When a write fails, the test repeats the
         // write, as a gateway does.
         const times = [new Date(), new Date(Date.now() - 5_000)];

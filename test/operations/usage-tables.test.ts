@@ -79,7 +79,7 @@ describe('totals of usage records', () => {
         { timeout: 20_000 },
       )
       .toBe(requests.length);
-    // A usage recorder may send a batch of records twice, but the database must store the batch only once.
+    // A usage recorder can send a batch of records twice, but the database must store the batch only once.
     await Promise.all(recorders.map((recorder) => recorder.close()));
     expect(await count()).toBe(requests.length);
 

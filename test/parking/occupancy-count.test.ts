@@ -170,7 +170,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status()).toEqual({ occupied: 3, adjustment: 2 });
   });
 
-  test('an earlier setInside call with fewer vehicles does not change the number of vehicles that adjustOccupancy set later', async () => {
+  test('a correction of an earlier setInside call does not change the number of vehicles that adjustOccupancy set for a later time', async () => {
     const { locationId, setInside, adjust } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(1));
     expect(await adjust(locationId, 5, hour(5))).toEqual({ occupied: 5, adjustment: 3 });
@@ -248,7 +248,7 @@ test("setInside and adjustOccupancy need the permission WRITE_ACTIVITY, and a lo
 const confusable = ['DXB/B/10', 'DXB/8/10', 'DXB/S8/10', 'DXB/5B/10', 'DXB/58/10', 'SHJ/8/10'];
 const anyHour = fc.integer({ min: 0, max: 12 });
 
-/** Generates a parking event or a manual count of the vehicles inside. */
+/** Generates a parking event or an occupancy count. */
 const happening = fc.oneof(
   {
     weight: 6,
@@ -264,14 +264,14 @@ const happening = fc.oneof(
 );
 
 /**
- * Returns a text that identifies a parking event or a manual count of the vehicles inside. A corrected event or count
- * has the same text as the original.
+ * Returns a text that identifies a parking event or an occupancy count. A corrected event or count has the same text as
+ * the original.
  */
 const identityOf = (item: { hours: number } & object) =>
   'eventId' in item ? String(item.eventId) : `${'inside' in item ? 'inside' : 'occupied'} ${item.hours}`;
 
-describe('the occupancy that the gateway calculates from parking events and manual counts of vehicles', () => {
-  test('the occupancy of a location does not depend on the order of arrival of parking events and manual counts', async () => {
+describe('the occupancy that the gateway calculates from parking events and occupancy counts', () => {
+  test('the occupancy of a location does not depend on the order of arrival of parking events and occupancy counts', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -382,7 +382,7 @@ describe('the occupancy that the gateway calculates from parking events and manu
   });
 
   test.runIf(testServerUrl)(
-    'the occupancy of a location is correct when all parking events and manual counts of vehicles arrive at the same time',
+    'the occupancy of a location is correct when all parking events and occupancy counts arrive at the same time',
     async () => {
       const { locationId, see, setInside, sessions } = await newActivity();
       const events = Array.from({ length: 24 }, (_, index): Seen => {

@@ -167,9 +167,7 @@ const leftOf = ({ endedAt, exitedAt, staysUntil }: ParkingSession) =>
   Math.min(...[endedAt ?? exitedAt, staysUntil].map((at) => at?.getTime() ?? Infinity));
 const isOpenAt = (session: ParkingSession, at: number) => startOf(session) <= at && leftOf(session) > at;
 
-/**
- * Calculates how many vehicles were inside at an instant, from all parking sessions and all manual counts of vehicles.
- */
+/** Calculates how many vehicles were inside at an instant, from all parking sessions and all occupancy counts. */
 function occupiedAt(
   at: number,
   sessions: readonly ParkingSession[],
@@ -203,7 +201,7 @@ function occupiedAt(
   return open + Math.max(difference - unknownExits.length, 0);
 }
 
-test('each point of the occupancy history agrees with the stored parking sessions and the manual counts of vehicles', async () => {
+test('each point of the occupancy history agrees with the stored parking sessions and the occupancy counts', async () => {
   const { companyId, key } = await newActivity();
   await fc.assert(
     fc.asyncProperty(

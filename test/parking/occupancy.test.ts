@@ -23,7 +23,7 @@ async function newActivity() {
 describe('an exit event whose plate the camera may have misread', () => {
   test.each<[string, Seen[], string[]]>([
     [
-      'the exit ends the only open session with one confusable character',
+      'the exit ends the only open session whose plate differs by one confusable character',
       [entry('DXB/B/7', 1), exit('DXB/8/7', 2)],
       ['DXB/B/7 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
@@ -38,7 +38,7 @@ describe('an exit event whose plate the camera may have misread', () => {
       ['DXB/88/7 OPEN 03-01T01:00 -', 'DXB/8B/7 MISSED_ENTRY - 03-01T02:00', 'DXB/BB/7 OPEN 03-01T01:00 -'],
     ],
     [
-      'the exit ends no session with two different characters or a character that cameras do not confuse',
+      'the exit ends no session whose plate differs by two characters, or by a character that cameras do not confuse',
       [entry('DXB/BB/7', 1), entry('DXB/A/7', 1), exit('DXB/88/7', 2)],
       ['DXB/88/7 MISSED_ENTRY - 03-01T02:00', 'DXB/A/7 OPEN 03-01T01:00 -', 'DXB/BB/7 OPEN 03-01T01:00 -'],
     ],
@@ -48,12 +48,12 @@ describe('an exit event whose plate the camera may have misread', () => {
       ['DXB/8/7 COMPLETED 03-01T01:00 03-01T02:00', 'DXB/B/7 OPEN 03-01T01:00 -'],
     ],
     [
-      'the session with a similar plate stays open when an entry with the same plate arrives after the exit',
+      'the session with a similar plate stays open when the entry event with the plate of the exit arrives after the exit',
       [entry('DXB/B/7', 1), exit('DXB/8/7', 3), entry('DXB/8/7', 2)],
       ['DXB/8/7 COMPLETED 03-01T02:00 03-01T03:00', 'DXB/B/7 OPEN 03-01T01:00 -'],
     ],
     [
-      'the exit ends no session when the similar vehicle turns out to have left earlier',
+      'the exit ends no session when the vehicle with the similar plate has already left',
       [entry('DXB/B/7', 1), exit('DXB/8/7', 3), exit('DXB/B/7', 2)],
       ['DXB/8/7 MISSED_ENTRY - 03-01T03:00', 'DXB/B/7 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
@@ -91,7 +91,7 @@ describe('an exit event whose plate the camera may have misread', () => {
   });
 });
 
-describe('changes of the whitelist for a vehicle that is inside', () => {
+describe('changes of the whitelist while a vehicle is inside', () => {
   /** A test step that replaces all plates on the whitelist by the given plates. */
   type Listing = { listed: string[] };
 

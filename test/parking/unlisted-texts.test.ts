@@ -15,32 +15,35 @@ const exit = (plate: string, plateType?: string) => ({ ...entry(plate, plateType
 describe('camera texts of vehicles that are not on the whitelist', () => {
   test.each<{ title: string; seen: Omit<Seen, 'at'>[]; sessions: string[] }>([
     {
-      title: 'the exit belongs to the vehicle when only the exit has a type',
+      title: 'an exit event with a plate type ends the session of an entry event without a plate type',
       seen: [entry('A 7'), exit('A7', 'DXB')],
       sessions: ['//A7 COMPLETED 03-01T08:00 03-01T08:01'],
     },
     {
-      title: 'the exit belongs to the vehicle when only the entry has a type',
+      title: 'an exit event without a plate type ends the session of an entry event with a plate type',
       seen: [entry('A 7', 'DXB'), exit('a-7')],
       sessions: ['DXB//A7 COMPLETED 03-01T08:00 03-01T08:01'],
     },
     {
-      title: 'the exit belongs to the vehicle when its text begins with the type',
+      title:
+        'an exit event ends the session when its camera text begins with the plate type of the entry event',
       seen: [entry('A 7', 'DXB'), exit('DXB A 7')],
       sessions: ['DXB//A7 COMPLETED 03-01T08:00 03-01T08:01'],
     },
     {
-      title: 'the exit belongs to the vehicle when the text of the entry begins with the type',
+      title:
+        'an exit event ends the session when the camera text of the entry event begins with the plate type of the exit event',
       seen: [entry('DXB A 7'), exit('A 7', 'DXB')],
       sessions: ['//DXBA7 COMPLETED 03-01T08:00 03-01T08:01'],
     },
     {
-      title: 'a second entry with a type belongs to the vehicle',
+      title:
+        'a second entry event with a plate type means that the exit event of the first session is missing',
       seen: [entry('A 7'), entry('A 7', 'DXB')],
       sessions: ['//A7 MISSED_EXIT 03-01T08:00 -', 'DXB//A7 OPEN 03-01T08:01 -'],
     },
     {
-      title: 'a misread exit with a type belongs to the vehicle',
+      title: 'an exit event with a plate type and a misread character ends the session',
       seen: [entry('B 17'), exit('B I7', 'DXB')],
       sessions: ['//B17 COMPLETED 03-01T08:00 03-01T08:01'],
     },

@@ -154,7 +154,7 @@ describe('removal of expired database records', () => {
     ]
   >([
     [
-      'more vehicles than open sessions were counted, and one of them has left',
+      'the occupancy count is higher than the number of open sessions, and two counted vehicles have left',
       {
         inside: ['DXB/A/1'],
         counted: 4,
@@ -171,7 +171,7 @@ describe('removal of expired database records', () => {
       },
     ],
     [
-      'more vehicles than open sessions were counted, and more of them have left than were counted',
+      'the occupancy count is higher than the number of open sessions, and more vehicles without a session have left than the count included',
       {
         inside: ['DXB/A/1'],
         counted: 2,
@@ -182,7 +182,7 @@ describe('removal of expired database records', () => {
       },
     ],
     [
-      'fewer vehicles than open sessions were counted, and the exit of one vehicle was missed',
+      'the occupancy count is lower than the number of open sessions, and the exit event of one vehicle is missing',
       {
         inside: ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'],
         counted: 1,
@@ -193,7 +193,7 @@ describe('removal of expired database records', () => {
       },
     ],
     [
-      'fewer vehicles than open sessions were counted, and the exits of more vehicles were missed',
+      'the occupancy count is lower than the number of open sessions, and the exit events of two vehicles are missing',
       {
         inside: ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'],
         counted: 2,
@@ -266,7 +266,7 @@ describe('removal of expired database records', () => {
         see(locationId, { kind: 'ENTRY', plate: 'DXB/B/9', at: new Date('2020-01-01T00:00:00Z') }),
     ],
     [
-      'an operator removes the maximum stay, which a vehicle has exceeded since before the occupancy count',
+      'an operator removes the maximum stay that a vehicle had already exceeded before the occupancy count',
       async ({ change, see }, locationId) => {
         await change(locationId, { longestStayHours: 24 });
         await see(locationId, entry('DXB/B/9', 65), exit('DXB/B/9', 10));

@@ -95,7 +95,7 @@ describe('imports of several batches of rows', () => {
     expect(records[0]).toMatchObject({ action: 'whitelist.imported', changes: { mode: 'CREATE' } });
   });
 
-  // PostgreSQL may run an import with the query plan of an earlier, smaller import. If the query plan contains a nested
+  // PostgreSQL can run an import with the query plan of an earlier, smaller import. If the query plan contains a nested
   // loop, an import of 10,000 rows takes minutes.
   test('a whitelist import of 10,000 rows succeeds in every import mode, even after imports with few rows', async () => {
     const { locationId, key } = await gateway.newTenant();
