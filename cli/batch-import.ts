@@ -127,9 +127,9 @@ const isStopped = Symbol('stopped');
  * Sends the rows of a file in batches, writes the rejected rows to another file, and shows the progress. When the user
  * presses Ctrl-C, the import stops after the current batch.
  *
- * @throws {Failure} when a batch fails, when the file has an error after the first batch, when the rejected rows cannot
- *   be written before the last batch, or when the user presses Ctrl-C. The error message says how many rows are
- *   imported, and which command imports the remaining rows
+ * @throws {Failure} when a batch fails, when the file has an error after the first batch, when the rejected rows of any
+ *   batch except the last batch cannot be written, or when the user presses Ctrl-C. The error message says how many
+ *   rows are imported, and which command imports the remaining rows
  */
 export async function importInBatches<Row extends FileRow>(
   { source, batches, noun, done, rejects, send, continuation }: BatchImport<Row>,

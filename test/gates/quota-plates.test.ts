@@ -95,14 +95,15 @@ test.each<{ title: string; stored: Event[]; batch: Event[]; exceeded: [string, s
     exceeded: [],
   },
   {
-    title: 'an exit with a camera text of two whitelist entries ends the only session with this text',
+    title:
+      'an exit with a camera text that matches two whitelist entries ends the only session that matches this text',
     stored: [event('inside', 'ENTRY', 'SHJ/B/7', 0)],
     batch: [event('text', 'EXIT', 'B7', 1), event('next', 'ENTRY', 'DXB/A/2', 2)],
     exceeded: [],
   },
   {
     title:
-      'a vehicle counts for the whitelist entry with its plate, and not for the entry that the gate named',
+      'a vehicle counts for the whitelist entry with its plate, and not for the whitelist entry whose id the gate sent',
     stored: [],
     batch: [event('named', 'ENTRY', 'DXB/B/7', 1, 4), event('next', 'ENTRY', 'DXB/A/2', 2)],
     exceeded: [['next', 'unit-7', 2]],
@@ -120,7 +121,7 @@ test.each<{ title: string; stored: Event[]; batch: Event[]; exceeded: [string, s
 const plates = [...listed.map(([plate]) => plate), 'AUH/S/17', 'DXB/A/9'];
 const texts = ['B7', '87', 'DXBB7', 'A2', '517', 'S17', 'A9'];
 
-test('random parking events with similar plates, camera texts and named whitelist entries have the same effect on quotas in batches as in single requests', async () => {
+test('random parking events with similar plates, camera texts and ids of whitelist entries have the same effect on quotas in batches as in single requests', async () => {
   const anyEvent: fc.Arbitrary<Event> = fc.record({
     eventId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'),
     kind: fc.constantFrom('ENTRY', 'ENTRY', 'EXIT'),
