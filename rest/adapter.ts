@@ -30,12 +30,13 @@ import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 const graphPageSize = 100;
 
 /**
- * Maps the name of a GraphQL argument to the REST query parameter or header with the same meaning, if their names
- * differ.
+ * Maps the name of a GraphQL argument to the name of the part of a REST request with the same meaning, if their names
+ * differ: a query parameter, a header or the request body.
  */
 const restNames = new Map([
   ['first', 'limit'],
   ['after', 'cursor'],
+  ['input', 'body'],
   [ifMatch.variable, ifMatch.header],
 ]);
 

@@ -208,6 +208,7 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     expect(await call(gateway, updateLocation(locationId, {}), key)).toMatchObject({
       code: 'VALIDATION_ERROR',
       message: 'At least one field to change is required',
+      details: { field: surface === 'rest' ? 'body' : 'input', value: {} },
     });
     expect(await call(gateway, updateLocation(locationId, { name: null }), key)).toMatchObject({
       message: 'Missing required field: name',
