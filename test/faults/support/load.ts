@@ -180,9 +180,9 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // If a repeated attempt to send a parking event fails, the ledger keeps the outcome of the first attempt, because
-      // the gateway may have stored the parking event at an earlier attempt.
-      if (outcome === 'acknowledged' || resend === 0) history.outcome = outcome;
+      // An event whose outcome is unknown stays unknown when the gateway refuses a later attempt, because the gateway
+      // may have stored the event at the earlier attempt.
+      if (resend === 0 || outcome !== 'refused') history.outcome = outcome;
       if (stopped) return;
     }
   }

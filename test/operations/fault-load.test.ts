@@ -1,0 +1,27 @@
+import { createServer } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { startLoad } from '../faults/support/load.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { freePort } from '../support/system-servers.ts';
+
+test('the load of the fault tests records an event as unknown if the gateway first refused the connection, and later gave no result', async () => {
+  const port = await freePort();
+  const access = { locationId: 'location', key: 'key', limitedKey: 'limited key' };
+  const load = startLoad(
+    [`http://127.0.0.1:${port}`],
+    { ...access, receiver: await startReceiver() },
+    { writers: 1 },
+  );
+  const outcomes = () => load.ledger.events.map(({ outcome }) => outcome);
+  await expect.poll(outcomes).toEqual(['refused']);
+
+  await new Promise<void>((resolve) => {
+    const server = createServer(({ url }, response) => {
+      if (url === '/graphql') resolve(load.stop());
+      response.writeHead(500).end('{}');
+    });
+    onTestFinished(() => void server.close().closeAllConnections());
+    server.listen(port, '127.0.0.1');
+  });
+  expect(outcomes()).toEqual(['unknown']);
+});
