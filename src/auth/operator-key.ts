@@ -6,7 +6,7 @@ import { advisoryLocks } from '../database/advisory-locks.ts';
 import { databaseNow } from '../database/clock.ts';
 import type { Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
-import { keyScopeRelations } from './key.ts';
+import { keyScopeRelations, type ScopedApiKey } from './key.ts';
 import { hashSecret, secretHint } from './key-secret.ts';
 import { auditedKey } from './managed-key.ts';
 
@@ -18,7 +18,7 @@ interface OperatorSecret {
 }
 
 /**
- * The reason why the gateway itself creates or revokes an operator's key. The gateway writes this reason to the audit
+ * The reason why the gateway itself creates, changes or revokes an operator's key. The gateway writes this reason to the audit
  * log in place of a request id.
  */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
@@ -46,7 +46,7 @@ export async function applyOperatorKey(
     const now = await databaseNow(transaction);
     const named = await transaction.apiKeySecret.findUnique({
       where: { hash: hashSecret(operator.secret, operator.pepper) },
-      include: { apiKey: true },
+      include: { apiKey: { include: keyScopeRelations } },
     });
     if (named) {
       const { apiKey, expiresAt } = named;
@@ -60,17 +60,35 @@ export async function applyOperatorKey(
       }
     }
     const id = named?.apiKey.id ?? (await insertOperatorKey(transaction, operator, 'OPERATOR_API_KEY'));
-    const adopted = await transaction.apiKey.updateMany({
-      where: {
-        id,
-        unrestricted: true,
-        NOT: { fromConfiguration: true, permissions: { hasEvery: Object.values(Permission) } },
-      },
-      data: { fromConfiguration: true, permissions: Object.values(Permission), updatedAt: now },
-    });
+    const adopted = named !== null && (await adoptKey(transaction, named.apiKey, now));
     const ended = await endFormerKeys(transaction, environment, { exceptId: id, now });
-    return adopted.count + ended > 0;
+    return adopted || ended > 0;
   });
+}
+
+/**
+ * Gives an operator's key all permissions, and marks it as the key of OPERATOR_API_KEY. A change of the permissions is
+ * written to the audit log.
+ *
+ * @returns whether the function has changed the key
+ */
+async function adoptKey(transaction: Transaction, before: ScopedApiKey, now: Date): Promise<boolean> {
+  const permissions = Object.values(Permission);
+  const hasAll = permissions.every((permission) => before.permissions.includes(permission));
+  if (hasAll && before.fromConfiguration) return false;
+  const after = await transaction.apiKey.update({
+    where: { id: before.id },
+    data: { fromConfiguration: true, permissions, updatedAt: now },
+    include: keyScopeRelations,
+  });
+  if (!hasAll) {
+    await recordChange(transaction, changedBy('OPERATOR_API_KEY'), {
+      action: 'api_key.updated',
+      targetId: before.id,
+      changes: { before: auditedKey(before), after: auditedKey(after) },
+    });
+  }
+  return true;
 }
 
 /**

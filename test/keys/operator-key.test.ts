@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Permission } from '../../prisma/generated/client/enums.ts';
 import { hashSecret, newSecret, secretHint } from '../../src/auth/key-secret.ts';
 import { loadConfig } from '../../src/config.ts';
 import { type Gateway, openGateway } from '../../src/gateway.ts';
@@ -79,13 +80,24 @@ describe('the API key from the variable OPERATOR_API_KEY', () => {
     expect(await statusWith(await restart(), second)).toBe(200);
   });
 
-  test('at each start, the API key from the variable OPERATOR_API_KEY gets every permission, including permissions that a newer version added', async () => {
+  test('at each start, the API key from the variable OPERATOR_API_KEY gets every permission, including permissions that a newer version added, and the audit log contains the change', async () => {
     const { database } = await restart(second);
     await database.prisma.apiKey.updateMany({
       where: { fromConfiguration: true },
       data: { permissions: ['ADMIN'] },
     });
     expect(await statusWith(await restart(second), second)).toBe(200);
+    const { prisma } = (await restart(second)).database;
+    const updates = await prisma.auditRecord.findMany({ where: { action: 'api_key.updated' } });
+    expect(updates).toMatchObject([
+      {
+        requestId: 'OPERATOR_API_KEY',
+        changes: {
+          before: { permissions: ['ADMIN'] },
+          after: { permissions: expect.arrayContaining(Object.values(Permission)) },
+        },
+      },
+    ]);
   });
 
   test("a change of the variable OPERATOR_API_KEY does not revoke an operator's API key that was created over GraphQL", async () => {
