@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { redisServers, sentinelAddresses } from './redis/variables.ts';
+import { hasDecodableLogin, redisServers, sentinelAddresses } from './redis/variables.ts';
 import { nameServers } from './webhooks/variables.ts';
 
 const environments = ['development', 'staging', 'production'] as const;
@@ -26,10 +26,12 @@ const connectionUrl = (...protocols: string[]) =>
       `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
     );
 
-const redisUrl = connectionUrl('redis:', 'rediss:').refine(
-  (value) => !URL.canParse(value) || !new URL(value).host.includes(','),
-  'must have redis:// or rediss:// before each node of a cluster',
-);
+const redisUrl = connectionUrl('redis:', 'rediss:')
+  .refine(
+    (value) => !URL.canParse(value) || !new URL(value).host.includes(','),
+    'must have redis:// or rediss:// before each node of a cluster',
+  )
+  .refine(hasDecodableLogin, 'must have %25 in place of each % in the user name and the password');
 
 /**
  * Parses one Redis URL, or the URLs of several nodes of a Redis cluster, separated by commas. A URL can contain commas,

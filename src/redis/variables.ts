@@ -1,6 +1,21 @@
 import { z } from 'zod';
 import { defaultPorts, type RedisServers, withoutBrackets } from './servers.ts';
 
+/**
+ * Whether the user name and the password in a URL can be decoded. A `%` that is itself a character of the password must
+ * be written as `%25`.
+ */
+export function hasDecodableLogin(url: string): boolean {
+  if (!URL.canParse(url)) return true; // another rule reports the invalid URL
+  const { username, password } = new URL(url);
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A validation rule for a list of sentinel addresses, such as `a.internal:26379,b.internal`. */
 export const sentinelAddresses = z.string().transform((list, context) =>
   list.split(',').map((text) => {

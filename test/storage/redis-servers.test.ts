@@ -23,6 +23,7 @@ describe('configuration of Redis', () => {
   test('an operator can configure Redis with one URL, with the URLs of the nodes of a cluster, or with sentinels', () => {
     expect(redisOf({})).toBeUndefined();
     expect(redisOf({ REDIS_URL: 'redis://:a,b@one:6379/2' })).toEqual({ urls: ['redis://:a,b@one:6379/2'] });
+    expect(redisOf({ REDIS_URL: 'redis://:50%25off@one' })).toEqual({ urls: ['redis://:50%25off@one'] });
     expect(redisOf({ REDIS_URL: 'rediss://u:p@one:7000, rediss://two:7001' })).toEqual({
       urls: ['rediss://u:p@one:7000', 'rediss://two:7001'],
     });
@@ -60,6 +61,8 @@ describe('configuration of Redis', () => {
   test.each([
     [{ REDIS_URL: 'redis://one,http://two' }, 'must have redis:// or rediss:// before each node'],
     [{ REDIS_URL: 'redis://one:1,two:2' }, 'REDIS_URL'],
+    [{ REDIS_URL: 'redis://:50%off@one' }, 'REDIS_URL.0 must have %25 in place of each %'],
+    [{ REDIS_URL: 'redis://one,redis://a%b@two' }, 'must have %25 in place of each %'],
     [{ REDIS_URL: 'redis://one,rediss://two' }, 'REDIS_URL must be all redis:// or all rediss://'],
     [{ REDIS_SENTINELS: 'one:x', REDIS_SENTINEL_NAME: 'main' }, 'REDIS_SENTINELS'],
     [{ REDIS_SENTINELS: 'redis://one', REDIS_SENTINEL_NAME: 'main' }, 'REDIS_SENTINELS'],
