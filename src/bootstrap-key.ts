@@ -20,7 +20,7 @@ try {
   const log = pino({ level: config.logLevel }, pino.destination(standardError));
   await withMigratedDatabase(config, log, migrations, async ({ prisma }) => {
     const secret = newSecret(environment);
-    if (!(await createFirstOperatorKey(prisma, { secret, environment, pepper }))) {
+    if (!(await createFirstOperatorKey(prisma, { secret, environment, pepper }, 'keys:bootstrap'))) {
       throw new Error(
         `There are already API keys for ${environment}, so the script created no API key. To create more API keys, run pms keys create with an existing key. If all keys are lost, start the gateway with OPERATOR_API_KEY.`,
       );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { seedDemoData } from '../prisma/seed.ts';
 import { hashSecret, newSecret } from './auth/key-secret.ts';
-import { createOperatorKey } from './auth/operator-key.ts';
+import { createFirstOperatorKey } from './auth/operator-key.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/types.ts';
 import { createWebhookSecretBox } from './webhooks/secret-box.ts';
@@ -38,7 +38,7 @@ export async function welcome(
     const addresses = [`REST       ${url}/api`, `GraphiQL   ${url}/graphql`, `Reference  ${url}/reference`];
     process.stdout.write(`\n${[...addresses, ...keys].join('\n')}\n\n`);
   }
-  if (folder !== undefined) {
+  if (folder !== undefined && keys.length > 0) {
     const file = join(folder, keyFileName);
     // An earlier start may have created the file with permissions that let other users read it.
     await rm(file, { force: true });
@@ -86,8 +86,10 @@ async function makeFirstKeys(
   const lines: string[] = [];
   if (missing.operatorKey) {
     const secret = newSecret(environment);
-    await createOperatorKey(prisma, { secret, environment, pepper });
-    lines.push('', 'Keys, shown only now:', `  operator  ${secret}  has access to everything`);
+    // Another process that starts at the same time may have created the operator's key in the meantime.
+    if (await createFirstOperatorKey(prisma, { secret, environment, pepper }, 'first start')) {
+      lines.push('', 'Keys, shown only now:', `  operator  ${secret}  has access to everything`);
+    }
   }
   if (missing.demoData) {
     const { demoSecret, locationId } = await seedDemoData(prisma, {

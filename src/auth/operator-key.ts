@@ -18,8 +18,8 @@ interface OperatorSecret {
 }
 
 /**
- * The reason why the gateway itself creates, changes or revokes an operator's key. The gateway writes this reason to the audit
- * log in place of a request id.
+ * The reason why the gateway itself creates, changes or revokes an operator's key. The gateway writes this reason to the
+ * audit log in place of a request id.
  */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
@@ -114,28 +114,21 @@ async function endFormerKeys(
 }
 
 /**
- * Creates an operator's key with all permissions.
- *
- * @throws when an API key already has the secret of `operator`
- */
-export async function createOperatorKey(prisma: PrismaClient, operator: OperatorSecret): Promise<void> {
-  await prisma.$transaction((transaction) => insertOperatorKey(transaction, operator, 'first start'));
-}
-
-/**
- * Creates an operator's key if the environment has no API keys, or only revoked API keys.
+ * Creates an operator's key with all permissions if the environment has no API keys, or only revoked API keys. If
+ * several processes call the function at the same time, only one process creates a key.
  *
  * @returns true if the function has created an operator's key
  */
 export async function createFirstOperatorKey(
   prisma: PrismaClient,
   operator: OperatorSecret,
+  origin: 'first start' | 'keys:bootstrap',
 ): Promise<boolean> {
   return prisma.$transaction(async (transaction) => {
     await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.operatorKey}::bigint)`;
     const working = { environment: operator.environment, revokedAt: null };
     if ((await transaction.apiKey.count({ where: working })) > 0) return false;
-    await insertOperatorKey(transaction, operator, 'keys:bootstrap');
+    await insertOperatorKey(transaction, operator, origin);
     return true;
   });
 }

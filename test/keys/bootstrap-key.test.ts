@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/database/open.ts';
+import { welcome } from '../../src/first-run.ts';
 import { openGateway } from '../../src/gateway.ts';
 import { projectFolder } from '../support/documentation.ts';
-import { createScratchDatabase, migrationsFolder } from '../support/scratch-database.ts';
+import { createScratchDatabase, migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
 
 const scratch = await createScratchDatabase({ migrated: false });
 afterAll(() => scratch.drop());
@@ -36,3 +41,28 @@ test("the script keys:bootstrap creates an operator's API key only if no API key
     await gateway.close();
   }
 });
+
+test.runIf(testServerUrl)(
+  "when several processes start for the first time at the same time, only one process creates an operator's API key",
+  async () => {
+    const log = pino({ level: 'silent' });
+    const shared = await createScratchDatabase();
+    const databases = await Promise.all([1, 2, 3].map(() => openDatabase({ ...shared, log })));
+    onTestFinished(async () => {
+      await Promise.all(databases.map((database) => database.close()));
+      await shared.drop();
+    });
+    const folders = await Promise.all([1, 2, 3].map(() => mkdtemp(join(tmpdir(), 'first-start-'))));
+    onTestFinished(async () => {
+      for (const folder of folders) await rm(folder, { recursive: true });
+    });
+
+    await Promise.all(
+      databases.map((database, index) =>
+        welcome(database, loadConfig({ DATA_DIR: folders[index] }), { url: '', log, isTerminal: false }),
+      ),
+    );
+    expect(await databases[0]!.prisma.apiKey.findMany()).toMatchObject([{ unrestricted: true }]);
+    expect((await Promise.all(folders.map((folder) => readdir(folder)))).flat()).toEqual(['first-keys.txt']);
+  },
+);
