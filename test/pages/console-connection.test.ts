@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { createLive } from '../../pages/console/graph/live.ts';
 import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from '../../pages/console/graph/retry.ts';
 import { maxSilenceMs } from '../../pages/console/graph/silence.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
@@ -45,6 +46,23 @@ describe('the pauses before the console sends a failed request again', () => {
       expect(rangeOf(() => rateLimitDelayMs(0, response))).toEqual([shortest, longest]);
     },
   );
+});
+
+test('when one subscription of the console ends, another subscription stays live', async () => {
+  const openStream = () =>
+    Promise.resolve(new Response(new ReadableStream(), { headers: { 'Content-Type': 'text/event-stream' } }));
+  vi.stubGlobal('fetch', openStream);
+  const { connection, subscribe } = createLive(() => 'key');
+  const subscribeTo = (key: number) =>
+    subscribe({ key, query: 'subscription { tick }' }, { next: vi.fn(), complete: vi.fn() });
+  const [endFirst, endSecond] = [subscribeTo(1), subscribeTo(2)];
+  const states = () => [1, 2].map((key) => connection.state(key));
+  await expect.poll(states).toEqual(['live', 'live']);
+  endFirst();
+  expect(states()).toEqual([undefined, 'live']);
+  endSecond();
+  expect(states()).toEqual([undefined, undefined]);
+  vi.unstubAllGlobals();
 });
 
 describe.runIf(hasBrowser)('the connection of the console in a browser', () => {

@@ -42,10 +42,10 @@ export function createGraphClient(key: string): { client: Client; connection: Li
       }),
       fetchExchange,
       subscriptionExchange({
-        forwardSubscription: ({ query, variables }) => ({
+        forwardSubscription: ({ query, variables }, { key }) => ({
           subscribe: (sink) => ({
             unsubscribe: live.subscribe(
-              { query: query ?? '', variables: variables as Record<string, unknown> },
+              { key, query: query ?? '', variables: variables as Record<string, unknown> },
               {
                 next: (result) => sink.next(result as Parameters<typeof sink.next>[0]),
                 complete: () => sink.complete(),

@@ -5,16 +5,17 @@ import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
 /**
- * The state of the live updates: `live` while a stream is open, and `undefined` before the first stream is open or
- * after a view has ended its subscription. When the live updates stop, the state becomes the time of the stop, in
- * milliseconds since 1970.
+ * The state of the live updates of one subscription: `live` while a stream is open, and `undefined` before the first
+ * stream is open or after a view has ended the subscription. When the live updates stop, the state becomes the time of
+ * the stop, in milliseconds since 1970.
  */
 export type LiveState = 'live' | number | undefined;
 
-/** The two functions with which the React hook `useSyncExternalStore` follows the state of a client's live updates. */
+/** The two functions with which the React hook `useSyncExternalStore` follows the states of a client's subscriptions. */
 export interface LiveConnection {
-  state(): LiveState;
-  /** Calls the listener after each change of the state. Returns a function that removes the listener. */
+  /** Returns the state of the subscription with the given key (see `SubscriptionRequest`). */
+  state(key: number): LiveState;
+  /** Calls the listener after each change of a state. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void;
 }
 
@@ -25,6 +26,8 @@ interface Sink {
 }
 
 interface SubscriptionRequest {
+  /** The key that urql derives from the query and the variables. Subscriptions that differ have different keys. */
+  key: number;
   query: string;
   variables?: Record<string, unknown>;
 }
@@ -77,28 +80,29 @@ export function createLive(currentKey: () => string) {
     retryAttempts: 0,
   });
 
-  let state: LiveState;
+  const states = new Map<number, Exclude<LiveState, undefined>>();
   const listeners = new Set<() => void>();
-  function change(next: LiveState) {
-    if (next === state) return;
-    state = next;
+  function change(key: number, next: LiveState) {
+    if (next === states.get(key)) return;
+    if (next === undefined) states.delete(key);
+    else states.set(key, next);
     for (const listener of listeners) listener();
   }
   /**
-   * Records the time at which the live updates stopped. If an attempt to subscribe again fails, the recorded time of
-   * the stop stays unchanged.
+   * Records the time at which the live updates of a subscription stopped. If an attempt to subscribe again fails, the
+   * recorded time of the stop stays unchanged.
    */
-  function lose() {
-    if (typeof state !== 'number') change(Date.now());
+  function lose(key: number) {
+    if (typeof states.get(key) !== 'number') change(key, Date.now());
   }
 
-  async function run({ query, variables }: SubscriptionRequest, sink: Sink, signal: AbortSignal) {
+  async function run({ key, query, variables }: SubscriptionRequest, sink: Sink, signal: AbortSignal) {
     let attempt = 0;
     while (!signal.aborted) {
       const openedAt = Date.now();
       const results = client.iterate<Record<string, unknown>, Record<string, unknown>>(
         { query, ...(variables && { variables }) },
-        { connected: () => !signal.aborted && change('live') },
+        { connected: () => !signal.aborted && change(key, 'live') },
       );
       const stop = () => void results.return?.();
       signal.addEventListener('abort', stop);
@@ -108,7 +112,7 @@ export function createLive(currentKey: () => string) {
           if (signal.aborted) return;
           sink.next(result as ExecutionResult);
           if (result.errors) {
-            lose();
+            lose(key);
             return;
           }
         }
@@ -118,7 +122,7 @@ export function createLive(currentKey: () => string) {
         signal.removeEventListener('abort', stop);
       }
       if (signal.aborted) return;
-      lose();
+      lose(key);
       // If the stream was open for a long time, the next pause before a retry is as short as the first pause. If the
       // gateway closes each stream immediately, the pauses between the retries become longer, up to the maximum pause.
       if (Date.now() - openedAt >= maxRetryDelayMs) attempt = 0;
@@ -130,7 +134,7 @@ export function createLive(currentKey: () => string) {
   }
 
   const connection: LiveConnection = {
-    state: () => state,
+    state: (key) => states.get(key),
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -145,7 +149,7 @@ export function createLive(currentKey: () => string) {
       void run(request, sink, ending.signal).finally(() => sink.complete());
       return () => {
         ending.abort();
-        if (state === 'live') change(undefined);
+        if (states.get(request.key) === 'live') change(request.key, undefined);
       };
     },
   };

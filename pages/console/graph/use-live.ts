@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { type AnyVariables, type TypedDocumentNode, useSubscription } from 'urql';
+import { type AnyVariables, createRequest, type TypedDocumentNode, useSubscription } from 'urql';
 import { useKey } from './key-context.tsx';
 import type { LiveState } from './live.ts';
 
@@ -20,6 +20,7 @@ export function useLive<Data, Variables extends AnyVariables>(
     onNext?.(next);
     return next;
   });
-  const state = useSyncExternalStore(connection.onChange, connection.state);
+  const { key } = createRequest(query, variables);
+  const state = useSyncExternalStore(connection.onChange, () => connection.state(key));
   return { data, state: pause ? undefined : state };
 }
