@@ -224,8 +224,8 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
 
 /**
  * Returns the JSON Schema of a request body in which a required field may have its current name or its former name. A
- * request body with the former name may also contain the current name with the value null, because the gateway treats a
- * null field like a missing field.
+ * request body that contains the field under its former name may also contain the current name with the value null,
+ * because the gateway treats a null field like a missing field.
  */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;

@@ -18,8 +18,9 @@ export interface KeysetListOptions<Question, Shared> {
   table: string;
   fields: Readonly<Record<string, string>>;
   /**
-   * SQL expressions that replace columns of the table in the result of a statement. The key of each SQL expression is
-   * the name of the replaced column. An SQL expression can use only the columns of the alias `r` (a row of the list).
+   * SQL expressions that replace columns of the table in the result of a statement. Each key of the object is the name
+   * of a column, and the value is the SQL expression that replaces this column. An SQL expression can use only the
+   * columns of the alias `r` (a row of the list).
    */
   expressions?: Readonly<Record<string, string>>;
   /**

@@ -35,7 +35,7 @@ interface AccessRule {
   isReportedOnly?: (facts: AccessFacts) => boolean;
   /** Returns the reason why this rule refuses the vehicle, or null when the vehicle passes the rule. */
   objection: (facts: AccessFacts, at: Date) => AccessReason | null;
-  /** Describes the result of the rule for the person who explains the decision to the driver. */
+  /** Returns a sentence that describes the result of the rule. Staff can use this sentence to explain the decision. */
   detail: (facts: AccessFacts, at: Date) => string;
 }
 

@@ -118,8 +118,9 @@ export function createGraphYoga(
     multipart: false,
     parserAndValidationCache: {
       documentCache: documents.parsed,
-      // Rejected documents are not cached, because they may have several megabytes. Validating a rejected document
-      // again costs less than keeping the document in memory.
+      // A document that `parseDocument` rejects is not cached. Otherwise, Yoga would keep the texts of up to 1,024
+      // rejected documents, each with up to 32,768 characters. Rejecting a document again costs less than keeping its
+      // text in memory.
       errorCache: { get: () => undefined, set: () => {} },
     },
     cors: false,

@@ -93,7 +93,9 @@ const changedGroups = `
   )`;
 
 /**
- * The SQL condition for plates that belong to the plate group or plate family in a row `c` of the subquery `changed`.
+ * The SQL condition that selects the plates of a row `c` of the common table expression `changed`. If the row has a
+ * plate group, the condition is true for all plates of the plate group. Otherwise, the condition is true for all plates
+ * of the plate family in the row.
  */
 const isOfChanged = (alias: string) =>
   `${familyOf(alias)} = c.family AND (c."group" IS NULL OR ${groupOf(alias)} = c."group")`;

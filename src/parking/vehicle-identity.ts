@@ -9,8 +9,8 @@ export const plateKey = ({ plateType, plateCode, plateNumber }: Plate) =>
   `${plateType}/${plateCode}/${plateNumber}`;
 
 /**
- * A recorded plate, with the text that a camera read. The text is null if the gate sent the parts of the plate instead
- * of a camera text.
+ * A recorded plate, with the text that a camera read. If the gate sent the type, code and number of the plate instead
+ * of a camera text, `text` is null.
  */
 export type RecordedPlate = Plate & { text: string | null };
 

@@ -148,7 +148,8 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     }),
 
     /**
-     * Returns how many requests an API key sent in each hour, sorted by hour, operation and surface (REST or GraphQL).
+     * Returns the number of requests of an API key for each hour, operation and surface (REST or GraphQL). The result
+     * is sorted by hour, then by operation, then by surface.
      *
      * @param reader an object that identifies the current request. The gateway combines the usage queries that have the
      *   same `reader`

@@ -110,7 +110,7 @@ describe('error messages of pms', () => {
       );
     });
 
-    test('pms translate reports that the server at the given address is not a gateway', async () => {
+    test('the command `pms translate` reports an error when the server at the given address is not a gateway', async () => {
       for (const status of [200, 404]) {
         const other = await listen((_, response) => response.writeHead(status).end('{"hello":1}'));
         const { err } = await pms('key', '--url', other, 'translate', `curl ${other}/api/locations`);

@@ -65,7 +65,7 @@ describe('the command pms sync', () => {
     expect(numbersIn(file)).toEqual(['1', '2']);
   });
 
-  test('pms sync refuses to overwrite a file that is not a copy of the same whitelist', async () => {
+  test('the command `pms sync` refuses to overwrite a file that is not a copy of the whitelist of the given location', async () => {
     const { key, at } = await newWhitelist('else');
     const { sync: other, key: otherKey, file: otherFile } = await newWhitelist('other');
     await json(otherKey, ...other);

@@ -91,7 +91,7 @@ test('when an operator removes a company from the scope of an API key during a r
   });
 });
 
-test('two administrators who change the API keys of each other at the same time do not deadlock', async () => {
+test("when two administrators change each other's API keys at the same time, all changes succeed without a deadlock", async () => {
   const one = await newAdministrator();
   const secret = await gateway.newKey({ permissions, companyIds: [one.companyId] });
   const id = await keys.idOf(secret);

@@ -233,7 +233,7 @@ describe('revoking an API key', () => {
     expect(await keys.auditOf(apiKey.id)).toHaveLength(2);
   });
 
-  test('concurrent revocations of one API key all succeed, and leave one audit record', async () => {
+  test('concurrent revocations of one API key all succeed, and the gateway writes only one audit record of the revocation', async () => {
     const { apiKey } = await keys.create(operator);
     const answers = await Promise.all(Array.from({ length: 8 }, () => keys.revoke(operator, apiKey.id)));
     expect(new Set(answers.map(({ revokedAt }) => revokedAt)).size).toBe(1);

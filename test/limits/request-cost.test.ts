@@ -498,7 +498,7 @@ test('when a large request body does not arrive within 30 s, the gateway refuses
   expect(await next).toEqual({});
 });
 
-test('when two API keys send large bodies slowly, the bodies of other API keys wait at most 2 s', async () => {
+test('when the clients of two API keys send large request bodies slowly, a large request body from a third API key waits at most 2 s', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const answerBody = createBodyAnswerer();

@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     return () => browser.close();
   });
 
-  test('the console shows the current status and the last 24 hours of each location, and links to the GraphQL query of the view', async () => {
+  test('the console shows the current status and the last 24 hours of each location, and links to the GraphQL query that returns the shown locations', async () => {
     const { key, locationId, see } = await newWorld();
     const { page, complaints, foreignRequests } = await openConsole(browser, url, { key });
     const tile = page.getByRole('listitem').filter({ hasText: 'Harbour Garage' });

@@ -152,7 +152,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
   });
 
-  test('when a user enters another API key after a reload, the GraphQL explorer updates the location, the plate, the event id and the time in the example variables', async () => {
+  test('when a user reloads the GraphQL explorer and then enters another API key, the explorer updates the location, the plate, the event id and the time in the example variables', async () => {
     const [first, second] = [await newTenant(), await newTenant()];
     const { page } = await open();
     const input = async () => JSON.parse(await textOf(page, 'variables')).input;
@@ -501,7 +501,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     return () => browser.close();
   });
 
-  test('the API reference finds an endpoint, and opens the GraphQL document of the endpoint in the explorer', async () => {
+  test('a user finds a REST endpoint with the search of the API reference, and opens the equivalent GraphQL document in the explorer', async () => {
     const page = await (await newUser(browser)).newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {

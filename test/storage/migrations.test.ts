@@ -188,7 +188,7 @@ describe('migrations of the database', () => {
     expect(await applyMigrations(database, log, folder)).toEqual(['2_bad', '3_last']);
   });
 
-  it('the gateway runs a migration without a transaction when PostgreSQL does not allow its SQL statement inside a transaction', async () => {
+  it('when PostgreSQL does not allow the SQL statement of a migration inside a transaction, the gateway runs the migration without a transaction', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_table': 'CREATE TABLE plates (number text);',

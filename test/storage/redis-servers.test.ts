@@ -161,7 +161,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     expect(warnings()).toEqual([]);
   });
 
-  test('a gateway process that is too busy to read the response of Redis in time still uses the shared rate limits of the Redis cluster', async () => {
+  test('when a busy gateway process reads a response of the Redis cluster too late, the process still uses the rate limits that all processes share', async () => {
     const [busy, other] = [newClient({ commandTimeout: 150 }), newClient()];
     await Promise.all([connected(busy.redis), connected(other.redis)]);
     const limiters = [busy, other].map(({ startLimiter }) => startLimiter());

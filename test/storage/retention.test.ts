@@ -79,7 +79,7 @@ describe('removal of expired database records', () => {
     await retention.close();
   });
 
-  test('expired parking events and their sessions are removed, except for vehicles that are still inside', async () => {
+  test('expired parking events and their sessions are removed, but the events and sessions of vehicles that are still inside are kept', async () => {
     const { key, locationId } = await drive(
       ['1', 'ENTRY', 50],
       ['1', 'EXIT', 49],

@@ -9,7 +9,7 @@ import {
 } from '../../src/json/exact-numbers.ts';
 
 describe('JSON numbers that JavaScript can parse without a change of their value', () => {
-  test('a JSON number from JSON.stringify is exact (keeps its value when parsed), even when the test adds zeros or an exponent', () => {
+  test('isExact returns true for every JSON number that JSON.stringify writes, even when the test adds zeros or an exponent to the number', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const text = JSON.stringify(value);
@@ -21,7 +21,7 @@ describe('JSON numbers that JavaScript can parse without a change of their value
     );
   });
 
-  test('an integer in JSON is exact (keeps its value when parsed) only when JSON.stringify writes the same digits again', () => {
+  test('isExact returns true for an integer in JSON if, and only if, JSON.stringify writes the parsed integer with the same digits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 69n), max: 2n ** 69n }), (value) => {
         expect(isExact(String(value))).toBe(JSON.stringify(Number(value)) === String(value));
@@ -31,7 +31,7 @@ describe('JSON numbers that JavaScript can parse without a change of their value
   });
 
   test.each(['-0', '-0.0', '-0e5', '1e400', '1e-400', '9007199254740993', `1${'0'.repeat(400)}`])(
-    'the JSON number %s is not exact, because parsing changes its value',
+    'isExact returns false for the JSON number %s, because the value changes when the number is parsed and written again',
     (text) => expect(isExact(text)).toBe(false),
   );
 });

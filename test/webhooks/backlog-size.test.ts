@@ -205,7 +205,7 @@ describe('changes of a webhook between two batches of its deliveries', () => {
     expect(error).toMatchObject({ code: 'CONFLICT' });
   });
 
-  test('when the deletion of a webhook fails after one batch of deliveries, the webhook keeps its waiting messages, and a second call deletes the webhook', async () => {
+  test('when the deletion of a webhook fails after the gateway has deleted one batch of deliveries, the webhook keeps its pending deliveries, and a second call deletes the webhook', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, { count: 10 });
     await addDeliveries(webhookId, { status: 'DELIVERED' });

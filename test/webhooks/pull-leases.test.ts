@@ -60,7 +60,7 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     });
   });
 
-  test('a reader keeps its leased webhook messages when a user recovers or resends messages', async () => {
+  test('when a client calls redeliverWebhook or recoverWebhook during the lease of a webhook message, the lease continues, and the reader can acknowledge the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);

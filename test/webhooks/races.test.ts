@@ -55,7 +55,7 @@ describe.runIf(testServerUrl)('concurrent changes of one webhook', () => {
     }
   });
 
-  test('concurrent rotations of a webhook secret all succeed: each rotation returns a different secret and leaves one audit record', async () => {
+  test('concurrent rotations of a webhook secret all succeed: each rotation returns a different secret and writes one audit record', async () => {
     const { key, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const operation = 'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { secret } }';
     const answers = await Promise.all(

@@ -37,9 +37,9 @@ const sourceOf = ({ may }: ConsoleKey) =>
 
 /**
  * Finds at most `first` locations whose name contains a text. The location search of the GraphQL API needs the
- * permission READ_LOCATIONS. With only the permission READ_STATUS, the console searches the location names in the
- * statuses. If the API key has neither of these permissions, the console searches the location ids in the scope of the
- * API key.
+ * permission READ_LOCATIONS. With only the permission READ_STATUS, the console reads the statuses of all locations, and
+ * searches for the text in the location names. If the API key has neither of these permissions, the console searches
+ * for the text in the location ids of the scope.
  *
  * @param options.pause while `pause` is true, the hook does not search for locations
  */

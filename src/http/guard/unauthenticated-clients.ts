@@ -7,8 +7,8 @@ import { clientOf } from './client-address.ts';
 import type { RequestState } from '../request-state.ts';
 
 /**
- * The rate limits for all requests without a valid API key from the same client address. The rate limits of a client
- * address are equal to the default rate limits of an API key.
+ * The rate limits of a client address. All requests from this address without a valid API key share these rate limits.
+ * The rate limits of a client address are equal to the default rate limits of an API key.
  */
 const addressLimits = { hourlyLimit: 1000, burstLimit: 100 };
 /** The time between two log entries that count the refused requests without a valid API key, in milliseconds. */
@@ -16,7 +16,7 @@ const summaryIntervalMs = 60_000;
 /** The value of `Retry-After`, in seconds, for a client address with too many running look-ups of API keys. */
 const lookUpRetrySeconds = 1;
 
-/** Returns the rate limit that applies to all requests without a valid API key from the same client address. */
+/** Returns the rate limit of a client address, which all requests from this address without a valid API key share. */
 export const addressSubject = (address: string): RateLimitSubject => ({
   kind: 'address',
   id: clientOf(address),
@@ -57,16 +57,16 @@ export function createUnauthenticatedClients({
   log: Logger;
 }): UnauthenticatedClients {
   /**
-   * The running look-ups of API keys. For each client and each secret, the map contains how many requests wait for the
-   * look-up of this secret. A look-up never takes longer than the time limit for database queries.
+   * The running look-ups of API keys. For each client and each secret, the map contains the number of requests that
+   * wait for the look-up of this secret. A look-up never takes longer than the time limit for database queries.
    */
   const lookUps = new Map<string, Map<string | undefined, number>>();
   const refusals = new Map<ErrorCode, number>();
   let summary: NodeJS.Timeout | undefined;
 
   /**
-   * Adds `change` to the number of requests that wait for the look-up of a secret. Returns how many different secrets
-   * of the client the gateway is looking up.
+   * Adds `change` to the number of requests that wait for the look-up of a secret. Returns the number of different
+   * secrets of the client that the gateway is looking up.
    */
   function changeLookUps(client: string, secret: string | undefined, change: 1 | -1): number {
     const secrets = lookUps.get(client) ?? new Map<string | undefined, number>();
