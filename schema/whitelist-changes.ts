@@ -92,7 +92,7 @@ builder.queryField('whitelistChanges', (t) =>
       }),
       first: t.arg.int({
         defaultValue: defaultFeedPageSize,
-        description: `Maximum number of changes: 1 to ${maxFeedPageSize}. A page with long texts may have fewer changes.`,
+        description: `Maximum number of changes: 1 to ${maxFeedPageSize}. A page with long texts or many weekly hours may have fewer changes.`,
         validate: wholeNumber(1, maxFeedPageSize).nullish(),
       }),
     },

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { AuthenticatedKey } from '../../src/auth/key.ts';
 import type { Sql, Statement } from '../../src/database/types.ts';
 import { createFeedCursors } from '../../src/whitelist/feed/cursor.ts';
-import { createWhitelistFeed } from '../../src/whitelist/feed/feed.ts';
+import { createWhitelistFeed, maxFeedPageSize } from '../../src/whitelist/feed/feed.ts';
+import { maxWeeklyHours, weekdays } from '../../src/whitelist/hours.ts';
 import { createWhitelistReads } from '../../src/whitelist/reads.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { openTestGateway, serve } from '../support/harness.ts';
@@ -88,4 +89,33 @@ test('a query for new whitelist changes reads fewer than 20 database blocks, eve
   );
   const { Plan: plan } = row!['QUERY PLAN'][0];
   expect(plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!).toBeLessThan(20);
+});
+
+test('a page of the whitelist feed has fewer entries when the entries have many weekly hours, so that the response is not too large', async () => {
+  const { locationId, key } = await gateway.newTenant();
+  const hours = Array.from({ length: maxWeeklyHours }, () => ({
+    days: weekdays,
+    from: '07:00',
+    to: '19:00',
+  }));
+  await gateway.database.prisma.$executeRaw`
+    INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", hours)
+    SELECT '01900000-0001-7000-8000-' || lpad(to_hex(n), 12, '0'), ${locationId}, 'unit', 'DXB', 'A', n::text,
+      ${JSON.stringify(hours)}::jsonb
+    FROM generate_series(1, ${maxFeedPageSize}::int) AS n`;
+  const readPage = async (after?: string) => {
+    const { body } = await gateway.graph(
+      `query ($locationId: ID!, $after: String, $first: Int) {
+        whitelistChanges(locationId: $locationId, after: $after, first: $first) {
+          upserts { plateNumber hours { days from to } } cursor hasMore } }`,
+      { key, variables: { locationId, after, first: maxFeedPageSize } },
+    );
+    expect(body.errors).toBeUndefined();
+    return body.data.whitelistChanges;
+  };
+  const first = await readPage();
+  const second = await readPage(first.cursor);
+  expect([first.hasMore, second.hasMore]).toEqual([true, true]);
+  const upserts = [...first.upserts, ...second.upserts];
+  expect(upserts).toEqual(upserts.map((_, index) => ({ plateNumber: String(index + 1), hours })));
 });

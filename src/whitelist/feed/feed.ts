@@ -177,7 +177,7 @@ export function createWhitelistFeed(services: {
   return {
     /**
      * Reads a page of the whitelist feed of a location. A page has fewer than `size` changes if its whitelist entries
-     * contain long texts.
+     * contain long texts or many weekly hours.
      *
      * @param after the cursor of the previous page; if omitted, the page contains the first entries of the whole
      *   whitelist

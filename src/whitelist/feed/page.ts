@@ -41,8 +41,8 @@ const maxPageCharacters = 1_500_000;
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 
 /**
- * Reads one page of the whitelist feed in several smaller parts. When whitelist entries contain long texts, the page
- * has fewer than `size` changes.
+ * Reads one page of the whitelist feed in several smaller parts. When whitelist entries contain long texts or many
+ * weekly hours, the page has fewer than `size` changes.
  *
  * @param size the maximum number of changes
  */
@@ -64,13 +64,13 @@ export async function readInParts(
   return page;
 }
 
-/** The estimated number of characters of a whitelist entry in JSON, without the values of its free-text fields. */
+/** The estimated number of characters of a whitelist entry in JSON, without its free texts and its weekly hours. */
 const otherCharactersOfEntry = 300;
 
 const charactersOf = (entries: readonly WhitelistEntry[]) =>
   entries.reduce(
-    (total, { referenceId, vehicleType, note }) =>
-      total + otherCharactersOfEntry + referenceId.length + (vehicleType?.length ?? 0) + (note?.length ?? 0),
+    (total, { referenceId, vehicleType, note, hours }) =>
+      total + otherCharactersOfEntry + JSON.stringify([referenceId, vehicleType, note, hours]).length,
     0,
   );
 
