@@ -37,6 +37,9 @@ export interface Row {
   fault?: { field: string; message: string; value: string } | undefined;
 }
 
+/** The maximum value of `maxEntries`. The gateway would reject a whole request with a larger number. */
+const largestMaxEntries = 2_147_483_647;
+
 /**
  * The functions that parse the fields `hours` and `maxEntries`. An empty field of the CSV file means null, and is not
  * parsed.
@@ -44,7 +47,8 @@ export interface Row {
 const readKept = {
   hours: (text: string) => parseHours(text),
   maxEntries: (text: string) => {
-    if (!/^\d{1,9}$/.test(text)) throw new TypeError('Must be a whole number');
+    if (!/^\d+$/.test(text)) throw new TypeError('Must be a whole number');
+    if (Number(text) > largestMaxEntries) throw new TypeError(`Must be ${largestMaxEntries} or less`);
     return Number(text);
   },
 } satisfies Record<(typeof kept)[number], (text: string) => unknown>;
@@ -57,8 +61,8 @@ function rowOf(record: Record<string, string | null>, line: number): Row {
     if (text === undefined) return [];
     try {
       return [[name, text === null || text === '' ? null : readKept[name](text)]];
-    } catch {
-      const message = name === 'hours' ? `Must be hours such as ${hoursForm}` : 'Must be a whole number';
+    } catch (error) {
+      const message = name === 'hours' ? `Must be hours such as ${hoursForm}` : (error as TypeError).message;
       fault ??= { field: name, message, value: text ?? '' };
       return [];
     }

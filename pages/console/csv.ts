@@ -57,8 +57,14 @@ function checkHeader(names: string[]): string[] {
 // The command `pms import` has the same rules for `maxEntries` and for times. The console must not send a malformed
 // field, because the gateway would then reject the whole GraphQL request with all other rows.
 
-/** Matches a whole number with at most nine digits. */
-const wholeNumber = /^\d{1,9}$/;
+/** The maximum value of `maxEntries`. */
+const largestMaxEntries = 2_147_483_647;
+
+/** Returns the reason why the gateway rejects a text as `maxEntries`, or `undefined` if the text is valid. */
+function numberFault(text: string): string | undefined {
+  if (!/^\d+$/.test(text)) return words.notWhole;
+  return Number(text) > largestMaxEntries ? words.atMost(largestMaxEntries) : undefined;
+}
 
 /** Matches an ISO 8601 date and time with a UTC offset. The seconds are optional, and may have a fraction. */
 const isoInstant =
@@ -78,9 +84,8 @@ function instantFault(text: string): string | undefined {
 /** Returns a description of the first malformed field of a row, or `undefined` if all fields are well-formed. */
 function malformed(fields: CsvFields): RowFault | undefined {
   const { maxEntries } = fields;
-  if (maxEntries && !wholeNumber.test(maxEntries)) {
-    return { field: 'maxEntries', message: words.notWhole, value: maxEntries };
-  }
+  const message = maxEntries ? numberFault(maxEntries) : undefined;
+  if (maxEntries && message) return { field: 'maxEntries', message, value: maxEntries };
   for (const field of ['validFrom', 'validUntil'] as const) {
     const value = fields[field];
     const message = value ? instantFault(value) : undefined;
@@ -104,7 +109,7 @@ function entryOf(fields: CsvFields): WhitelistEntryInput {
     // If the CSV file has no column `maxEntries`, the import does not change how many times the vehicles may enter. If
     // the column exists and the field of a row is empty, the vehicle may enter any number of times.
     ...(maxEntries === '' && { maxEntries: null }),
-    ...(maxEntries && wholeNumber.test(maxEntries) && { maxEntries: Number(maxEntries) }),
+    ...(maxEntries && !numberFault(maxEntries) && { maxEntries: Number(maxEntries) }),
   };
 }
 

@@ -137,6 +137,17 @@ describe('the command pms import', () => {
     expect(await read()).toEqual({ hours: null, maxEntries: 2 });
   });
 
+  test('pms import accepts every number of entries that pms export writes, and rejects only the rows with larger numbers', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const at = ['--location', locationId, '--mode', 'upsert'];
+    const rows = ['unit,DXB,A,1,2147483647', 'unit,DXB,A,2,2147483648', 'unit,DXB,A,3,1234567890'];
+    const file = fileOf(['referenceId,plateType,plateCode,plateNumber,maxEntries', ...rows].join('\n'));
+    expect((await pms(key, 'import', file, ...at)).code).toBe(3);
+    expect(readFileSync(`${file}.rejected.csv`, 'utf8')).toContain('Must be 2147483647 or less');
+    const { out } = await pms(key, 'export', '--location', locationId);
+    expect(await json(key, 'import', fileOf(out), ...at)).toMatchObject({ unchanged: 2, rejected: 0 });
+  });
+
   test('pms import rejects only the rows whose period of validity the gateway would refuse', async () => {
     const { key, locationId } = await gateway.newTenant();
     const starts = ['2026-01-31T08:00Z', '1900-01-01T00:00:00Z', '2026-01-31 08:00', ''];

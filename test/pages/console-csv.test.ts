@@ -7,17 +7,17 @@ const readRows = (text: string) => readBytes(Buffer.from(text));
 const readEntries = (text: string) => readRows(text).map(({ entry }) => entry);
 
 describe('the CSV files of the console', () => {
-  test.each(['many', '1 entry', '0x10', '1e1', '-1', '1.5', ' ', '1234567890'])(
-    'in a CSV file, the console rejects only the row whose maxEntries is "%s"',
-    (maxEntries) => {
-      const file = `${header},maxEntries\nunit-1,DXB,A,1,5\nunit-2,DXB,A,2,"${maxEntries}"\n`;
-      const fault = { field: 'maxEntries', message: 'Must be a whole number', value: maxEntries };
-      expect(readRows(file)).toMatchObject([
-        { row: 1, fault: undefined },
-        { row: 2, fault },
-      ]);
-    },
-  );
+  test.each([
+    ...['many', '1 entry', '0x10', '1e1', '-1', '1.5', ' '].map((text) => [text, 'Must be a whole number']),
+    ...['2147483648', '99999999999'].map((text) => [text, 'Must be 2147483647 or less']),
+  ])('in a CSV file, the console rejects only the row whose maxEntries is "%s"', (maxEntries, message) => {
+    const file = `${header},maxEntries\nunit-1,DXB,A,1,5\nunit-2,DXB,A,2,"${maxEntries}"\n`;
+    const fault = { field: 'maxEntries', message, value: maxEntries };
+    expect(readRows(file)).toMatchObject([
+      { row: 1, fault: undefined },
+      { row: 2, fault },
+    ]);
+  });
 
   test.each([
     ...[
@@ -94,7 +94,7 @@ describe('the CSV files of the console', () => {
       note: null,
       validFrom: null,
       validUntil: null,
-      maxEntries: 3,
+      maxEntries: 2_147_483_647,
     };
     const exported = { ...entry, id: '1', locationId: '2', version: 1, entriesRecorded: 0, hours: [] };
     expect(readEntries(entriesFile([exported]))).toEqual([entry]);
