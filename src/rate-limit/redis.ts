@@ -22,14 +22,24 @@ local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- removes the points that have left a window, and returns the number of remaining points
+-- removes the points that have left a window, and returns the number of remaining points. The function searches the
+-- first remaining point in growing steps, and then between the last two steps. Removing 100,000 points one by one would
+-- block Redis for all clients
 local function count(key, length)
-  local oldest = redis.call('LINDEX', key, 0)
-  while oldest and tonumber(oldest) <= now - length do
-    redis.call('LPOP', key)
-    oldest = redis.call('LINDEX', key, 0)
+  local used = redis.call('LLEN', key)
+  local function has_left(index)
+    return tonumber(redis.call('LINDEX', key, index)) <= now - length
   end
-  return redis.call('LLEN', key)
+  if used == 0 or not has_left(0) then return used end
+  local low, high = 1, 1
+  while high < used and has_left(high) do low, high = high + 1, high * 2 end
+  high = math.min(high, used)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if has_left(middle) then low = middle + 1 else high = middle end
+  end
+  redis.call('LTRIM', key, low, -1)
+  return used - low
 end
 
 -- returns how long until a window has room for the points
