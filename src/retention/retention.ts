@@ -40,7 +40,8 @@ type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'co
 export interface Retention {
   /**
    * Removes all expired records now, and cancels the pending deliveries of disabled webhooks. Usage records are removed
-   * one whole day at a time, and all other records are removed in small batches.
+   * one whole day at a time, and all other records are removed in small batches. If the removal of one kind of records
+   * fails, the other kinds are removed anyway.
    */
   removeExpired(): Promise<Removed>;
   /** Lets the running SQL statement end, and then stops the removal of expired records. */
@@ -70,15 +71,23 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
 
   /**
    * Runs a statement repeatedly. The function stops after the first run that changes fewer than `maxBatchRows` rows.
-   * Returns the total number of changed rows.
+   * Returns the total number of changed rows. If the statement fails, the job continues with its other statements, and
+   * runs the failed statement again after an hour.
    */
   async function runBatches(statement: NamedStatement, parameters: { days?: number } = {}): Promise<number> {
     let total = 0;
-    while (!closed) {
-      const [batch] = await sql.query<{ count: number }>(statement, statement.values(parameters));
-      total += batch?.count ?? 0;
-      if (batch?.count !== maxBatchRows) break;
-      await sleep(batchPauseMs);
+    try {
+      while (!closed) {
+        const [batch] = await sql.query<{ count: number }>(statement, statement.values(parameters));
+        total += batch?.count ?? 0;
+        if (batch?.count !== maxBatchRows) break;
+        await sleep(batchPauseMs);
+      }
+    } catch (error) {
+      log.warn(
+        { err: error, statement: statement.name },
+        'a statement of the retention job failed; retrying in an hour',
+      );
     }
     return total;
   }
@@ -130,13 +139,9 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
   let timer: NodeJS.Timeout;
   function schedule(delay: number): void {
     timer = setTimeout(() => {
-      running = removeExpired()
-        .catch((error: unknown) =>
-          log.warn({ err: error }, 'expired records could not be removed; retrying in an hour'),
-        )
-        .then(() => {
-          if (!closed) schedule(checkIntervalMs);
-        });
+      running = removeExpired().then(() => {
+        if (!closed) schedule(checkIntervalMs);
+      });
     }, delay);
     timer.unref();
   }

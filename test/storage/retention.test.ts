@@ -339,6 +339,26 @@ describe('removal of expired database records', () => {
     expect(await prisma.auditRecord.count({ where: { locationId } })).toBe(1);
   });
 
+  test('when the database refuses the removal of one kind of records, the retention job still runs all other statements', async () => {
+    /** Runs the retention job, and returns the names of its SQL statements. The statement `refused` fails. */
+    async function statementsWithout(refused?: string): Promise<string[]> {
+      const sent: string[] = [];
+      const retention = open({
+        async query(statement, values) {
+          sent.push(statement.name);
+          if (statement.name === refused) throw new Error('canceling statement due to statement timeout');
+          return sql.query(statement, values);
+        },
+      });
+      await retention.removeExpired();
+      await retention.close();
+      return [...new Set(sent)];
+    }
+    const all = await statementsWithout();
+    for (const name of all.filter((statement) => statement.startsWith('retention')))
+      expect(await statementsWithout(name)).toEqual(all);
+  });
+
   test('when the retention job is closed during an SQL statement, the job sends no further statement', async () => {
     /**
      * Runs a retention job, and returns the names of the SQL statements that the job has sent. If `last` is given, the
