@@ -372,17 +372,23 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(bytes).toBeLessThan(16_000);
   });
 
-  test('when a million used points leave a window at the same time, the rate limit script does not block Redis', async () => {
+  test('when 100,000 used points leave a window at the same time, the rate limit script calls Redis at most 100 times', async () => {
     const redis = newRedisClient(redisUrl!);
     await once(redis, 'ready');
     const subject = newSubject(10_000_000, 10_000_000);
     const usedAtMs = Array<number>(10_000).fill(Date.now() - 2 * 3_600_000);
-    for (let part = 0; part < 100; part += 1) await redis.rpush(keyOf(subject), ...usedAtMs);
+    for (let part = 0; part < 10; part += 1) await redis.rpush(keyOf(subject), ...usedAtMs);
     const limiter = new RedisRollingLimiter(redis, { windowSeconds: 3600, burstWindowSeconds: 60 });
 
-    const startedAt = performance.now();
+    const monitor = await redis.monitor();
+    const calls: string[] = [];
+    monitor.on('monitor', (_time: string, [command, key]: string[]) => {
+      if (key === keyOf(subject)) calls.push(command!.toUpperCase());
+    });
     expect(await limiter.take(subject, 1)).toMatchObject({ allowed: true, hour: { used: 1 } });
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    await expect.poll(() => calls).toContain('LTRIM');
+    monitor.disconnect();
+    expect(calls.length).toBeLessThan(100);
   });
 
   test('the rate limit script in Redis makes the same decisions as a simple rate limiter in this test', async () => {
