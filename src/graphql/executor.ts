@@ -85,8 +85,8 @@ export interface GraphExecutor {
    */
   execute(request: OperationRequest, context: GraphRequestContext): Promise<OperationResult>;
   /**
-   * Checks an operation and charges its cost to the API key, but does not run the operation. Returns the error if the
-   * operation must not run, or undefined if the operation may run.
+   * Checks an operation and its variables, and charges its cost to the API key, but does not run the operation. Returns
+   * the error if the operation must not run, or undefined if the operation may run.
    */
   refusal(request: OperationRequest, context: GraphRequestContext): Promise<ServiceError | undefined>;
   /**
@@ -240,7 +240,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
       try {
         ({ plan } = operationOf(document, operationName));
         await admit(plan, values, context);
-        return undefined;
+        return (await checkVariables(schema, plan, values)).fault;
       } catch (error) {
         return explain(error, plan, values, context);
       }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
+import { openEventStream } from '../support/event-stream.ts';
 import { newEntry, newSlug, openTestGateway } from '../support/harness.ts';
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
@@ -186,6 +187,30 @@ describe('names of invalid fields in errors about GraphQL variables', () => {
       expect(error.extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field, value } });
       expect(error.extensions.details.errors.map((fault: { field: string }) => fault.field)).toEqual(errors);
       expect(error.message).not.toContain('whitelist.updated');
+    },
+  );
+
+  test.each<[string, Record<string, unknown>, string, unknown]>([
+    ['locationStatusChanged(locationId: $id) { state }', { id: 1.5 }, 'locationId', 1.5],
+    ['locationStatusChanged(locationId: $id) { state }', {}, 'locationId', null],
+    ['locationStatusesChanged(locationIds: [$id]) { state }', { id: {} }, 'id', {}],
+    ['whitelistChanged(locationId: $id) { cursor }', { id: [locationId] }, 'locationId', [locationId]],
+    ['webhookMessagesWaiting(webhookId: $id) { waiting }', { id: true }, 'webhookId', true],
+  ])(
+    'the error about the variables of a subscription names the invalid field, and has the status 200: %s %o',
+    async (field, variables, name, value) => {
+      const operation = `subscription ($id: ID!) { ${field} }`;
+      const { status, body } = await gateway.graph(operation, { key, variables });
+      expect(status).toBe(200);
+      expect(body.errors).toMatchObject([
+        { extensions: { code: 'VALIDATION_ERROR', details: { field: name, value } } },
+      ]);
+      const stream = await openEventStream(gateway.app, { key, query: operation, variables });
+      expect(stream.response.status).toBe(200);
+      expect(await stream.next()).toMatchObject({
+        errors: [{ extensions: { code: 'VALIDATION_ERROR', details: { field: name, value } } }],
+      });
+      expect(await stream.next()).toBeUndefined();
     },
   );
 
