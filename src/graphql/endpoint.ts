@@ -57,15 +57,16 @@ export function createGraphEndpoint(
 
   /**
    * Answers a request if this process has executed the GraphQL document before. Returns `undefined` if the document is
-   * new to this process, if the GraphQL parameters are malformed, or if the operation is a subscription.
+   * new to this process, if the GraphQL parameters are malformed, if the document does not contain the requested
+   * operation, or if the operation is a subscription.
    */
   async function answerKnown(body: object, context: GraphRequestContext): Promise<Answer | undefined> {
     const parameters = hasParameters(body) ? body : undefined;
     const document = parameters && executor.knownDocument(parameters.query);
     if (!document) return undefined;
     const { operationName, variables } = parameters;
-    if (getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION)
-      return undefined;
+    const operation = getOperationAST(document, operationName);
+    if (!operation || operation.operation === OperationTypeNode.SUBSCRIPTION) return undefined;
     const result = await executor.execute({ document, operationName, variables }, context);
     const status = result.errors?.map(statusOf).find(Boolean) ?? 200;
     const { errors, ...others } = result;

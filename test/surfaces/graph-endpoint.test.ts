@@ -363,6 +363,19 @@ describe('GraphQL operations that a client repeats', () => {
     },
   );
 
+  test.each(['Other', ''])(
+    'a request for the missing operation "%s" gets the same error before and after the process has executed the document',
+    async (operationName) => {
+      const query = '{ health { status } }';
+      const endpoint = newEndpoint();
+      const refused = await send(post({ query, operationName }), endpoint);
+      expect(refused.status).toBe(400);
+      for (let time = 1; time <= 3; time += 1) await send(post({ query }), endpoint);
+      const { status, body } = await send(post({ query, operationName }), endpoint);
+      expect([status, body]).toEqual([refused.status, refused.body]);
+    },
+  );
+
   // If the gateway refuses an operation before execution, the response has no `data`. The gateway never compiles an
   // operation that it refuses before execution.
   const reachesExecution = ({ data }: Answer['body']) => data !== undefined;
