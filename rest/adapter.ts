@@ -9,6 +9,7 @@ import { nodeShape } from './node-shape.ts';
 import { brokenRule } from '../src/graphql/check-variables.ts';
 import type { WholeList } from '../src/paging.ts';
 import { errorAnswer, type RestError, successAnswer } from './envelope.ts';
+import { formerNamesIn } from './former-names.ts';
 import { bodyOfPieces, piecesOf } from './json-pieces.ts';
 import { restFieldsOf } from './rest-fields.ts';
 import { createListValidator, listTag } from './list-validator.ts';
@@ -33,7 +34,7 @@ const graphPageSize = 100;
  * Maps the name of a GraphQL argument to the name of the part of a REST request with the same meaning, if their names
  * differ: a query parameter, a header or the request body.
  */
-const restNames = new Map([
+const restNames: ReadonlyMap<string, string> = new Map([
   ['first', 'limit'],
   ['after', 'cursor'],
   ['input', 'body'],
@@ -150,7 +151,10 @@ export function createRouteHandler(
     return { status: 200, body, ...headers };
   }
 
-  return (request, context) => answer(request, context).catch((error: unknown) => renderRest(error, context));
+  return (request, context) =>
+    answer(request, context).catch((error: unknown) =>
+      renderRest(error, context, restNamesOf(route, request)),
+    );
 }
 
 /**
@@ -191,21 +195,31 @@ function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promi
   };
 }
 
-/** Converts any error to a REST response. */
-export function renderRest(error: unknown, source: ErrorSource): Answer {
+/** Returns the name that each GraphQL field has in a REST request, for the fields whose names differ. */
+export const restNamesOf = (
+  { oldNames = {} }: Pick<Route, 'oldNames'>,
+  request: Pick<RestRequest, 'params' | 'body'>,
+): ReadonlyMap<string, string> => new Map([...restNames, ...formerNamesIn(oldNames, request)]);
+
+/**
+ * Converts any error to a REST response.
+ *
+ * @param names maps the GraphQL name of each field to the name that the field has in the request
+ */
+export function renderRest(error: unknown, source: ErrorSource, names = restNames): Answer {
   const masked = maskError(error, source);
-  return errorAnswer(renamed(masked), isFailedPrecondition(masked) ? preconditionFailed : undefined);
+  return errorAnswer(renamed(masked, names), isFailedPrecondition(masked) ? preconditionFailed : undefined);
 }
 
 /**
  * Replaces the GraphQL name of each invalid field by its REST name, in the message and in the details of an error. For
  * example, the GraphQL argument `first` is the query parameter `limit` in REST.
  */
-function renamed({ message, code, details }: ServiceError): RestError {
+function renamed({ message, code, details }: ServiceError, names: ReadonlyMap<string, string>): RestError {
   if (!details?.field) return { message, code, details };
   const withRestName = (fault: FieldFault): FieldFault => {
     const { field, message } = fault;
-    const name = restNames.get(field);
+    const name = names.get(field);
     return name ? { field: name, message: message.replace(new RegExp(`\\b${field}\\b`), name) } : fault;
   };
   const errors = details.errors?.map(withRestName);

@@ -15,6 +15,7 @@ import {
   UpdateLocationDocument,
   UpdateWhitelistEntryDocument,
 } from './generated/operations.ts';
+import { type FormerNames, usesFormerName } from './former-names.ts';
 
 /** The data of a REST request: its path parameters, the first value of each query parameter, and its JSON body. */
 export interface RestRequest {
@@ -77,8 +78,8 @@ interface RouteOf<Data, Variables> {
   bare?: (data: Answered<Data>) => unknown;
   /** The HTTP status of a successful response; the default is 200. */
   status?: 201;
-  /** Maps the former names of request body fields, which REST still accepts, to the current names. */
-  oldNames?: Readonly<Record<string, string>>;
+  /** The former names of path parameters and request body fields, which REST still accepts. */
+  oldNames?: FormerNames;
   /** The path of the route that replaces a deprecated route, with parameters in braces. */
   successor?: string;
 }
@@ -102,18 +103,14 @@ const filters = ({ query }: RestRequest) => ({
   plateType: query.plateType,
 });
 
-/** Whether an object has the given member with a value other than null. */
-const hasValue = (value: object, name: string) => name in value && value[name as keyof typeof value] !== null;
-
 /**
  * Converts the request body of a REST route with `residents` in its path to the GraphQL variable `input`. The routes
  * with `residents` also accept `residentId`, which clients of versions before 1.3.0 send instead of `referenceId`.
  */
 const residentBody = ({ body: input }: RestRequest) => ({
-  input:
-    typeof input === 'object' && input !== null && 'residentId' in input && !hasValue(input, 'referenceId')
-      ? { ...input, referenceId: input.residentId }
-      : input,
+  input: usesFormerName(input, 'residentId', 'referenceId')
+    ? { ...input, referenceId: input.residentId }
+    : input,
 });
 
 /** Returns the name of a route in logs, metrics and usage records. */
@@ -271,6 +268,7 @@ export const routes: readonly Route[] = [
     summary: 'List vehicles of resident',
     tag: 'Residents',
     variables: ({ params, query }) => ({ referenceId: params.residentId, plateType: query.plateType }),
+    oldNames: { residentId: 'referenceId' },
     list: (data) => data.whitelist,
     hasEntityTag: true,
     successor: '/locations/{locationId}/whitelist?referenceId={residentId}',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { renderRest } from '../../rest/adapter.ts';
+import { renderRest, restNamesOf } from '../../rest/adapter.ts';
 import { type Route, routes } from '../../rest/routes.ts';
 import { slug } from '../../schema/rules.ts';
 import { ServiceError } from '../../src/errors/error-table.ts';
@@ -134,12 +134,15 @@ function requestOf({ path }: Route, { query, body, entry, isKnownLocation }: Que
 }
 
 /** Converts a GraphQL response into the body of a REST response with the same data. */
-function envelopeOf(route: Route, { body }: Answer, query: Record<string, unknown>): unknown {
+function envelopeOf(route: Route, { body }: Answer, asked: Question): unknown {
+  const query: Record<string, unknown> = asked.query;
   const [error] = body.errors ?? [];
   if (error) {
     const { code, details } = error.extensions;
     const source = { requestId: 'test', log: pino({ level: 'silent' }) };
-    const { body: render } = renderRest(new ServiceError(code, error.message, details), source);
+    const params: Record<string, string> = route.path.includes('{residentId}') ? { residentId: 'r1' } : {};
+    const names = restNamesOf(route, { params, body: asked.body });
+    const { body: render } = renderRest(new ServiceError(code, error.message, details), source, names);
     return JSON.parse((render as (requestId: string) => string)(error.extensions.requestId));
   }
   const data = body.data as never;
@@ -207,7 +210,7 @@ describe('the equivalent GraphQL request of a REST request', () => {
             body: JSON.stringify(twin.body),
           });
           const result = { status: served.status, headers: served.headers, body: await served.json() };
-          expect(common(envelopeOf(route, result, asked.query))).toEqual(common(answer.body));
+          expect(common(envelopeOf(route, result, asked))).toEqual(common(answer.body));
         }),
         { numRuns: 12 },
       );

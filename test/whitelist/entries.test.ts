@@ -395,6 +395,33 @@ describe('the deprecated resident routes', () => {
     },
   );
 
+  test.each([
+    [{ residentId: 7 }, 'residentId'],
+    [{ residentId: null }, 'residentId'],
+    [{ residentId: 7, referenceId: null }, 'residentId'],
+    [{ residentId: 'unit-1', referenceId: 7 }, 'referenceId'],
+    [{}, 'referenceId'],
+  ])(
+    'an error of the deprecated resident route about the body %j names the field that the client has sent',
+    async (sent, field) => {
+      const { locationId, key } = await gateway.newTenant();
+      const { referenceId: _, ...rest } = newEntry();
+      const { body } = await gateway.rest('POST', `/locations/${locationId}/residents`, {
+        key,
+        body: { ...rest, ...sent },
+      });
+      expect(body.error.message).toContain(field);
+      expect(body.error.details).toMatchObject({ field, errors: [{ field, message: body.error.message }] });
+    },
+  );
+
+  test('an error about a resident in the path of a deprecated route names the path parameter', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const path = `/locations/${locationId}/residents/${'x'.repeat(501)}/vehicles`;
+    const { body } = await gateway.rest('GET', path, { key });
+    expect(body.error.details).toMatchObject({ field: 'residentId', errors: [{ field: 'residentId' }] });
+  });
+
   test('the deprecated resident routes add the field residentId to each whitelist entry, and their response headers announce the removal of the routes', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { referenceId, ...rest } = newEntry({ referenceId: 'villa 7/a' });
