@@ -5,11 +5,17 @@ import { isInside } from './session-columns.ts';
 // SQL that finds the vehicles that are inside now and belong to a reference (such as an apartment). A vehicle belongs
 // to the reference of its current whitelist entry, even if another whitelist entry applied when the vehicle entered.
 
-/** SQL that joins the whitelist entries of a reference (`v`) with the open sessions of their vehicles (`s`). */
+/** The SQL condition for a session `s` at the location of the whitelist entry `v`. */
+const ofLocation = 's."locationId" = v."locationId"';
+
+/**
+ * SQL that joins the whitelist entries of a reference (`v`) with the open sessions of their vehicles (`s`). The
+ * condition must limit the sessions to the location of the whitelist entry.
+ */
 const entriesAndSessions = (ofReference: string, condition: string) => `
   SELECT v.id AS "entryId", s.id AS "sessionId", s."plateType", s."plateCode", s."plateNumber"
   FROM "WhitelistEntry" v
-  JOIN "ParkingSession" s ON s."locationId" = v."locationId" AND ${isInside('s')} AND ${condition}
+  JOIN "ParkingSession" s ON ${isInside('s')} AND ${condition}
   WHERE ${ofReference}`;
 
 /**
@@ -44,15 +50,20 @@ const confusablePlate = (table: string) =>
  */
 export const vehiclesOf = (ofReference: string) =>
   [
-    samePlate('s', 'v'),
+    `${ofLocation} AND ${samePlate('s', 'v')}`,
     // One query compares plate texts that include the plate type, and another query compares plate texts without the
     // plate type. For a single query with an OR condition, PostgreSQL could use neither an index nor a hash join.
     ...plateTexts('v').map(
-      (text) => `s."plateCode" = '' AND s."plateNumber" = ${text} AND s."plateType" IN ('', v."plateType")
+      (
+        text,
+      ) => `${ofLocation} AND s."plateCode" = '' AND s."plateNumber" = ${text} AND s."plateType" IN ('', v."plateType")
     AND ${entriesOfText} = 1`,
     ),
-    `s."whitelistEntryId" = v.id AND ${confusablePlate('s')} = ${confusablePlate('v')} AND NOT EXISTS (
-      SELECT FROM "WhitelistEntry" w WHERE w."locationId" = s."locationId" AND w.id <> v.id AND ${samePlate('w', 's')})`,
+    // The condition for the location would be redundant here. With this condition, the embedded database, which has no
+    // statistics, would compare each whitelist entry with all open sessions of the location instead of using the index
+    // of `whitelistEntryId`.
+    `s."whitelistEntryId" = v.id AND NOT (${samePlate('s', 'v')}) AND ${confusablePlate('s')} = ${confusablePlate('v')}
+    AND NOT EXISTS (SELECT FROM "WhitelistEntry" w WHERE w."locationId" = s."locationId" AND ${samePlate('w', 's')})`,
   ]
     .map((condition) => entriesAndSessions(ofReference, condition))
     .join('\n  UNION ALL');

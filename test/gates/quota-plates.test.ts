@@ -3,6 +3,9 @@ import { expect, test } from 'vitest';
 import { openActivity, plateOf, type Seen } from '../support/activity.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
 import { newId } from '../../src/ids.ts';
+import { quotasOfEntries } from '../../src/parking/quota-statements.ts';
+import { findQuotasOfEntries } from '../../src/parking/quotas.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
 
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
@@ -115,6 +118,28 @@ test.each<{ title: string; stored: Event[]; batch: Event[]; exceeded: [string, s
     const oneByOne = await quotaMarks(requests, { together: false });
     expect(oneByOne.exceeded).toEqual(exceeded);
     expect(await quotaMarks(requests, { together: true })).toEqual(oneByOne);
+  },
+);
+
+test('the vehicles of a quota contain the session of an ordinary vehicle once', async () => {
+  const { activity, locationId, seenOf } = await locationWithQuotas();
+  await activity.see(locationId, seenOf(event('inside', 'ENTRY', 'DXB/A/2', 0)));
+  const { id, whitelistEntryId } = await prisma.parkingEvent.findFirstOrThrow({ where: { locationId } });
+  const [quota] = await prisma.$transaction((transaction) =>
+    findQuotasOfEntries(transaction, locationId, [whitelistEntryId!], { isBatch: true }),
+  );
+  expect(quota!.vehicles).toMatchObject([{ entryId: whitelistEntryId, sessionId: id }]);
+});
+
+test.runIf(!testServerUrl)(
+  'the embedded database finds the sessions of whitelist entries with an index, and does not compare each entry with each session',
+  async () => {
+    const { locationId } = await locationWithQuotas();
+    const plan = await gateway.database.sql.query(
+      { name: '', text: `EXPLAIN (FORMAT JSON) ${quotasOfEntries.text}` },
+      quotasOfEntries.values({ locationId, entryIds: [newId()], isBatch: true }),
+    );
+    expect(JSON.stringify(plan)).toContain('parking_session_open_entry');
   },
 );
 
