@@ -52,16 +52,24 @@ export interface QuotaCount {
  *
  * @param events.entries the whitelist entries to which the parking events belong
  * @param events.isBatch whether the caller counts several events
+ * @param events.observedFrom the time of the earliest parking event that `count` will count
  * @param events.now the current time by the clock of the database
  */
 export async function startQuotaCount(
   transaction: Transaction,
   location: Location,
-  { entries, isBatch, now }: { entries: readonly WhitelistEntry[]; isBatch: boolean; now: Date },
+  {
+    entries,
+    isBatch,
+    observedFrom,
+    now,
+  }: { entries: readonly WhitelistEntry[]; isBatch: boolean; observedFrom: Date; now: Date },
 ): Promise<QuotaCount> {
   const entryIds = entries.map(({ id }) => id);
   const found =
-    entryIds.length > 0 ? await findQuotasOfEntries(transaction, location.id, entryIds, { isBatch }) : [];
+    entryIds.length > 0
+      ? await findQuotasOfEntries(transaction, location.id, entryIds, { isBatch, observedFrom })
+      : [];
   const quotas = new Map(found.flatMap((quota) => quota.entries.map(({ id }) => [id, quota])));
   const plates = new Map(entries.map((entry) => [entry.id, entry]));
   // The vehicles inside, for each reference (such as an apartment) and each whitelist entry.

@@ -1,7 +1,7 @@
 import type { Quota } from '../../prisma/generated/client/client.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { familyOf } from './session-columns.ts';
-import { vehiclesInside, vehiclesOf } from './vehicle-columns.ts';
+import { mayBeSameVehicle, vehiclesInside, vehiclesOf } from './vehicle-columns.ts';
 import type { RecordedPlate } from './vehicle-identity.ts';
 
 // The SQL statements that read quotas and count the vehicles that use the quotas.
@@ -27,9 +27,10 @@ export interface UsedQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enfor
 interface QuotaEntry {
   id: string;
   /**
-   * The time of the last stored observation that can change the sessions of the vehicle, in ISO 8601. An observation is
-   * a parking event with a plate of the same family (`familyOf`), or an occupancy count with plates. `lastObservedAt`
-   * is null if the gateway has stored no such observation, or if the caller counts only a single event.
+   * The time of the last stored observation that can affect the vehicle of the whitelist entry, in ISO 8601. An
+   * observation is a parking event with a plate that cameras may confuse with the plate of the entry
+   * (`mayBeSameVehicle`), or an occupancy count with plates. `lastObservedAt` is null if the gateway has stored no such
+   * observation since `$observedFrom`, or if the caller counts only a single event.
    */
   lastObservedAt: string | null;
 }
@@ -53,8 +54,10 @@ export const quotasOfEntries = namedStatement(
     SELECT k."referenceId", k.inside, k.enforcement::text AS enforcement, jsonb_agg(jsonb_build_object(
       'id', e.id, 'lastObservedAt', CASE WHEN $isBatch THEN greatest(
         (SELECT max(p."occurredAt") FROM "ParkingEvent" p
-         WHERE p."locationId" = e."locationId" AND ${familyOf('p')} = ${familyOf('e')}),
-        (SELECT max(o."countedAt") FROM "OccupancyCount" o WHERE o."locationId" = $locationId AND o.kind = 'VEHICLES')
+         WHERE p."locationId" = e."locationId" AND ${familyOf('p')} = ${familyOf('e')}
+           AND p."occurredAt" >= $observedFrom::timestamptz AND ${mayBeSameVehicle('p', 'e')}),
+        (SELECT max(o."countedAt") FROM "OccupancyCount" o WHERE o."locationId" = $locationId AND o.kind = 'VEHICLES'
+           AND o."countedAt" >= $observedFrom::timestamptz)
       ) END
     )) AS entries, (
       SELECT coalesce(jsonb_agg(jsonb_build_object(

@@ -44,9 +44,9 @@ export const findQuotasOfEntries = (
   transaction: Transaction,
   locationId: string,
   entryIds: readonly string[],
-  { isBatch }: { isBatch: boolean },
+  { isBatch, observedFrom }: { isBatch: boolean; observedFrom: Date },
 ): Promise<UsedQuota[]> =>
-  queryInTransaction(transaction, quotasOfEntries, { locationId, entryIds, isBatch });
+  queryInTransaction(transaction, quotasOfEntries, { locationId, entryIds, isBatch, observedFrom });
 
 /** The functions that read and write the quotas of one database. */
 export type Quotas = ReturnType<typeof createQuotas>;

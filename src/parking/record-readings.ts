@@ -66,6 +66,7 @@ export async function recordReadings(
   const quotaCount = await startQuotaCount(transaction, location, {
     entries: quotaEntriesOf(readings, matches),
     isBatch: readings.length > 1,
+    observedFrom: new Date(Math.min(...readings.map(({ occurredAt }) => occurredAt.getTime()))),
     now,
   });
   const changes: EventChange[] = [];

@@ -37,6 +37,18 @@ const confusablePlate = (table: string) =>
   confusableForm(`${table}."plateType" || ${table}."plateCode" || ${table}."plateNumber"`);
 
 /**
+ * The SQL condition for parking events that may belong to the vehicle of a whitelist entry, because cameras may confuse
+ * a text of the event's plate with a text of the entry's plate. If the camera read another text than the plate of the
+ * event, the condition is true for each entry. The caller must compare the families of the plates (`familyOf`).
+ */
+export const mayBeSameVehicle = (event: string, entry: string) => {
+  const textsOf = (table: string) => `ARRAY[${plateTexts(table).map(confusableForm).join(', ')}]`;
+  const read = confusableForm(`translate(${event}.text, ' .-', '')`);
+  return `(${textsOf(event)} && ${textsOf(entry)}
+    OR (${event}."plateCode" <> '' AND ${read} <> ALL (${textsOf(event)})))`;
+};
+
+/**
  * SQL for the vehicles inside that belong to a reference (such as an apartment), as rows with `entryId`, `sessionId` and
  * the plate of the session. If several sessions belong to one whitelist entry, the SQL returns one row for each of these
  * sessions. A parking session belongs to a whitelist entry if at least one of these conditions is true:

@@ -121,12 +121,31 @@ test.each<{ title: string; stored: Event[]; batch: Event[]; exceeded: [string, s
   },
 );
 
+test('late parking events are recorded in one transaction if no camera may confuse their plates with the plates of later events', async () => {
+  const { activity, locationId, seenOf } = await locationWithQuotas();
+  await activity.see(locationId, seenOf(event('later', 'ENTRY', 'DXB/C/17', 9)));
+  const batch = [
+    event('one', 'ENTRY', 'AUH/5/17', 0),
+    event('two', 'EXIT', 'AUH/5/17', 1),
+    event('three', 'ENTRY', 'DXB/8/7', 2),
+  ];
+  await activity.seeTogether(locationId, batch.map(seenOf));
+  const recorded = await prisma.parkingEvent.findMany({
+    where: { locationId, eventId: { not: 'later' } },
+    distinct: ['createdAt'],
+  });
+  expect(recorded).toHaveLength(1);
+});
+
 test('the vehicles of a quota contain the session of an ordinary vehicle once', async () => {
   const { activity, locationId, seenOf } = await locationWithQuotas();
   await activity.see(locationId, seenOf(event('inside', 'ENTRY', 'DXB/A/2', 0)));
   const { id, whitelistEntryId } = await prisma.parkingEvent.findFirstOrThrow({ where: { locationId } });
   const [quota] = await prisma.$transaction((transaction) =>
-    findQuotasOfEntries(transaction, locationId, [whitelistEntryId!], { isBatch: true }),
+    findQuotasOfEntries(transaction, locationId, [whitelistEntryId!], {
+      isBatch: true,
+      observedFrom: new Date(0),
+    }),
   );
   expect(quota!.vehicles).toMatchObject([{ entryId: whitelistEntryId, sessionId: id }]);
 });
@@ -137,7 +156,7 @@ test.runIf(!testServerUrl)(
     const { locationId } = await locationWithQuotas();
     const plan = await gateway.database.sql.query(
       { name: '', text: `EXPLAIN (FORMAT JSON) ${quotasOfEntries.text}` },
-      quotasOfEntries.values({ locationId, entryIds: [newId()], isBatch: true }),
+      quotasOfEntries.values({ locationId, entryIds: [newId()], isBatch: true, observedFrom: new Date(0) }),
     );
     expect(JSON.stringify(plan)).toContain('parking_session_open_entry');
   },
