@@ -18,8 +18,8 @@ interface OperatorSecret {
 }
 
 /**
- * The reason why the gateway itself creates, changes or revokes an operator's key. The gateway writes this reason to the
- * audit log in place of a request id.
+ * The reason why the gateway itself creates, changes or revokes an operator's key. The gateway writes this reason to
+ * the audit log in place of a request id.
  */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });

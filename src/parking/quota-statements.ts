@@ -36,8 +36,8 @@ interface QuotaEntry {
 }
 
 /**
- * A vehicle inside that uses a quota: its whitelist entry, its open session, and the plate of the session. The text that
- * a camera read is null if the caller counts only a single event.
+ * A vehicle inside that uses a quota: its whitelist entry, its open session, and the plate of the session. The text
+ * that a camera read is null if the caller counts only a single event.
  */
 export interface VehicleInside extends RecordedPlate {
   entryId: string;

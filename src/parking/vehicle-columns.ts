@@ -49,9 +49,9 @@ export const mayBeSameVehicle = (event: string, entry: string) => {
 };
 
 /**
- * SQL for the vehicles inside that belong to a reference (such as an apartment), as rows with `entryId`, `sessionId` and
- * the plate of the session. If several sessions belong to one whitelist entry, the SQL returns one row for each of these
- * sessions. A parking session belongs to a whitelist entry if at least one of these conditions is true:
+ * SQL for the vehicles inside that belong to a reference (such as an apartment), as rows with `entryId`, `sessionId`
+ * and the plate of the session. If several sessions belong to one whitelist entry, the SQL returns one row for each of
+ * these sessions. A parking session belongs to a whitelist entry if at least one of these conditions is true:
  *
  * - The session has the plate of the whitelist entry.
  * - The session has a camera text that matches this whitelist entry and no other whitelist entry.

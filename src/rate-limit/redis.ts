@@ -22,9 +22,8 @@ local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- removes the points that have left a window, and returns the number of remaining points. The function searches the
--- first remaining point in growing steps, and then between the last two steps. Removing 100,000 points one by one would
--- block Redis for all clients
+-- Removes the points that have left a window, and returns the number of remaining points. The function searches the
+-- first remaining point in growing steps, and then between the last two steps: a loop over all points would block Redis.
 local function count(key, length)
   local used = redis.call('LLEN', key)
   local function has_left(index)

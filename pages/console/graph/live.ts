@@ -11,7 +11,7 @@ import { fetchUntilSilent } from './silence.ts';
  */
 export type LiveState = 'live' | number | undefined;
 
-/** The two functions with which the React hook `useSyncExternalStore` follows the states of a client's subscriptions. */
+/** The two functions with which the React hook `useSyncExternalStore` follows the states of all subscriptions. */
 export interface LiveConnection {
   /** Returns the state of the subscription with the given key (see `SubscriptionRequest`). */
   state(key: number): LiveState;
