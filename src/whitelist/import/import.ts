@@ -240,7 +240,7 @@ function createRowCheck(rows: readonly unknown[], readRow: ReadRow) {
   return async (start: number, end: number): Promise<CheckedRows> => {
     const checked: CheckedRows = { good: [], rejected: [] };
     for (let index = start; index < end; index += 1) {
-      if (index > 0 && index % rowsCheckedPerYield === 0) await yieldToEventLoop();
+      if (index % rowsCheckedPerYield === rowsCheckedPerYield - 1) await yieldToEventLoop();
       try {
         checked.good.push({ index, values: checkRow(index) });
       } catch (error) {
