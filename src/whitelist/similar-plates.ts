@@ -10,8 +10,6 @@ const confusedWith = new Map(
   ]),
 );
 
-const digitOf = new Map(confused.map(([digit, letter]) => [letter, digit!]));
-
 /**
  * Returns SQL that replaces the letters O, I, B, S and Z by the digits with which cameras confuse these letters, such
  * as O by 0. The SQL returns the same text for any two texts that cameras may confuse.
@@ -23,7 +21,7 @@ export const confusableForm = (text: string) => {
 
 /** Replaces letters by digits in the same way as the SQL of `confusableForm`. */
 export const toConfusableForm = (text: string): string =>
-  text.toUpperCase().replace(/[A-Z]/g, (letter) => digitOf.get(letter) ?? letter);
+  text.toUpperCase().replace(/[A-Z]/g, (letter) => confusedWith.get(letter) ?? letter);
 
 /** A character of a plate that differs between the camera reading and the whitelist entry. */
 export interface PlateDifference {

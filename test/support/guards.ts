@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 // servers of a test when the test process has ended. A guard process can also end a server that a test has frozen with
 // the signal SIGSTOP.
 
-/** Runs a shell script as soon as the test process has ended, whatever the reason. */
+/** Runs a shell script as soon as the test process has ended for any reason. */
 function runAfterThisProcess(script: string, argument: string): ChildProcess {
   // The shell command `cat` reads a pipe that only the test process writes, so `cat` ends when the test process ends.
   const guard = spawn('sh', ['-c', `cat; ${script}`, 'sh', argument], {
