@@ -121,6 +121,7 @@ export default {
       '^schema/',
       '^src/context\\.ts$',
       '^src/rate-limit/types\\.ts$',
+      '^src/graphql/field-options\\.ts$',
       inFolders(...Object.keys(domainImports), 'audit', 'usage', 'errors'),
     ),
     {

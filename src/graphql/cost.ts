@@ -16,30 +16,10 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { ServiceError } from '../errors/error-table.ts';
+import { optionsOf } from './field-options.ts';
 import { fragmentsOf } from './fragments.ts';
 import { costPerPoint, maxCost, maxRootMutationFields } from './limits.ts';
 import { type OperationPlan, sentValue, type Variables } from './operation-plan.ts';
-
-/** The cost options of a GraphQL field (see schema/field-options-plugin.ts). */
-interface CostExtensions {
-  /**
-   * The cost of the field itself, and the multiplier for the fields in its selection. With `wholeReads`, each field in
-   * the selection that reads the database has a minimum multiplier: the number of items of the page or list. By
-   * default, only a field that returns objects counts as a read of the database; the option `reads` overrides this
-   * default. With `reads: false`, the field has no multiplier of its own: the fields in its selection cost as much as
-   * if the client selected them in the parent field.
-   */
-  cost?: {
-    field: number;
-    multiplier: number;
-    wholeReads?: boolean;
-    reads?: boolean;
-    fieldOf?: (values: Variables) => number;
-    itemsOf?: (values: Variables) => number;
-  };
-  /** The default page size of a GraphQL field that returns pages of a list. */
-  pageSize?: number;
-}
 
 /** Describes where a selection of fields is in the GraphQL document: on which page, and in how many lists. */
 interface Surroundings {
@@ -56,8 +36,8 @@ interface Surroundings {
 const fixedCosts = new WeakMap<OperationPlan, number>();
 
 /** Whether a field counts as a read of the database. */
-const reads = ({ type, extensions }: GraphQLField<unknown, unknown>) =>
-  (extensions as CostExtensions).cost?.reads ?? isObjectType(getNamedType(type));
+const reads = (field: GraphQLField<unknown, unknown>) =>
+  optionsOf(field).cost?.reads ?? isObjectType(getNamedType(field.type));
 
 const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
   __typename: TypeNameMetaFieldDef,
@@ -118,7 +98,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
 
   /** Returns the cost of a field without the costs of the fields in its selection. */
   function ownCost(node: FieldNode, field: GraphQLField<unknown, unknown>): number {
-    const { cost } = field.extensions as CostExtensions;
+    const { cost } = optionsOf(field);
     return cost?.fieldOf ? cost.fieldOf(argumentValues(node, field)) : (cost?.field ?? 1);
   }
 
@@ -132,7 +112,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     field: GraphQLField<unknown, unknown>,
     { items, lists }: Surroundings,
   ): number {
-    const { cost } = field.extensions as CostExtensions;
+    const { cost } = optionsOf(field);
     if (cost?.itemsOf) return cost.itemsOf(argumentValues(node, field));
     if (!isListType(getNullableType(field.type))) return cost?.multiplier ?? 1;
     if (isIntrospectionType(getNamedType(field.type))) {
@@ -142,7 +122,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   }
 
   function ofField(node: FieldNode, field: GraphQLField<unknown, unknown>, around: Surroundings): number {
-    const { cost, pageSize } = field.extensions as CostExtensions;
+    const { cost, pageSize } = optionsOf(field);
     const own = ownCost(node, field);
     if (!node.selectionSet) return own;
     const isList = isListType(getNullableType(field.type));

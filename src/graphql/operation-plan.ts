@@ -28,6 +28,7 @@ import { type ErrorCode, ServiceError } from '../errors/error-table.ts';
 import { fieldName } from '../errors/faults.ts';
 import { isExact } from '../json/exact-numbers.ts';
 import { inputNames } from './document.ts';
+import { optionsOf } from './field-options.ts';
 
 /** The values of the variables in a request, by the names of the variables. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -178,17 +179,7 @@ export function planOperation(
       Field(node) {
         const field = typeInfo.getFieldDef();
         if (!field) return;
-        const {
-          permission,
-          errors = [],
-          cost,
-          rowsPerPoint,
-        } = field.extensions as {
-          permission?: Permission;
-          errors?: readonly ErrorCode[];
-          cost?: { isHeavy?: boolean; fieldOf?: unknown; itemsOf?: unknown };
-          rowsPerPoint?: number;
-        };
+        const { permission, errors = [], cost, rowsPerPoint } = optionsOf(field);
         hasHeavyField ||= (cost?.isHeavy ?? false) || field === SchemaMetaFieldDef;
         hasVariableCost ||=
           (cost?.fieldOf ?? cost?.itemsOf) !== undefined &&

@@ -1,0 +1,60 @@
+import type { GraphQLField } from 'graphql';
+import type { Permission } from '../../prisma/generated/client/enums.ts';
+import type { ErrorCode } from '../errors/error-table.ts';
+
+/**
+ * The cost of a GraphQL field. `field` is the cost without the subfields that a client selects. If the field has a page
+ * size, the gateway multiplies the costs of the selected subfields by the page size. If the field has no page size, the
+ * gateway multiplies the costs of the subfields by `multiplier`.
+ */
+export interface FieldCost {
+  field: number;
+  /**
+   * Computes the cost of the field from its arguments. If `fieldOf` is given, the gateway ignores the constant `field`.
+   */
+  fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
+  multiplier: number;
+  /**
+   * With `wholeReads`, the gateway compares `multiplier` with the number of items on the page (or of rows in the
+   * request). The gateway multiplies the cost of a subfield that reads the database by the larger number. The gateway
+   * multiplies the cost of any other subfield by the smaller number.
+   */
+  wholeReads?: boolean;
+  /**
+   * Whether the gateway reads the database to resolve the field. If `reads` is omitted, only a field that returns
+   * objects counts as a read. With `reads: false`, the field has no multiplier of its own: its subfields cost as much
+   * as if the client selected them in the parent field.
+   */
+  reads?: boolean;
+  /**
+   * Whether a query with this field always waits for a slot of the concurrency limit, even if the query has a low cost.
+   * Set `isHeavy` for a field that can read many rows although its cost is low.
+   */
+  isHeavy?: boolean;
+  /**
+   * Computes the maximum number of list items from the arguments of the field. If `itemsOf` is given, the gateway
+   * ignores `multiplier`.
+   */
+  itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
+  /** The default page size of a field that returns pages. */
+  pageSize?: number;
+}
+
+/** The options of a GraphQL field, which schema/field-options-plugin.ts stores in the extensions of the field. */
+export interface FieldOptions {
+  /** The permission that an API key must have to select the field. */
+  permission?: Permission | undefined;
+  /**
+   * The error codes that the field may return. The error codes for a missing permission and for invalid arguments are
+   * added automatically.
+   */
+  errors?: readonly ErrorCode[] | undefined;
+  cost?: FieldCost | undefined;
+  /** The default page size of a field that returns pages of a list. */
+  pageSize?: number | undefined;
+  /** For a root field whose argument is a list of rows: the number of rows that cost one rate limit point. */
+  rowsPerPoint?: number | undefined;
+}
+
+/** Returns the options of a GraphQL field. */
+export const optionsOf = ({ extensions }: GraphQLField<unknown, unknown>): FieldOptions => extensions;
