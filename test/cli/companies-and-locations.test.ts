@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { openCommandLine } from '../support/command-line.ts';
-import { newSlug, openTestGateway, serve } from '../support/harness.ts';
+import { newSlug, sharedTestGateway, serve } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { pms, json } = openCommandLine(await serve(gateway));
 const operator = await gateway.newKey({ unrestricted: true });
 

@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openCommandLine } from '../support/command-line.ts';
 import { projectFolder } from '../support/documentation.ts';
-import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 import { startHttpServer } from '../support/http-server.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { pms, folder, fileOf } = openCommandLine(await serve(gateway));
 
 const formula = '=HYPERLINK("https://evil.example";"7")';

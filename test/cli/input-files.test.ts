@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openCommandLine } from '../support/command-line.ts';
-import { openTestGateway, serve } from '../support/harness.ts';
+import { sharedTestGateway, serve } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { pms, json, fileOf, folder } = openCommandLine(await serve(gateway));
 
 const quotas = 'referenceId,inside,enforcement';

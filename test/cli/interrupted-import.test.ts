@@ -8,10 +8,10 @@ import { entryColumns } from '../../cli/whitelist-csv.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { projectFolder } from '../support/documentation.ts';
 import { endWithThisProcess } from '../support/guards.ts';
-import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 import { startHttpServer } from '../support/http-server.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 const url = await serve(gateway);
 const { pms, pmsWithInput, json, fileOf, folder } = openCommandLine(url);

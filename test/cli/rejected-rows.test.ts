@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openCommandLine } from '../support/command-line.ts';
 import { projectFolder } from '../support/documentation.ts';
-import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 const { pms, fileOf, folder } = openCommandLine(await serve(gateway));
 

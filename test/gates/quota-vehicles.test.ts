@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { openActivity, plateOf } from '../support/activity.ts';
-import { openTestGateway } from '../support/harness.ts';
+import { sharedTestGateway } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 
 const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseList } from 'structured-headers';
 import { describe, expect, test } from 'vitest';
-import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+import { newEntry, openTestGateway, serve, sharedTestGateway } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
 test.each([

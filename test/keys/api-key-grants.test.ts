@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Permission } from '../../prisma/generated/client/enums.ts';
-import { type KeyOptions, newSlug, openTestGateway } from '../support/harness.ts';
+import { type KeyOptions, newSlug, sharedTestGateway } from '../support/harness.ts';
 import { keyOperations } from '../support/keys.ts';
 import { statementsOf } from '../support/statements.ts';
 
 // These tests check that an API key cannot grant more rights than the key itself has.
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const keys = keyOperations(gateway);
 
 const soon = new Date(Date.now() + 3_600_000);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { actionsAt, openActivity } from '../support/activity.ts';
-import { newSlug, openTestGateway } from '../support/harness.ts';
+import { newSlug, sharedTestGateway } from '../support/harness.ts';
 import { surfaceNames, surfaces } from '../support/surfaces.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 
 /** Returns the states (such as full or available) that a location has announced, in order. */
 const announced = async (locationId: string) =>

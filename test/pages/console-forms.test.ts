@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { holdRequest, openConsole } from '../support/console.ts';
-import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 const { prisma } = gateway.database;
 

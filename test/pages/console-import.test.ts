@@ -10,9 +10,9 @@ import {
   pressEscapeInDialog,
   tryToDismiss,
 } from '../support/console.ts';
-import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 const { prisma } = gateway.database;
 

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { holdRequest, openConsole, pressEscapeInDialog, tryToDismiss } from '../support/console.ts';
-import { openTestGateway, serve } from '../support/harness.ts';
+import { sharedTestGateway, serve } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
 async function fillIssueForm(page: Page): Promise<void> {

@@ -2,9 +2,9 @@ import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
-import { openTestGateway, serve } from '../support/harness.ts';
+import { sharedTestGateway, serve } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 const { prisma } = gateway.database;
 

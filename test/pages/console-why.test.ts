@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openActivity } from '../support/activity.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
-import { openTestGateway, serve } from '../support/harness.ts';
+import { sharedTestGateway, serve } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
 /** Creates a promise and a function that resolves the promise. A test uses the promise to delay a response. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { plateOf } from '../support/activity.ts';
-import { newEntry, openTestGateway } from '../support/harness.ts';
+import { newEntry, sharedTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
 const occurredAt = '2026-03-01T08:00:00.000Z';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { openActivity } from '../support/activity.ts';
-import { openTestGateway } from '../support/harness.ts';
+import { sharedTestGateway } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 
 test('a vehicle counts as inside at once when a gate with a fast clock sends an entry event with a future time', async () => {
   const { key, locationId } = await gateway.newTenant();

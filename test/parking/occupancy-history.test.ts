@@ -5,10 +5,10 @@ import { newId } from '../../src/ids.ts';
 import type { HistoryInterval } from '../../src/parking/history-points.ts';
 import { endOf, startOf as beginOf } from '../../src/parking/session-columns.ts';
 import { openActivity, type Seen } from '../support/activity.ts';
-import { everyPermission, openTestGateway } from '../support/harness.ts';
+import { everyPermission, sharedTestGateway } from '../support/harness.ts';
 import { statementsOfRequest } from '../support/statements.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { prisma, sql } = gateway.database;
 
 const hourMs = 3_600_000;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { deriveSessions, sessionState } from '../../src/parking/derive-sessions.ts';
-import { newEntry, openTestGateway } from '../support/harness.ts';
+import { newEntry, sharedTestGateway } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
 /**

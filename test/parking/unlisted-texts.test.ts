@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { openActivity, type Seen } from '../support/activity.ts';
-import { openTestGateway } from '../support/harness.ts';
+import { sharedTestGateway } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 
 const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);
 const entry = (plate: string, plateType?: string): Omit<Seen, 'at'> => ({

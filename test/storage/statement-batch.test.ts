@@ -3,9 +3,9 @@ import { namedStatement } from '../../src/database/named-statement.ts';
 import { createQueryBatch, createRowById, createStatementBatch } from '../../src/database/statement-batch.ts';
 import type { Sql } from '../../src/database/types.ts';
 import { newId } from '../../src/ids.ts';
-import { openTestGateway } from '../support/harness.ts';
+import { sharedTestGateway } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { prisma, sql } = gateway.database;
 
 /** An SQL statement that converts each given value to a time. PostgreSQL refuses values that are not times. */

@@ -6,9 +6,9 @@ import { createWhitelistFeed, maxFeedPageSize } from '../../src/whitelist/feed/f
 import { maxWeeklyHours, weekdays } from '../../src/whitelist/hours.ts';
 import { createWhitelistReads } from '../../src/whitelist/reads.ts';
 import { openCommandLine } from '../support/command-line.ts';
-import { openTestGateway, serve } from '../support/harness.ts';
+import { sharedTestGateway, serve } from '../support/harness.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { pms } = openCommandLine(await serve(gateway));
 
 const entryCount = 20_000;

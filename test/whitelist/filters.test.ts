@@ -4,10 +4,10 @@ import type { AuthenticatedKey } from '../../src/auth/key.ts';
 import { newId } from '../../src/ids.ts';
 import { createFeedCursors } from '../../src/whitelist/feed/cursor.ts';
 import { createWhitelistReads, type WhitelistFilters } from '../../src/whitelist/reads.ts';
-import { newEntry, openTestGateway } from '../support/harness.ts';
+import { newEntry, sharedTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
-const gateway = await openTestGateway();
+const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
 /**
