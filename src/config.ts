@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { hasDecodableLogin, redisServers, sentinelAddresses } from './redis/variables.ts';
+import { hasDatabaseNumber, hasDecodableLogin, redisServers, sentinelAddresses } from './redis/variables.ts';
 import { nameServers } from './webhooks/variables.ts';
 
 const environments = ['development', 'staging', 'production'] as const;
@@ -31,7 +31,11 @@ const redisUrl = connectionUrl('redis:', 'rediss:')
     (value) => !URL.canParse(value) || !new URL(value).host.includes(','),
     'must have redis:// or rediss:// before each node of a cluster',
   )
-  .refine(hasDecodableLogin, 'must have %25 in place of each % in the user name and the password');
+  .refine(hasDecodableLogin, 'must have %25 in place of each % in the user name and the password')
+  .refine(
+    hasDatabaseNumber,
+    'must have only the number of a database after the host, such as redis://redis.internal:6379/0',
+  );
 
 /**
  * Parses one Redis URL, or the URLs of several nodes of a Redis cluster, separated by commas. A URL can contain commas,

@@ -147,7 +147,15 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
     known = state;
   };
   client.on('ready', () => changed('up'));
-  client.on('error', (error: Error) => changed('down', error));
+  client.on('error', (error: Error & { command?: { name: string } }) => {
+    // When Redis refuses the database number of the URL, the client stays connected, and uses database 0.
+    if (error.command?.name === 'select') {
+      log.error(
+        { cause: error.message },
+        'Redis refuses the database number of REDIS_URL; database 0 is used',
+      );
+    } else changed('down', error);
+  });
 }
 
 /**

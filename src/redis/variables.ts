@@ -16,6 +16,11 @@ export function hasDecodableLogin(url: string): boolean {
   }
 }
 
+/** Whether the path of a URL is empty or the number of a Redis database, such as `/0`. */
+export function hasDatabaseNumber(url: string): boolean {
+  return !URL.canParse(url) || /^\/?$|^\/\d+$/.test(new URL(url).pathname); // another rule reports the invalid URL
+}
+
 /** A validation rule for a list of sentinel addresses, such as `a.internal:26379,b.internal`. */
 export const sentinelAddresses = z.string().transform((list, context) =>
   list.split(',').map((text) => {

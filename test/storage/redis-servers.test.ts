@@ -12,9 +12,9 @@ import { createRedis } from '../support/system-servers.ts';
 
 /** Creates a log, and a function that returns the logged warnings. */
 function newLog() {
-  const lines: { level: number; msg: string }[] = [];
+  const lines: { level: number; msg: string; cause?: string }[] = [];
   const log = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line)) });
-  return { log, warnings: () => lines.filter(({ level }) => level === 40).map(({ msg }) => msg) };
+  return { log, lines, warnings: () => lines.filter(({ level }) => level === 40).map(({ msg }) => msg) };
 }
 
 describe('configuration of Redis', () => {
@@ -63,6 +63,10 @@ describe('configuration of Redis', () => {
     [{ REDIS_URL: 'redis://one:1,two:2' }, 'REDIS_URL'],
     [{ REDIS_URL: 'redis://:50%off@one' }, 'REDIS_URL.0 must have %25 in place of each %'],
     [{ REDIS_URL: 'redis://one,redis://a%b@two' }, 'must have %25 in place of each %'],
+    [{ REDIS_URL: 'redis://one/abc' }, 'REDIS_URL.0 must have only the number of a database after the host'],
+    [{ REDIS_URL: 'redis://one,redis://two/-1' }, 'REDIS_URL.1 must have only the number of a database'],
+    [{ REDIS_URL: 'redis://one/1.5' }, 'must have only the number of a database'],
+    [{ REDIS_URL: 'redis://one/1/2' }, 'must have only the number of a database'],
     [{ REDIS_URL: 'redis://one,rediss://two' }, 'REDIS_URL must be all redis:// or all rediss://'],
     [{ REDIS_SENTINELS: 'one:x', REDIS_SENTINEL_NAME: 'main' }, 'REDIS_SENTINELS'],
     [{ REDIS_SENTINELS: 'redis://one', REDIS_SENTINEL_NAME: 'main' }, 'REDIS_SENTINELS'],
@@ -102,6 +106,26 @@ describe.runIf(process.env.REDIS_URL)('warnings about the configuration of Redis
     },
   );
 });
+
+test.runIf(process.env.REDIS_URL)(
+  'when Redis has fewer databases than the number in the Redis URL, the gateway logs the error of Redis',
+  async () => {
+    const server = await createRedis(['--databases', '2']);
+    await server.start();
+    onTestFinished(server.remove);
+    const { log, lines } = newLog();
+    const redis = createKeyClient({ urls: [`${server.url}/2`] }, log, { commandTimeout: 5000 });
+    onTestFinished(() => redis.disconnect());
+    await connected(redis);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        level: 50,
+        cause: 'ERR DB index is out of range',
+        msg: 'Redis refuses the database number of REDIS_URL; database 0 is used',
+      }),
+    ]);
+  },
+);
 
 describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () => {
   let cluster: RedisGroup;
