@@ -53,27 +53,62 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
 }
 
 /**
- * Yields the rows of a file. A row that is malformed, or that repeats the plate of an earlier row, is marked as
- * rejected and is not sent to the gateway.
+ * Finds the rows that repeat the plate of an earlier row of the file. The gateway finds repeated plates only within one
+ * request, and a long file needs several requests. As in the gateway, a row that is rejected as invalid does not count.
  */
-async function* checkedRows(rows: AsyncIterable<Row>): AsyncGenerator<CheckedRow> {
+function createRepetitionCheck() {
   const lineOfPlate = new Map<string, number>();
-  for await (const row of rows) {
-    const { plateType, plateCode, plateNumber } = row.entry;
-    const plate = JSON.stringify([plateType, plateCode, plateNumber]);
-    const earlier = lineOfPlate.get(plate);
-    const rejection =
-      earlier === undefined
-        ? unreadable(row)
-        : { code: 'DUPLICATE_VEHICLE', message: `Line ${earlier} has the same plate` };
-    if (!rejection) lineOfPlate.set(plate, row.line);
-    yield { ...row, rejection };
+  const plateOf = ({ entry: { plateType, plateCode, plateNumber } }: Row) =>
+    JSON.stringify([plateType, plateCode, plateNumber]);
+
+  /** Records the plate of a valid row. */
+  function add(row: Row): void {
+    lineOfPlate.set(plateOf(row), row.line);
   }
+
+  /** Returns why a row is rejected if an earlier valid row has the same plate. */
+  function rejectionOf(row: Row): Rejection | undefined {
+    const earlier = lineOfPlate.get(plateOf(row));
+    if (earlier === undefined) return undefined;
+    return { code: 'DUPLICATE_VEHICLE', message: `Line ${earlier} has the same plate` };
+  }
+
+  return {
+    add,
+    rejectionOf,
+    /**
+     * Returns why a row that the command has sent was rejected, or undefined if the row was not rejected. The message of
+     * the gateway about a repeated plate contains the index of a row in the request. The message of `outcomeOf` contains
+     * the line of this row in the file.
+     *
+     * @param error the error that the gateway returned for the row
+     */
+    outcomeOf(row: Row, error: Rejection | undefined): Rejection | undefined {
+      if (error && error.code !== 'DUPLICATE_VEHICLE') return error;
+      const repetition = rejectionOf(row);
+      if (!repetition) add(row);
+      return repetition ?? error;
+    },
+  };
 }
 
-/** Yields the rows that come after a given line of a file. */
-async function* rowsAfter(line: number, rows: AsyncIterable<CheckedRow>): AsyncGenerator<CheckedRow> {
-  for await (const row of rows) if (row.line > line) yield row;
+type RepetitionCheck = ReturnType<typeof createRepetitionCheck>;
+
+/**
+ * Yields the rows that come after a given line of a file. A row that is malformed, or that repeats the plate of a row of
+ * an earlier request, is marked as rejected and is not sent to the gateway. The rows up to the given line were imported
+ * before, so the function only records their plates.
+ */
+async function* checkedRows(
+  rows: AsyncIterable<Row>,
+  repetitions: RepetitionCheck,
+  afterLine: number,
+): AsyncGenerator<CheckedRow> {
+  for await (const row of rows) {
+    const rejection = unreadable(row) ?? repetitions.rejectionOf(row);
+    if (row.line > afterLine) yield { ...row, rejection };
+    else if (!rejection) repetitions.add(row);
+  }
 }
 
 /**
@@ -123,16 +158,18 @@ async function importFile(path: string, options: ImportOptions, session: Session
   );
   const locationId = await locationIdOf(client, location);
   const totals = { created: 0, updated: 0, unchanged: 0, deleted: 0 };
+  const repetitions = createRepetitionCheck();
 
   /**
    * Sends the rows of a batch to the gateway. Returns the reason why each rejected row was rejected, by the index of
    * the row.
    */
   async function send(rows: readonly Row[], batch: readonly CheckedRow[], stopping: AbortSignal) {
-    const isIncomplete = mode === 'replace' && rows.length < batch.length;
-    if (isIncomplete)
+    const sayNotReplaced = () =>
       output.say('The whitelist was not replaced, because rows are invalid. Correct them and import again.');
-    if (isIncomplete || (rows.length === 0 && mode !== 'replace')) return new Map<number, Rejection>();
+    const isIncomplete = mode === 'replace' && rows.length < batch.length;
+    if (isIncomplete) sayNotReplaced();
+    if (isIncomplete || rows.length === 0) return new Map<number, Rejection>();
     const { importWhitelistEntries: result } = await client.run(
       ImportEntriesDocument,
       {
@@ -149,10 +186,17 @@ async function importFile(path: string, options: ImportOptions, session: Session
     totals.updated += result.updated;
     totals.unchanged += result.unchanged;
     totals.deleted += result.deleted;
-    return new Map(result.rows.flatMap(({ index, error }) => (error ? [[index, error]] : [])));
+    if (mode === 'replace' && result.rows.length > 0) sayNotReplaced();
+    const errors = new Map(result.rows.map(({ index, error }) => [index, error ?? undefined]));
+    return new Map(
+      rows.flatMap((row, index) => {
+        const rejection = repetitions.outcomeOf(row, errors.get(index));
+        return rejection ? [[index, rejection]] : [];
+      }),
+    );
   }
 
-  const rows = rowsAfter(afterLine ?? 0, checkedRows(readRows(source)));
+  const rows = checkedRows(readRows(source), repetitions, afterLine ?? 0);
   const { rejected, unsaved } = await importInBatches(
     {
       source,

@@ -37,7 +37,7 @@ export interface CsvRow {
   fields: CsvFields;
   /** The whitelist entry that the row describes, without the field `maxEntries` if this field is malformed. */
   entry: WhitelistEntryInput;
-  /** Why the console rejects the row and does not send it, or `undefined` if the console sends the row. */
+  /** Describes the first malformed field of the row. The console does not send a row with a malformed field. */
   fault: RowFault | undefined;
 }
 
@@ -114,25 +114,6 @@ function entryOf(fields: CsvFields): WhitelistEntryInput {
 }
 
 /**
- * Numbers the rows of a file. A row that is malformed, or that repeats the plate of an earlier row, gets a fault. The
- * gateway detects repeated plates only within one import request, and a long file needs several requests. The console
- * therefore looks for repeated plates in the whole file.
- */
-function checkedRows(rows: CsvFields[]): CsvRow[] {
-  const rowOfPlate = new Map<string, number>();
-  return rows.map((fields, index) => {
-    const row = index + 1;
-    const entry = entryOf(fields);
-    const plate = JSON.stringify([entry.plateType, entry.plateCode, entry.plateNumber]);
-    const earlier = rowOfPlate.get(plate);
-    const fault =
-      earlier === undefined ? malformed(fields) : { field: '', message: words.samePlate(earlier), value: '' };
-    if (!fault) rowOfPlate.set(plate, row);
-    return { row, fields, entry, fault };
-  });
-}
-
-/**
  * Decodes a file as UTF-8, and throws an error if the file is not valid UTF-8. If the function replaced invalid bytes
  * by replacement characters, an import would overwrite names and notes with these characters.
  */
@@ -153,7 +134,12 @@ function textOf(file: BufferSource): string {
 export function readRows(file: BufferSource): CsvRow[] {
   const text = textOf(file);
   const rows: CsvFields[] = parse(text, { bom: true, columns: checkHeader, skip_empty_lines: true });
-  return checkedRows(rows);
+  return rows.map((fields, index) => ({
+    row: index + 1,
+    fields,
+    entry: entryOf(fields),
+    fault: malformed(fields),
+  }));
 }
 
 /** Formats whitelist entries as a CSV file that can be imported again. */

@@ -101,6 +101,36 @@ describe('the command pms import', () => {
     expect(await json(key, 'import', mended, '--location', locationId)).toMatchObject({ created: 1 });
   });
 
+  test.each([
+    ['in one request', '3'],
+    ['in two requests', '1'],
+  ])(
+    'pms import imports the first valid row of each plate when the gateway rejects an earlier row of the plate %s',
+    async (_, batchSize) => {
+      const { key, locationId } = await gateway.newTenant();
+      const rows = ['unit 1', 'unit 2', 'unit 3'].map((referenceId) => `${referenceId},DXB,A,1,`);
+      const file = fileOf(
+        [
+          'referenceId,plateType,plateCode,plateNumber,validFrom,validUntil',
+          `${rows[0]}2026-02-01T00:00Z,2026-01-01T00:00Z`,
+          `${rows[1]}2026-01-01T00:00Z,2026-02-01T00:00Z`,
+          `${rows[2]},`,
+        ].join('\n'),
+      );
+      const at = ['--location', locationId, '--mode', 'upsert', '--batch-size', batchSize];
+      const { out } = await pms(key, '--json', 'import', file, ...at);
+      expect(JSON.parse(out)).toMatchObject({ created: 1, updated: 0, rejected: 2 });
+      const rejected = readFileSync(`${file}.rejected.csv`, 'utf8').trim().split('\n').slice(1);
+      expect(rejected.map((row) => row.split(',').slice(10))).toEqual([
+        ['2', 'validUntil', 'VALIDATION_ERROR', 'Must be after validFrom', expect.anything()],
+        ['4', '', 'DUPLICATE_VEHICLE', 'Line 3 has the same plate', ''],
+      ]);
+      expect(await prisma.whitelistEntry.findFirst({ where: { locationId } })).toMatchObject({
+        referenceId: 'unit 2',
+      });
+    },
+  );
+
   test('pms import stores the permitted hours of a vehicle, and keeps the stored hours when the file has no column for hours', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId, '--mode', 'upsert'];
@@ -185,14 +215,19 @@ describe('the command pms import', () => {
       expect(notice).toMatch(/^The rate limit of the key is reached; retrying in [12] seconds?$/);
   });
 
-  test('pms import --mode replace changes nothing when the file is too long for one request or contains a plate twice', async () => {
+  test('pms import --mode replace changes nothing when the file is too long for one request, contains a plate twice or has an invalid row', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: 10_001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
     const replace = (file: string) => pms(key, 'import', file, '--location', locationId, '--mode', 'replace');
     const tooLong = await replace(fileOf([header, ...rows].join('\n')));
     expect(tooLong).toMatchObject({ code: 2, err: expect.stringContaining('at most 10000 rows') });
-    const twice = newEntry();
-    expect(await replace(fileOf([header, line(twice), line(twice)].join('\n')))).toMatchObject({ code: 3 });
+    const [twice, invalid] = [newEntry(), newEntry({ plateCode: 'ABCD' })];
+    for (const rows of [[line(twice), line(twice)], [line(invalid)]]) {
+      expect(await replace(fileOf([header, ...rows].join('\n')))).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('The whitelist was not replaced'),
+      });
+    }
     expect(await plateNumbersOf(locationId)).toEqual([]);
   });
 

@@ -46,17 +46,6 @@ describe('the CSV files of the console', () => {
     },
   );
 
-  test('the console rejects a row with the plate of an earlier row, unless the earlier row is rejected', () => {
-    const lines = ['unit-1,DXB,A,1,', 'unit-2,DXB,A,2,soon', 'unit-3,DXB,A,1,', 'unit-4,DXB,A,2,'];
-    const faults = readRows([`${header},validFrom`, ...lines].join('\n')).map(({ fault }) => fault?.message);
-    expect(faults).toEqual([
-      undefined,
-      expect.stringContaining('ISO 8601'),
-      'Row 1 has the same plate',
-      undefined,
-    ]);
-  });
-
   test('in a CSV file, an empty value of maxEntries removes the limit, and a missing column maxEntries keeps the limit', () => {
     const maxEntriesOf = (file: string) => readEntries(file).map((entry) => entry.maxEntries);
     expect(maxEntriesOf(`${header},maxEntries\nunit-1,DXB,A,1,\nunit-2,DXB,A,2,12`)).toEqual([null, 12]);

@@ -125,6 +125,37 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await prisma.whitelistEntry.count({ where: { ...where, referenceId: 'unit-again' } })).toBe(0);
   });
 
+  test('the import dialog imports the first valid row of each plate when the gateway rejects an earlier row of the plate', async () => {
+    const { page, locationId } = await openWhitelist(browser);
+    await page.getByRole('button', { name: 'Import or export CSV' }).click();
+    await chooseUpdate(page);
+    const lines = Array.from({ length: 1000 }, (_, index) => `unit-${index},DXB,D,${index},,`);
+    lines[0] = 'unit-0,DXB,D,1,2026-02-01T00:00Z,2026-01-01T00:00Z';
+    lines[2] = 'unit-2,DXB,D,1,,';
+    lines[3] = 'unit-3,DXB,D,4000,2026-02-01T00:00Z,2026-01-01T00:00Z';
+    await chooseFile(
+      page,
+      [...lines, 'unit-4000,DXB,D,4000,,', 'unit-again,DXB,D,1,,'],
+      ',validFrom,validUntil',
+    );
+    await page.getByText('998 new, 0 changed, 0 unchanged, 4 rejected').waitFor();
+    const rejects = page.getByRole('region', { name: 'Rejected rows' }).getByRole('row');
+    expect(await rejects.allInnerTexts()).toEqual([
+      expect.anything(),
+      expect.stringMatching(/^1\s+validUntil\s.*Must be after validFrom$/s),
+      expect.stringMatching(/^3\s+Row 2 has the same plate$/),
+      expect.stringMatching(/^4\s+validUntil\s.*Must be after validFrom$/s),
+      expect.stringMatching(/^1002\s+Row 2 has the same plate$/),
+    ]);
+    await page.getByRole('button', { name: 'Import 998 rows' }).click();
+    await page.getByText('Imported.').waitFor();
+    const entries = await prisma.whitelistEntry.findMany({
+      where: { locationId, plateCode: 'D', plateNumber: { in: ['1', '4000'] } },
+      orderBy: { plateNumber: 'asc' },
+    });
+    expect(entries.map(({ referenceId }) => referenceId)).toEqual(['unit-1', 'unit-4000']);
+  });
+
   test('during an import and after a stopped import, only a button closes the import dialog', async () => {
     const { page, locationId } = await openWhitelist(browser);
     const dialog = page.getByRole('dialog');

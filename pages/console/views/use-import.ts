@@ -1,8 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
-import { ImportEntriesDocument, type ImportMode } from '../generated/operations.ts';
+import {
+  type ImportEntriesMutation,
+  ImportEntriesDocument,
+  type ImportMode,
+} from '../generated/operations.ts';
 import type { CsvRow, RejectedRow } from '../csv.ts';
 import type { Failure } from '../graph/failure.ts';
 import { useChange } from '../graph/use-change.ts';
+import { texts } from '../texts.ts';
 
 /** The maximum number of rows in one import request. Importing 1,000 rows costs one rate limit point. */
 const rowsPerRequest = 1000;
@@ -15,18 +20,43 @@ export interface ImportProgress {
   updated: number;
   unchanged: number;
   rejects: RejectedRow[];
+  /** The plates of the valid rows so far, each with the number of the first valid row that has this plate. */
+  rowOfPlate: ReadonlyMap<string, number>;
 }
 
 /** The result for a part of the file in which the console has rejected every row. */
 const nothingSent = { created: 0, updated: 0, unchanged: 0, rows: [] };
 
-const noResults: Omit<ImportProgress, 'rows'> = {
+const noResults: Omit<ImportProgress, 'rows' | 'rowOfPlate'> = {
   done: 0,
   created: 0,
   updated: 0,
   unchanged: 0,
   rejects: [],
 };
+
+type RowError = NonNullable<ImportEntriesMutation['importWhitelistEntries']>['rows'][number]['error'];
+
+const plateOf = ({ entry: { plateType, plateCode, plateNumber } }: CsvRow) =>
+  JSON.stringify([plateType, plateCode, plateNumber]);
+
+/**
+ * Returns why a row is rejected, or `undefined` if the row is not rejected. The gateway finds repeated plates only
+ * within one import request, and a long file needs several requests. The function therefore looks for the plate of the
+ * row in `rowOfPlate`, and adds the plate of a valid row to `rowOfPlate`. As in the gateway, a row that is rejected as
+ * invalid does not count.
+ *
+ * @param error the error that the gateway returned for the row
+ */
+function rejectionOf(row: CsvRow, error: RowError | undefined, rowOfPlate: Map<string, number>) {
+  if (row.fault) return row.fault;
+  if (error && error.code !== 'DUPLICATE_VEHICLE') return error;
+  const plate = plateOf(row);
+  const earlier = rowOfPlate.get(plate);
+  if (earlier !== undefined) return { field: '', message: texts.csv.samePlate(earlier), value: '' };
+  rowOfPlate.set(plate, row.row);
+  return error;
+}
 
 /**
  * Sends the rows of an import or a dry run in several requests, and adds up the results. After the dialog has closed,
@@ -71,14 +101,15 @@ export function useImport(locationId: string): {
   }
 
   async function run(rows: readonly CsvRow[], mode: ImportMode, dryRun: boolean, stopped?: ImportProgress) {
-    const sums = { rows: rows.length, ...(stopped ?? noResults) };
+    const rowOfPlate = new Map(stopped?.rowOfPlate);
+    const sums = { rows: rows.length, ...(stopped ?? noResults), rowOfPlate };
     const rejects = [...sums.rejects];
     const isCurrent = currentCheck();
     importing.clear();
     setProgress({ ...sums, rejects });
     for (let start = sums.done; start < rows.length; start += rowsPerRequest) {
       const part = rows.slice(start, start + rowsPerRequest);
-      const sent = part.filter(({ fault }) => !fault);
+      const sent = part.filter((row) => !row.fault && !rowOfPlate.has(plateOf(row)));
       const entries = sent.map(({ entry }) => entry);
       const result =
         sent.length === 0
@@ -91,9 +122,9 @@ export function useImport(locationId: string): {
       sums.unchanged += result.unchanged;
       const errors = new Map(result.rows.map(({ index, error }) => [sent[index], error]));
       for (const each of part) {
-        const fault = each.fault ?? errors.get(each);
-        if (!fault) continue;
-        const { field, message, value } = fault;
+        const rejection = rejectionOf(each, errors.get(each), rowOfPlate);
+        if (!rejection) continue;
+        const { field, message, value } = rejection;
         const { row, fields } = each;
         rejects.push({ row, fields, field: field ?? '', message, value: String(value ?? '') });
       }
