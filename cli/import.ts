@@ -77,8 +77,8 @@ function createRepetitionCheck() {
     add,
     rejectionOf,
     /**
-     * Returns why a row that the command has sent was rejected, or undefined if the row was not rejected. The message of
-     * the gateway about a repeated plate contains the index of a row in the request. The message of `outcomeOf` contains
+     * Returns why a row that the command has sent was rejected, or undefined if the row was not rejected. The gateway's
+     * message about a repeated plate contains the index of a row in the request. The message of `outcomeOf` contains
      * the line of this row in the file.
      *
      * @param error the error that the gateway returned for the row
@@ -95,9 +95,9 @@ function createRepetitionCheck() {
 type RepetitionCheck = ReturnType<typeof createRepetitionCheck>;
 
 /**
- * Yields the rows that come after a given line of a file. A row that is malformed, or that repeats the plate of a row of
- * an earlier request, is marked as rejected and is not sent to the gateway. The rows up to the given line were imported
- * before, so the function only records their plates.
+ * Yields the rows that come after a given line of a file. A row that is malformed, or that repeats the plate of a row
+ * of an earlier request, is marked as rejected and is not sent to the gateway. The rows up to the given line were
+ * imported before, so the function only records their plates.
  */
 async function* checkedRows(
   rows: AsyncIterable<Row>,

@@ -6,10 +6,12 @@ import { entryColumns } from '../../cli/whitelist-csv.ts';
 import { weekdays } from '../../src/whitelist/hours.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
+import { startHttpServer } from '../support/http-server.ts';
 
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
-const { pms, json, fileOf, folder } = openCommandLine(await serve(gateway));
+const url = await serve(gateway);
+const { pms, json, fileOf, folder } = openCommandLine(url);
 
 const header = entryColumns.join(',');
 
@@ -90,6 +92,31 @@ describe('the command pms export', () => {
     const { code, out } = await pms(gate, 'export', '--location', locationId);
     expect(code).toBe(0);
     expect(out).toBe([header, ...rows, ''].join('\n'));
+  });
+
+  test('pms export writes a plate once when the plate moves to another entry during the export', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const at = ['--location', locationId];
+    const rows = Array.from({ length: 5001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
+    await json(key, 'import', fileOf([header, ...rows].join('\n')), ...at);
+    let requests = 0;
+    const proxy = await startHttpServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray());
+      if (body.includes('whitelistChanges') && ++requests === 2) {
+        await json(key, 'whitelist', 'remove', 'DXB/A/0', ...at);
+        await json(key, 'whitelist', 'add', 'DXB/A/0', ...at, '--reference', 'second');
+      }
+      const answer = await fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+        body,
+      });
+      response.writeHead(answer.status).end(await answer.text());
+    });
+    const { out } = await pms(key, '--url', proxy, 'export', ...at);
+    const exported = out.trim().split('\n').slice(1);
+    expect(exported).toHaveLength(5001);
+    expect(exported.filter((row) => row.includes(',A,0,'))).toEqual(['second,DXB,A,0,,,,,,']);
   });
 
   test('when pms export fails, the previous file stays unchanged', async () => {

@@ -3,12 +3,18 @@ import { useState } from 'react';
 import { DropZone, FileTrigger, ProgressBar } from 'react-aria-components';
 import { useClient } from 'urql';
 import { type CsvRow, entriesFile, readRows, rejectsFile, saveFile } from '../csv.ts';
-import { type EntryFieldsFragment, ExportEntriesDocument, type ImportMode } from '../generated/operations.ts';
+import {
+  type EntryFieldsFragment,
+  ExportEntriesDocument,
+  type ExportEntriesQuery,
+  type ImportMode,
+} from '../generated/operations.ts';
 import { type Failure, failureOf } from '../graph/failure.ts';
 import { texts } from '../texts.ts';
 import { Button, Choice } from '../ui/controls.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { Panel } from '../ui/panel.tsx';
+import { plateText } from '../ui/plate.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 import { type ImportProgress, useImport } from './use-import.ts';
 
@@ -67,20 +73,22 @@ function Export({ locationId }: { locationId: string }) {
   const [failure, setFailure] = useState<Failure>();
   async function run() {
     setExporting(true);
-    const entries: EntryFieldsFragment[] = [];
+    // When a plate moves to another entry during the export, the gateway can return both entries. The file then
+    // contains only the later entry.
+    const entryOfPlate = new Map<string, EntryFieldsFragment>();
     for (let after: string | null = null, more = true; more;) {
       const { data, error } = await client
         .query(ExportEntriesDocument, { locationId, after }, { requestPolicy: 'network-only' })
         .toPromise();
       setFailure(error && failureOf(error));
-      const changes: { upserts: EntryFieldsFragment[]; cursor: string; hasMore: boolean } | null | undefined =
-        data?.whitelistChanges;
+      const changes: ExportEntriesQuery['whitelistChanges'] | undefined = data?.whitelistChanges;
       if (!changes) return setExporting(false);
-      entries.push(...changes.upserts);
+      if (changes.reset) entryOfPlate.clear();
+      for (const entry of changes.upserts) entryOfPlate.set(plateText(entry), entry);
       after = changes.cursor;
       more = changes.hasMore;
     }
-    saveFile('whitelist.csv', entriesFile(entries));
+    saveFile('whitelist.csv', entriesFile([...entryOfPlate.values()]));
     setExporting(false);
   }
   return (
