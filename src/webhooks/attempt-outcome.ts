@@ -6,7 +6,7 @@ import { lockRow } from '../database/row-lock.ts';
 import type { Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
 import { type ClaimedDelivery, disableWebhook, retryForMs } from './outbox.ts';
-import { acceptStatement } from './statements.ts';
+import { acceptStatement, maxDurationMs } from './statements.ts';
 
 /**
  * The result of one attempt to deliver a message: the HTTP status of the response, or an error. The acknowledgement of
@@ -46,13 +46,6 @@ const goneStatus = 410;
 /** The gateway disables a webhook if its receiver accepts no message for this number of days after a failed attempt. */
 export const disableAfterFailingDays = 5;
 const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
-
-/**
- * The largest duration of an attempt that the column `durationMs` can store, in milliseconds. If a reader acknowledges
- * a message 25 days or more after the start of the lease, the gateway stores `maxDurationMs` instead of the real
- * duration.
- */
-const maxDurationMs = 2 ** 31 - 1;
 
 const minRetryDelayMs = 10_000;
 const maxRetryDelayMs = 6 * 3_600_000;

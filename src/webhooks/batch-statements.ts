@@ -59,19 +59,22 @@ export const removeBatch = namedStatement(
     SELECT count(*)::int AS count FROM removed`,
 );
 
-/** SQL condition: a reader of a pull webhook has a lease on the delivery `d`. */
-const isLeased = `(w.delivery = 'PULL' AND d."nextAttemptAt" > now())`;
+/**
+ * SQL condition: the delivery `d` belongs to a pull webhook, and no reader has acknowledged its message. A reader that
+ * has pulled the message can still acknowledge it, even after the end of the lease. The due time and `claimedAt` of
+ * the delivery therefore stay unchanged: the lease continues, or the message is already due.
+ */
+const isUnacknowledged = `(w.delivery = 'PULL' AND d.status <> 'DELIVERED')`;
 
 /**
  * The beginning of an SQL statement that sets the due time of the deliveries `d` to now. From now on, the gateway tries
- * to deliver the messages for `$retryDays` days. If a reader has a lease on a message, the due time stays at the end of
- * the lease.
+ * to deliver the messages for `$retryDays` days.
  */
 const makeDue = `
   UPDATE "WebhookDelivery" d
   SET status = 'PENDING', "retryUntil" = now() + make_interval(days => $retryDays::int),
-    "nextAttemptAt" = CASE WHEN ${isLeased} THEN d."nextAttemptAt" ELSE now() END,
-    "claimedAt" = CASE WHEN ${isLeased} THEN d."claimedAt" END`;
+    "nextAttemptAt" = CASE WHEN ${isUnacknowledged} THEN d."nextAttemptAt" ELSE now() END,
+    "claimedAt" = CASE WHEN ${isUnacknowledged} THEN d."claimedAt" END`;
 
 /** Schedules one delivery again, even if its message was already delivered. */
 export const resendStatement = namedStatement(

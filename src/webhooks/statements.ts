@@ -159,6 +159,14 @@ export const releaseStatement = namedStatement(
  */
 const maxStoredBytes = 1024 * 1024;
 
+/**
+ * The largest duration of an attempt that the column `durationMs` can store, in milliseconds. If the real duration is
+ * 25 days or more, the gateway stores `maxDurationMs`. Example: a reader acknowledges a message 25 days after the start
+ * of the lease.
+ */
+export const maxDurationMs = 2 ** 31 - 1;
+const longestDuration = `interval '${maxDurationMs} milliseconds'`;
+
 /** The error text of a failed attempt: the lease of the reader ended before a reader acknowledged the message. */
 const leaseEnded = 'No reader acknowledged the message before the lease ended';
 
@@ -186,7 +194,9 @@ export const pullStatement = namedStatement(
       ORDER BY d."nextAttemptAt", d.id LIMIT $first::int
       FOR UPDATE SKIP LOCKED
     ), measured AS (
-      SELECT free.*, (extract(epoch FROM "nextAttemptAt" - "claimedAt") * 1000)::int AS "unacknowledgedMs",
+      SELECT free.*,
+        (extract(epoch FROM least("nextAttemptAt", "claimedAt" + ${longestDuration}) - "claimedAt") * 1000)::int
+          AS "unacknowledgedMs",
         sum(coalesce(pg_column_size(r.changes), 0)) OVER (ORDER BY free."nextAttemptAt", free.id
           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS "bytesBefore"
       FROM free JOIN "AuditRecord" r ON r.id = free."eventId"

@@ -70,6 +70,52 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     expect(await pull(readerKey, webhookId)).toEqual([]);
     expect(await acknowledge(readerKey, webhookId, [held!])).toBe(1);
   });
+
+  test.each([
+    ['redeliverWebhook', 'PENDING'],
+    ['recoverWebhook', 'PENDING'],
+    ['redeliverWebhook', 'FAILED'],
+    ['recoverWebhook', 'FAILED'],
+    ['recoverWebhook', 'CANCELLED'],
+  ] as const)(
+    'when the lease of a webhook message has ended, and a client calls %s for the message with the status %s, the reader can still acknowledge the message',
+    async (operation, status) => {
+      const { key, readerKey, webhookId } = await newReaderWith(1);
+      const [message] = await pull(readerKey, webhookId);
+      await skipRetryDelay(webhookId);
+      await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { status } });
+      if (operation === 'redeliverWebhook') await run(key, redeliver, { id: message!.id });
+      else await run(key, recover, { id: webhookId });
+      expect(await acknowledge(readerKey, webhookId, [message!])).toBe(1);
+      expect(await pull(readerKey, webhookId)).toEqual([]);
+    },
+  );
+
+  test('when a client calls redeliverWebhook after the lease of a webhook message has ended, the next pull returns the message and stores the ended lease as a failed attempt', async () => {
+    const { key, readerKey, webhookId } = await newReaderWith(1);
+    const [message] = await pull(readerKey, webhookId);
+    await skipRetryDelay(webhookId);
+    await run(key, redeliver, { id: message!.id });
+    expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
+    const [delivery] = await deliveriesOf(key, webhookId);
+    expect(delivery!.attempts.map(({ error }) => error)).toEqual([
+      'No reader acknowledged the message before the lease ended',
+    ]);
+  });
+
+  test('a reader can pull a webhook message that a client resends more than 25 days after the last pull of the message', async () => {
+    const { key, readerKey, webhookId } = await newReaderWith(1);
+    const [message] = await pull(readerKey, webhookId);
+    await skipRetryDelay(webhookId);
+    await prisma.webhookDelivery.updateMany({
+      where: { webhookId },
+      data: { status: 'FAILED', claimedAt: new Date(Date.now() - 30 * 86_400_000) },
+    });
+    await run(key, redeliver, { id: message!.id });
+    expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
+    const [delivery] = await deliveriesOf(key, webhookId);
+    expect(delivery!.attempts).toMatchObject([{ durationMs: 2 ** 31 - 1 }]);
+  });
 });
 
 describe('acknowledged webhook messages', () => {

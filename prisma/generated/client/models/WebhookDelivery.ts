@@ -919,8 +919,9 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     nextAttemptAt: Date
     /**
      * The time at which a worker or reader last claimed the delivery. `claimedAt` is null before the first claim of the
-     * delivery. When a client requests a redelivery, the gateway sets `claimedAt` to null, unless a reader has a lease
-     * on the delivery. A worker that completes an expired message of a pull webhook does not change `claimedAt`.
+     * delivery. When a client requests a redelivery, the gateway sets `claimedAt` to null. The gateway does not change
+     * `claimedAt` of a pull webhook's delivery that no reader has acknowledged. A worker that completes an expired
+     * message of a pull webhook does not change `claimedAt`.
      */
     claimedAt: Date | null
     /**
