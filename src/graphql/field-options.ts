@@ -57,4 +57,4 @@ export interface FieldOptions {
 }
 
 /** Returns the options of a GraphQL field. */
-export const optionsOf = ({ extensions }: GraphQLField<unknown, unknown>): FieldOptions => extensions;
+export const optionsOf = ({ extensions }: GraphQLField<unknown, unknown>) => extensions as FieldOptions;
