@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import type { Logger } from 'pino';
 import { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import { columnTypes } from './column-types.ts';
 import { PoolerAdapters } from './pooler-adapters.ts';
-import type { Connections, Database, DatabaseOptions, PoolState, Statement } from './types.ts';
-import { DatabaseStartError } from './start-error.ts';
+import type { Connections, Database, DatabaseOptions, PoolState, Standby, Statement } from './types.ts';
 import { createStatementNamer } from './statement-namer.ts';
 import { tracedAdapters, tracedSql } from './traced-statements.ts';
 import { property } from './violations.ts';
+import { waitForServer } from './wait-for-server.ts';
 import {
   answersInTime,
   LOCK_LIMITS_MS,
@@ -38,9 +37,6 @@ const GATE_CONNECTION_TIMEOUT_MS = 2_000;
  * How long a query waits for a connection to the standby before the gateway uses the primary instead, in milliseconds.
  */
 const STANDBY_CONNECTION_TIMEOUT_MS = 2_000;
-
-/** The pause between two attempts to connect to PostgreSQL when the gateway starts, in milliseconds. */
-const START_RETRY_INTERVAL_MS = 1_000;
 
 /** The interval at which a process checks whether the migrations of another process are complete, in milliseconds. */
 const LOCK_RETRY_INTERVAL_MS = 200;
@@ -149,10 +145,23 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const heavy = connectionsOver(pools.heavy);
   const gates = connectionsOver(pools.gates);
   const probe = openPool(1, PROBE_TIMEOUT_MS, PROBE_TIMEOUT_MS);
-  const standby =
-    readUrl === undefined
-      ? undefined
-      : connectionsOver(openPool(heavySize, STANDBY_CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, readUrl));
+
+  function openStandby(url: string): Standby & { close(): Promise<void> } {
+    const reads = connectionsOver(
+      openPool(heavySize, STANDBY_CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, url),
+    );
+    const standbyProbe = openPool(1, PROBE_TIMEOUT_MS, PROBE_TIMEOUT_MS, url);
+    return {
+      ...reads,
+      probe: () => answersInTime(standbyProbe.query('SELECT 1')),
+      async close() {
+        // A read of a standby that no longer answers can run for 31 s, but no request waits for this read.
+        const closed = Promise.all([reads.close(), standbyProbe.end()]);
+        await answersInTime(closed).catch(() => undefined);
+      },
+    };
+  }
+  const standby = readUrl === undefined ? undefined : openStandby(readUrl);
 
   const probeState = async () => {
     const { rows } = await answersInTime(
@@ -224,38 +233,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 }
 
 /**
- * Waits until PostgreSQL answers, because the gateway and PostgreSQL can start at the same time.
- *
- * @throws {DatabaseStartError} when PostgreSQL does not answer in time. If PostgreSQL rejects the connection settings,
- *   the function throws the error immediately
- */
-async function waitForServer(ask: () => Promise<unknown>, waitSeconds: number, log: Logger): Promise<void> {
-  const endsAtMs = performance.now() + waitSeconds * 1_000;
-  for (;;) {
-    try {
-      await ask();
-      return;
-    } catch (cause) {
-      const reason = reasonOf(cause);
-      const secondsLeft = Math.ceil((endsAtMs - performance.now()) / 1_000);
-      if (secondsLeft <= 0 || isRefusal(cause)) {
-        throw new DatabaseStartError(`cannot connect to PostgreSQL at DATABASE_URL: ${reason}`, { cause });
-      }
-      log.warn(`PostgreSQL at DATABASE_URL does not answer (${reason}): trying for ${secondsLeft} s more`);
-      await sleep(START_RETRY_INTERVAL_MS);
-    }
-  }
-}
-
-/**
- * Whether PostgreSQL rejected the connection settings: the user or the password (class 28), the database (3D), or a
- * parameter (08P01). PostgreSQL would also reject further attempts to connect with the same settings.
- */
-function isRefusal(error: unknown): boolean {
-  return /^(28|3D|08P01)/.test(String(property(error, 'code')));
-}
-
-/**
  * Requests an advisory lock for the current transaction again and again until PostgreSQL grants the lock. A single SQL
  * statement that waits for the advisory lock would keep a snapshot during the wait. The snapshot would block a CREATE
  * INDEX CONCURRENTLY in another process.
@@ -268,13 +245,4 @@ async function takeAdvisoryLock(client: pg.Client, lock: number): Promise<void> 
     if (rows[0]!.isTaken) return;
     await sleep(LOCK_RETRY_INTERVAL_MS);
   }
-}
-
-/**
- * Returns the message of an error, or the code of the error if the message is empty. Node's error has no message if all
- * addresses of a host refuse the connection.
- */
-function reasonOf(error: unknown): string {
-  const { message, code } = error as NodeJS.ErrnoException;
-  return message || String(code);
 }

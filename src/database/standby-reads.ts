@@ -1,11 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Connections } from './types.ts';
+import type { Connections, Standby } from './types.ts';
 
 /**
  * The time for which the gateway reads only from the primary database after the standby has failed, in milliseconds.
  * During this time, requests do not wait for the failed standby.
  */
 const retryAfterMs = 5_000;
+
+/**
+ * The interval at which the gateway checks whether the standby still answers while it runs a read, in milliseconds. A
+ * read may run for 30 s, but a standby that no longer answers must not delay a request for so long.
+ */
+const probeIntervalMs = 1_000;
 
 /**
  * Reads data from the standby, where the data may be some seconds old. If there is no standby, or the standby fails,
@@ -17,14 +24,14 @@ export type HistoryReads = <Result>(
 ) => Promise<Result>;
 
 /** Creates a function that reads from the standby database, or from the primary database while the standby fails. */
-export function createHistoryReads(standby: Connections | undefined, log: Logger): HistoryReads {
+export function createHistoryReads(standby: Standby | undefined, log: Logger): HistoryReads {
   if (!standby) return (read, primary) => read(primary);
   let retryAt = 0;
   let isFailing = false;
   return async (read, primary) => {
     if (performance.now() < retryAt) return read(primary);
     try {
-      const result = await read(standby);
+      const result = await whileItAnswers(standby, read(standby));
       if (isFailing) log.info('the standby at DATABASE_READ_URL answers again');
       isFailing = false;
       return result;
@@ -36,4 +43,24 @@ export function createHistoryReads(standby: Connections | undefined, log: Logger
       return read(primary);
     }
   };
+}
+
+/**
+ * Waits for a read of the standby.
+ *
+ * @throws when the read fails, or when the standby does not answer a probe during the read
+ */
+async function whileItAnswers<Result>(standby: Standby, reading: Promise<Result>): Promise<Result> {
+  const ended = new AbortController();
+  const silence = async (): Promise<never> => {
+    for (;;) {
+      await sleep(probeIntervalMs, undefined, { signal: ended.signal });
+      await standby.probe();
+    }
+  };
+  try {
+    return await Promise.race([reading, silence()]);
+  } finally {
+    ended.abort();
+  }
 }

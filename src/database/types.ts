@@ -55,6 +55,16 @@ export interface Connections {
   sql: Sql;
 }
 
+/** The connections to a standby database. */
+export interface Standby extends Connections {
+  /**
+   * Checks over a separate connection whether the standby answers.
+   *
+   * @throws when the standby does not answer within about one second
+   */
+  probe(): Promise<unknown>;
+}
+
 /**
  * Whether the database answers. `read-only` means that the database answers queries but rejects writes, as a standby
  * does.
@@ -79,7 +89,7 @@ export interface Database extends Connections {
   /** The connections for long work, such as imports, usage reports and the removal of expired records. */
   heavy: Connections;
   /** A read-only copy of the database, if a standby is configured (see standby-reads.ts). */
-  standby: Connections | undefined;
+  standby: Standby | undefined;
   /**
    * The kind of database. `embedded` means that the database runs inside this process. All work on the embedded
    * database uses one connection, so transactions run one after the other.

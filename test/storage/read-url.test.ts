@@ -1,10 +1,16 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { EventEmitter, once } from 'node:events';
+import { pino } from 'pino';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/database/open.ts';
+import { createHistoryReads } from '../../src/database/standby-reads.ts';
+import type { Connections, Standby } from '../../src/database/types.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { startProxy } from '../support/proxy.ts';
 import { createScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
 
 const operator = 'operator-key-of-the-tests-0123456789';
+const log = pino({ level: 'silent' });
 
 test('DATABASE_READ_URL is accepted only together with the URL of the primary database', () => {
   expect(() => loadConfig({ DATABASE_READ_URL: 'postgresql://standby/parking' })).toThrow(
@@ -57,5 +63,50 @@ describe.runIf(testServerUrl)('queries that the gateway sends to the standby in 
     proxy.mend(); // When the standby is reachable again, the gateway reads from the standby again after some seconds
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBe(0);
     expect((await read()).errors).toBeUndefined();
+  });
+
+  test('a gateway whose standby no longer answers can close its connections before the running reads end', async () => {
+    const [scratch, other] = await Promise.all([createScratchDatabase(), createScratchDatabase()]);
+    const proxy = await startProxy(other.databaseUrl!);
+    onTestFinished(async () => {
+      proxy.close();
+      await Promise.all([scratch.drop(), other.drop()]);
+    });
+    const database = await openDatabase({ ...scratch, readUrl: proxy.url, log });
+    const standby = database.standby!;
+    const read = () => standby.sql.query({ name: 'one', text: 'SELECT 1 AS one' }, []);
+    expect(await read()).toEqual([{ one: 1 }]);
+    await standby.probe();
+    proxy.silence();
+    let hasEnded = false;
+    const ended = () => (hasEnded = true);
+    read().then(ended, ended);
+    await expect(standby.probe()).rejects.toThrow('did not answer within 1000 ms');
+    await database.close();
+    expect(hasEnded).toBe(false);
+  });
+});
+
+describe('a read from the standby', () => {
+  const primary = {} as Connections;
+
+  test('a read that waits for a standby that no longer answers probes goes to the primary', async () => {
+    const standby = { probe: () => Promise.reject(new Error('no answer')) } as unknown as Standby;
+    const readHistory = createHistoryReads(standby, log);
+    const read = async (from: Connections) => (from === standby ? new Promise(() => undefined) : 'primary');
+    expect(await readHistory(read, primary)).toBe('primary');
+  });
+
+  test('a slow read stays on a standby that answers probes', async () => {
+    const probes = new EventEmitter();
+    const standby = { probe: async () => probes.emit('probe') } as unknown as Standby;
+    const readHistory = createHistoryReads(standby, log);
+    const read = async (from: Connections) => {
+      if (from === primary) return 'primary';
+      await once(probes, 'probe');
+      await once(probes, 'probe');
+      return 'standby';
+    };
+    expect(await readHistory(read, primary)).toBe('standby');
   });
 });
