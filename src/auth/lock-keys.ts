@@ -14,6 +14,11 @@ const lockStatement = namedStatement(
   'SELECT id FROM "ApiKey" WHERE id = ANY($ids::text[]) ORDER BY id FOR NO KEY UPDATE',
 );
 
+/** Locks the rows of API keys until the transaction ends. */
+export async function lockKeyRows(transaction: Transaction, ids: readonly string[]): Promise<void> {
+  await queryInTransaction(transaction, lockStatement, { ids });
+}
+
 /**
  * Finds a secret by its id if the secret and its API key are still valid. The secret may have expired while the
  * transaction waited for locks. The SQL statement therefore uses the current time, `clock_timestamp()`. The function
@@ -47,7 +52,7 @@ export async function lockKeys(
   targetId?: string,
 ): Promise<AuthenticatedKey> {
   const ids = targetId !== undefined && isId(targetId) ? [id, targetId] : [id];
-  await queryInTransaction(transaction, lockStatement, { ids });
+  await lockKeyRows(transaction, ids);
   const [secret] = await queryInTransaction(transaction, validSecret, { secretId });
   if (!secret) throw keyInvalid;
   const row = await transaction.apiKey.findUniqueOrThrow({ where: { id }, include: keyScopeRelations });

@@ -8,6 +8,7 @@ import type { Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
 import { keyScopeRelations, type ScopedApiKey } from './key.ts';
 import { hashSecret, secretHint } from './key-secret.ts';
+import { lockKeyRows } from './lock-keys.ts';
 import { auditedKey } from './managed-key.ts';
 
 /** The secret of an operator's key, the environment of the key, and the pepper for the hash of the secret. */
@@ -23,6 +24,13 @@ interface OperatorSecret {
  */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
+
+/** The valid operator's keys whose secret is or was the value of OPERATOR_API_KEY. */
+const keysOfConfiguration = (environment: Environment) => ({
+  fromConfiguration: true,
+  environment,
+  revokedAt: null,
+});
 
 /**
  * Makes the secret in OPERATOR_API_KEY valid (docs/contract-keys.md#keys). If no API key has the secret in
@@ -43,9 +51,19 @@ export async function applyOperatorKey(
   const { environment } = operator;
   return prisma.$transaction(async (transaction) => {
     await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.operatorKey}::bigint)`;
+    const hash = hashSecret(operator.secret, operator.pepper);
+    // The keys are locked, because an administrator may revoke the named key while this transaction runs.
+    const keys = await transaction.apiKey.findMany({
+      where: { OR: [{ secrets: { some: { hash } } }, keysOfConfiguration(environment)] },
+      select: { id: true },
+    });
+    await lockKeyRows(
+      transaction,
+      keys.map(({ id }) => id),
+    );
     const now = await databaseNow(transaction);
     const named = await transaction.apiKeySecret.findUnique({
-      where: { hash: hashSecret(operator.secret, operator.pepper) },
+      where: { hash },
       include: { apiKey: { include: keyScopeRelations } },
     });
     if (named) {
@@ -100,7 +118,7 @@ async function endFormerKeys(
   { exceptId, now }: { exceptId: string; now: Date },
 ): Promise<number> {
   const ended = await transaction.apiKey.updateManyAndReturn({
-    where: { fromConfiguration: true, environment, revokedAt: null, id: { not: exceptId } },
+    where: { ...keysOfConfiguration(environment), id: { not: exceptId } },
     data: { revokedAt: now, updatedAt: now },
     select: { id: true },
   });

@@ -5,6 +5,8 @@ import { hashSecret, newSecret, secretHint } from '../../src/auth/key-secret.ts'
 import { loadConfig } from '../../src/config.ts';
 import { type Gateway, openGateway } from '../../src/gateway.ts';
 import { newId } from '../../src/ids.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { locksOf } from '../support/locks.ts';
 import {
   createScratchDatabase,
   migrationsFolder,
@@ -156,6 +158,25 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)(
     });
   },
 );
+
+describe.runIf(testServerUrl)('an API key that is revoked while a gateway starts', async () => {
+  const current = newSecret('development');
+  const gateway = await openTestGateway({ OPERATOR_API_KEY: current });
+  const { openTransaction, waitingConnections } = locksOf(gateway);
+
+  test("the starting gateway does not revoke the current operator's key when the API key in its own OPERATOR_API_KEY is revoked during the start", async () => {
+    const next = await gateway.newKey({ unrestricted: true });
+    const commit = await openTransaction(
+      'UPDATE "ApiKey" SET "revokedAt" = now() WHERE unrestricted AND NOT "fromConfiguration"',
+    );
+    const config = { ...gateway.config, operatorApiKey: next };
+    const starting = openGateway(config, pino({ level: 'silent' }), migrationsFolder);
+    await expect.poll(() => waitingConnections('ApiKey')).toBe(1);
+    await commit();
+    await (await starting).close();
+    expect((await gateway.rest('GET', '/companies', { key: current })).status).toBe(200);
+  });
+});
 
 // This test needs PostgreSQL, because the embedded database uses the clock of the gateway process.
 test.runIf(testServerUrl)(

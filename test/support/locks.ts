@@ -30,6 +30,8 @@ export function locksOf({ config }: TestGateway) {
   }
 
   return {
+    openTransaction,
+
     /** Locks the rows of locations, as a new parking event does, and returns a function that releases the locks. */
     lock: (locationIds: readonly string[]) =>
       openTransaction('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]),
