@@ -63,6 +63,8 @@ export function createApp(dependencies: AppDependencies): {
    * (src/http/guard/known-refusals.ts).
    */
   refuseKnown: RefuseKnown;
+  /** Logs the number of refused requests without a valid API key that no log line contains yet. */
+  logRefusals(): void;
 } {
   const { limiter, readiness, stopping, services } = dependencies;
   const { authenticator } = services;
@@ -137,5 +139,5 @@ export function createApp(dependencies: AppDependencies): {
     // API key.
     return method === 'POST' && (url === '/graphql' || url.startsWith('/graphql?')) ? graphql : undefined;
   });
-  return { app, refuseKnown };
+  return { app, refuseKnown, logRefusals: guards.logRefusals };
 }

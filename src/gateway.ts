@@ -181,7 +181,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const stopping = new AbortController();
   // The number of listeners is not limited, because each open subscription adds a listener to the signal `stopping`.
   setMaxListeners(0, stopping.signal);
-  const { app, refuseKnown } = createApp({
+  const { app, refuseKnown, logRefusals } = createApp({
     services: {
       prisma,
       apiKeys: {
@@ -267,6 +267,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
             'requests were still running when the gateway closed; their usage records and location notices may be lost',
           );
         }
+        logRefusals();
         return usage.close();
       });
       await Promise.all([lastRequests, retention.close(), closeWebhooks(), stayExpiry.close()]);

@@ -101,13 +101,13 @@ describe('an unauthenticated client over its rate limit', () => {
   });
 });
 
-test('the gateway logs all refused requests of unauthenticated clients in one line per minute', () => {
+test('the gateway logs all refused requests of unauthenticated clients in one line per minute, and in one line when it stops', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const lines: object[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const limiter = createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
-  const { countRefusal } = createUnauthenticatedClients({ limiter, log });
+  const { countRefusal, logRefusals } = createUnauthenticatedClients({ limiter, log });
   for (let index = 0; index < 10_000; index += 1)
     countRefusal(index % 10 ? 'UNAUTHORIZED' : 'RATE_LIMIT_EXCEEDED');
   vi.advanceTimersByTime(59_999);
@@ -118,6 +118,14 @@ test('the gateway logs all refused requests of unauthenticated clients in one li
   countRefusal('UNAUTHORIZED');
   vi.advanceTimersByTime(120_000);
   expect(lines).toMatchObject([{ refused }, { refused: { UNAUTHORIZED: 1 } }]);
+  logRefusals();
+  expect(lines).toHaveLength(2);
+  countRefusal('UNAUTHORIZED');
+  vi.advanceTimersByTime(5_000);
+  logRefusals();
+  expect(lines.slice(2)).toMatchObject([{ refused: { UNAUTHORIZED: 1 }, seconds: 5 }]);
+  vi.advanceTimersByTime(60_000);
+  expect(lines).toHaveLength(3);
 });
 
 describe('client addresses', () => {

@@ -43,6 +43,15 @@ test('a gateway that stops also writes the usage record of a request that is sti
   expect(records).toMatchObject([{ requestId: 'running-at-the-stop', status: 200 }]);
 });
 
+test('a gateway that stops logs how many requests without a valid API key it has refused since its last log line', async () => {
+  const lines: { msg: string; refused?: object }[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
+  const gateway = await openGateway(await newConfig(), log, migrationsFolder);
+  await gateway.app.request('/api/companies');
+  await gateway.close();
+  expect(lines.filter(({ refused }) => refused)).toMatchObject([{ refused: { UNAUTHORIZED: 1 } }]);
+});
+
 test('a gateway that stops waits 2 s for running requests, and then logs once how many requests are still running', async () => {
   const lines: { msg: string; requests?: number }[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });

@@ -50,6 +50,8 @@ export interface Guards {
    * send the same refusal, but with more work.
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
+  /** Logs the number of refused requests without a valid API key that no log line contains yet. */
+  logRefusals(): void;
 }
 
 /**
@@ -128,6 +130,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   }
 
   return {
+    logRefusals: unauthenticatedClients.logRefusals,
     refusingKnown: (surfaceOf) => createKnownRefusals(dependencies, { record: recordRequest, surfaceOf }),
     ofSurface: (surface, render) =>
       inRequestSpan(async function guard(c, next) {

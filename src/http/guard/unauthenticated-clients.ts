@@ -46,6 +46,8 @@ export interface UnauthenticatedClients {
    * usage records and log lines.
    */
   countRefusal(code: ErrorCode): void;
+  /** Logs the number of refused requests that no log line contains yet. The gateway calls this function when it stops. */
+  logRefusals(): void;
 }
 
 /** Creates the functions that limit and count requests without a valid API key in one process. */
@@ -63,6 +65,20 @@ export function createUnauthenticatedClients({
   const lookUps = new Map<string, Map<string | undefined, number>>();
   const refusals = new Map<ErrorCode, number>();
   let summary: NodeJS.Timeout | undefined;
+  let countedFrom = 0;
+
+  function logRefusals(): void {
+    if (refusals.size === 0) return;
+    clearTimeout(summary);
+    log.warn(
+      {
+        refused: Object.fromEntries(refusals),
+        seconds: Math.round((performance.now() - countedFrom) / 1000),
+      },
+      'requests without a valid key were refused',
+    );
+    refusals.clear();
+  }
 
   /**
    * Adds `change` to the number of requests that wait for the look-up of a secret. Returns the number of different
@@ -97,15 +113,12 @@ export function createUnauthenticatedClients({
       }
     },
     countRefusal(code) {
+      if (refusals.size === 0) {
+        countedFrom = performance.now();
+        summary = setTimeout(logRefusals, summaryIntervalMs).unref();
+      }
       refusals.set(code, (refusals.get(code) ?? 0) + 1);
-      summary ??= setTimeout(() => {
-        log.warn(
-          { refused: Object.fromEntries(refusals), seconds: summaryIntervalMs / 1000 },
-          'requests without a valid key were refused',
-        );
-        refusals.clear();
-        summary = undefined;
-      }, summaryIntervalMs).unref();
     },
+    logRefusals,
   };
 }
