@@ -13,32 +13,14 @@ export type MessageType = WebhookEvent | typeof testMessageType;
 
 /**
  * The data from which a webhook message is made: the type of the message and an audit record. The audit record
- * describes either a change of data or a client's request for a test message.
+ * describes either a change of data or a client's request for a test message. `changes` contains the length of each
+ * long list instead of the list (src/webhooks/message-changes.ts).
  */
 export interface Message extends Pick<
   AuditRecord,
   'action' | 'companyId' | 'locationId' | 'targetId' | 'changes' | 'createdAt'
 > {
   type: string;
-}
-
-/**
- * The events whose audit records contain long lists in `changes`. A list in such an audit record can contain up to
- * 10,000 ids.
- */
-const listingEvents: readonly string[] = [
-  'whitelist.imported',
-  'parking.inside_counted',
-] satisfies WebhookEvent[];
-
-/**
- * Replaces each list in the changes of an audit record by the length of the list, because a webhook message does not
- * contain the items.
- */
-function withCounts(changes: object): object {
-  return Object.fromEntries(
-    Object.entries(changes).map(([name, value]) => [name, Array.isArray(value) ? value.length : value]),
-  );
 }
 
 /** The audit action for a request in which a client asks the gateway to send a test message. */
@@ -57,11 +39,10 @@ export function messageBody({ type, action, createdAt, companyId, ...change }: M
       data: { companyId, ...samples[type], sample: true },
     });
   const { locationId, targetId, changes } = change;
-  const isListing = listingEvents.includes(type) && typeof changes === 'object' && changes !== null;
   return JSON.stringify({
     type,
     timestamp: createdAt,
-    data: { companyId, locationId, targetId, changes: isListing ? withCounts(changes) : changes },
+    data: { companyId, locationId, targetId, changes },
   });
 }
 

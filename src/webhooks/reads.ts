@@ -7,8 +7,10 @@ import type { AuthenticatedKey } from '../auth/key.ts';
 import { webhookScope } from '../auth/scope.ts';
 import type { LargeValues, ValueReader } from '../database/large-values.ts';
 import { prismaList } from '../database/prisma-list.ts';
+import type { Sql } from '../database/types.ts';
 import type { PagedList } from '../paging.ts';
 import { findWebhook } from './lock.ts';
+import { createChangesWithCounts, isListing } from './message-changes.ts';
 import { messageBody, testMessageType } from './payload.ts';
 
 /** The Prisma option with which a query also reads the attempts of a delivery, oldest first. */
@@ -27,8 +29,9 @@ export type WebhookReads = ReturnType<typeof createWebhookReads>;
  *
  * @param services.changesOf reads the changes of an audit record by the id of the record
  */
-export function createWebhookReads(services: { prisma: PrismaClient; changesOf: LargeValues }) {
-  const { prisma, changesOf } = services;
+export function createWebhookReads(services: { prisma: PrismaClient; sql: Sql; changesOf: LargeValues }) {
+  const { prisma, sql, changesOf } = services;
+  const changesWithCounts = createChangesWithCounts(sql);
   return {
     /** Lists the webhooks that an API key may manage. */
     list: (key: AuthenticatedKey): PagedList<Webhook> => prismaList(prisma.webhook, webhookScope(key)),
@@ -65,7 +68,7 @@ export function createWebhookReads(services: { prisma: PrismaClient; changesOf: 
       if (type !== testMessageType && !mayReadChanges(reader.key.permissions, type)) return null;
       const [event, changes] = await Promise.all([
         prisma.auditRecord.findUnique({ where: { id: eventId }, select: auditRecordColumns }),
-        changesOf(reader, eventId),
+        isListing(type) ? changesWithCounts(eventId) : changesOf(reader, eventId),
       ]);
       return event && messageBody({ ...event, changes: changes as JsonValue, type });
     },

@@ -1,5 +1,6 @@
 import type { WebhookDeliveryKind } from '../../prisma/generated/client/enums.ts';
 import { namedStatement } from '../database/named-statement.ts';
+import { changesOfMessage } from './message-changes.ts';
 
 // The SQL statements that claim, release and count webhook deliveries. src/webhooks/outbox.ts describes the table of
 // pending deliveries.
@@ -58,7 +59,8 @@ function claimLocked(
     SELECT c.id, c."webhookId", c.type, coalesce(c."claimedAt", now()) AS "claimedAt", c."nextAttemptAt" AS "leaseEndsAt"${selected.join('')},
       coalesce(w."companyId", '') AS owner, w."failingSince" IS NOT NULL AS failing,
       w.url, w.secret, CASE WHEN w."formerSecretEndsAt" > now() THEN w."formerSecret" END AS "formerSecret",
-      r.action, r."companyId", r."locationId", r."targetId", r.changes, r."createdAt", r.traceparent
+      r.action, r."companyId", r."locationId", r."targetId", r."createdAt", r.traceparent,
+      ${changesOfMessage('c.type')} AS changes
     FROM claimed c JOIN "Webhook" w ON w.id = c."webhookId" JOIN "AuditRecord" r ON r.id = c."eventId"
     ORDER BY c."createdAt", c.id`;
 }

@@ -42,7 +42,7 @@ export function createWebhooks(options: {
   const worker = createWebhookWorker({ prisma, sql, log, secrets, target, onAttempt });
   return {
     webhooks: {
-      ...createWebhookReads({ prisma, changesOf }),
+      ...createWebhookReads({ prisma, sql, changesOf }),
       ...createWebhookWrites({ prisma, sql, secrets, target }),
       ...createWebhookRedeliveries({ prisma }),
       ...createWebhookPulls({ prisma, sql, secrets, onAttempt }),

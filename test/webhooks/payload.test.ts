@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { auditActions, enumName, isAuditAction, webhookEvents } from '../../src/audit/actions.ts';
+import { newId } from '../../src/ids.ts';
 import { messageRule, type MessageType, messageTypes, testMessageType } from '../../src/webhooks/payload.ts';
 import { openActivity } from '../support/activity.ts';
 import { newEntry, newSlug, openTestGateway } from '../support/harness.ts';
@@ -11,7 +13,8 @@ import { webhookTools } from '../support/webhooks.ts';
 
 const operator = 'operator-key-of-the-tests-0123456789';
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true', OPERATOR_API_KEY: operator });
-const { run, createWebhook, addEntry, received, soon } = webhookTools(gateway);
+const { run, createWebhook, newSubscriber, addEntry, received, pull, deliveriesOf, soon, prisma } =
+  webhookTools(gateway);
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
@@ -123,6 +126,34 @@ describe('content of webhook messages', () => {
     const counted = (await messages()).find(({ type }) => type === 'parking.inside_counted');
     expect(counted?.data.changes).toMatchObject({ vehicles: 1, opened: 1, corrected: 0 });
     await run(operator, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id });
+  });
+
+  test('a push receiver, a reader and the field WebhookDelivery.body get the numbers of an import that changed 200,000 entries', async () => {
+    const { key, companyId, webhookId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
+    const { webhook } = await createWebhook(key, { delivery: 'PULL', events: ['WHITELIST_CREATED'] });
+    const ids = Array.from({ length: 100_000 }, () => randomUUID());
+    const { id: eventId } = await prisma.auditRecord.create({
+      data: {
+        id: newId(),
+        requestId: 'test',
+        action: 'whitelist.imported',
+        targetId: newId(),
+        companyId,
+        changes: { mode: 'REPLACE', created: ids, deleted: ids },
+      },
+    });
+    const retryUntil = new Date('2999-01-01');
+    await prisma.webhookDelivery.createMany({
+      data: [webhookId, webhook.id].map((id) => ({
+        ...{ id: newId(), webhookId: id, eventId, retryUntil },
+        type: 'whitelist.imported',
+      })),
+    });
+    const [pushed] = await received(receiver, 1);
+    expect(pushed.data.changes).toEqual({ mode: 'REPLACE', created: ids.length, deleted: ids.length });
+    const [pulled] = await pull(key, webhook.id);
+    const [delivery] = await deliveriesOf(key, webhookId);
+    for (const body of [pulled!.body, delivery!.body]) expect(body).toBe(receiver.messages[0]!.body);
   });
 
   test('every webhook event has a validation rule for the content of its messages', () => {

@@ -1,0 +1,53 @@
+import type { JsonValue } from '@prisma/client/runtime/client';
+import type { WebhookEvent } from '../audit/actions.ts';
+import { namedStatement } from '../database/named-statement.ts';
+import { createQueryBatch } from '../database/statement-batch.ts';
+import type { Sql } from '../database/types.ts';
+
+/**
+ * The events whose audit records contain long lists in `changes`. A list in such an audit record can contain hundreds
+ * of thousands of ids.
+ */
+const listingEvents: readonly string[] = [
+  'whitelist.imported',
+  'parking.inside_counted',
+] satisfies WebhookEvent[];
+
+/** Whether the audit records of an event contain long lists, which the messages about the event do not contain. */
+export const isListing = (type: string): boolean => listingEvents.includes(type);
+
+/** SQL for the changes of the audit record `r`, in which each list is replaced by the length of the list. */
+const withCounts = `(
+        SELECT jsonb_object_agg(name, CASE jsonb_typeof(value) WHEN 'array' THEN to_jsonb(jsonb_array_length(value)) ELSE value END)
+        FROM jsonb_each(r.changes) AS field(name, value))`;
+
+/**
+ * Returns SQL for `data.changes` of a webhook message about the audit record `r`. PostgreSQL counts the items of long
+ * lists, because the process would block other requests while it parses the lists.
+ *
+ * @param type the SQL expression for the type of the message
+ */
+export const changesOfMessage = (type: string): string =>
+  `CASE WHEN ${type} IN (${listingEvents.map((event) => `'${event}'`).join()}) THEN ${withCounts} ELSE r.changes END`;
+
+const readCounts = namedStatement(
+  'webhook-changes-with-counts',
+  `SELECT r.id, ${withCounts} AS changes FROM "AuditRecord" r WHERE r.id = ANY ($ids::text[])`,
+);
+
+/**
+ * The maximum number of audit records whose lists one statement counts, so that the statement does not make other
+ * requests wait long.
+ */
+const maxJoinedRecords = 10;
+
+/**
+ * Creates the function that reads the changes of an audit record by the id of the record. Each list in the changes is
+ * replaced by the length of the list.
+ */
+export const createChangesWithCounts = (sql: Sql): ((eventId: string) => Promise<JsonValue>) =>
+  createQueryBatch(async (ids: readonly string[]) => {
+    const rows = await sql.query<{ id: string; changes: JsonValue }>(readCounts, readCounts.values({ ids }));
+    const found = new Map(rows.map(({ id, changes }) => [id, changes]));
+    return ids.map((id) => found.get(id) ?? null);
+  }, maxJoinedRecords);
