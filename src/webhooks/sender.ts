@@ -17,6 +17,12 @@ const lookupTimeoutMs = 2_000;
  */
 const connectTimeoutMs = 3_000;
 
+/**
+ * The maximum number of interim responses (status 1xx) before the final response of a receiver. A receiver that sends
+ * endless interim responses would otherwise delay all other requests until the end of the attempt.
+ */
+const maxInterimResponses = 10;
+
 /** The range of IPv6 addresses of the public Internet. IPv6 addresses outside `2000::/3` have a special purpose. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
@@ -138,6 +144,14 @@ export function createWebhookTarget(options: { allowPrivate: boolean; lookups: L
         };
         const request = send(url, options);
         request.on('error', (error) => reject(withMessage(error)));
+        let interimResponses = 0;
+        request.on('information', () => {
+          interimResponses += 1;
+          if (interimResponses > maxInterimResponses)
+            request.destroy(
+              new Error(`The receiver sent more than ${maxInterimResponses} interim responses (status 1xx)`),
+            );
+        });
         // A connection can end without a response, for example when the server switches to another protocol.
         request.on('close', () => reject(new Error('The connection ended without an answer')));
         request.on('response', (response: IncomingMessage) => {

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLookups } from '../../src/webhooks/look-ups.ts';
 import { createNameResolver, type Resolve } from '../../src/webhooks/name-resolver.ts';
 import { createWebhookTarget, isPublicAddress } from '../../src/webhooks/sender.ts';
@@ -132,6 +134,23 @@ describe('IP addresses and URLs of webhook receivers', () => {
     await expect(
       target.post('http://several.example:1/', 'company', message, AbortSignal.timeout(5000)),
     ).rejects.toThrow(/ECONNREFUSED 127\.0\.0\.1:1; .*ECONNREFUSED 127\.0\.0\.2:1/);
+  });
+
+  test('a webhook delivery attempt fails when the receiver sends endless interim responses (status 103)', async () => {
+    const server = createServer((socket) => {
+      const sendMore = () => {
+        while (socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'));
+        socket.once('drain', sendMore);
+      };
+      socket.on('error', () => {}).once('data', sendMore);
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const target = createWebhookTarget({ allowPrivate: true, lookups: createLookups(unknownName) });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    await expect(target.post(url, 'company', message, AbortSignal.timeout(5000))).rejects.toThrow(
+      'The receiver sent more than 10 interim responses',
+    );
   });
 
   test("the gateway checks the receiver's IP address again at each connection, because the DNS entry of the host name can change", async () => {
