@@ -24,7 +24,10 @@ const HistoryInterval = builder.enumType('HistoryInterval', {
     QUARTER_HOUR: {
       description: "15 minutes, which start at minute 0, 15, 30 or 45 in the location's local time.",
     },
-    HOUR: { description: "One hour, which starts at a full hour in the location's local time." },
+    HOUR: {
+      description:
+        "One hour, which starts at a full hour in the location's local time. An hour in which the clocks change by half an hour has 90 minutes.",
+    },
     DAY: {
       description:
         "One day in the location's time zone. A day on which daylight saving time starts or ends has 23 or 25 hours.",

@@ -69,23 +69,38 @@ function startOfNextDay(start: number, timezone: string): number {
 function startOfPart(at: number, length: number, timezone: string): number {
   const minute = Math.floor(at / minuteMs) * minuteMs;
   const [, minutes = '0'] = wallTime(new Date(minute), timezone).time.split(':');
-  return minute - ((Number(minutes) * minuteMs) % length);
+  const start = minute - ((Number(minutes) * minuteMs) % length);
+  // If the clocks changed by half an hour between `start` and `minute`, `start` is not a full hour of local time.
+  return start < minute ? startOfPart(start, length, timezone) : start;
+}
+
+/**
+ * Returns a function that finds the start of the next interval after the start of an interval.
+ *
+ * @param first the start of the first interval, in milliseconds
+ * @param to the time until which the function is used, in milliseconds
+ */
+function nextStart(first: number, to: number, interval: HistoryInterval, timezone: string) {
+  if (interval === 'DAY') return (start: number) => startOfNextDay(start, timezone);
+  const length = lengthMs[interval];
+  const end = first + Math.ceil((to - first) / length) * length;
+  const isEven = startOfPart(end, length, timezone) === end;
+  // If the clocks change by half an hour, the interval with the change is longer than the other intervals.
+  return (start: number) => (isEven ? start + length : startOfPart(start + 1.5 * length, length, timezone));
 }
 
 /**
  * Returns the starts of consecutive intervals, followed by the end of the last interval. The first interval contains
  * `from`, and the last interval starts before `to`. An interval of one day is a local day, which has 23 to 25 hours
- * when the clocks change.
+ * when the clocks change. An interval of one hour has 90 minutes when the clocks change by half an hour.
  */
 export function historyBounds(from: Date, to: Date, interval: HistoryInterval, timezone: string): Date[] {
-  const length = lengthMs[interval];
-  const isDay = interval === 'DAY';
-  const first = isDay ? startOfDay(from.getTime(), timezone) : startOfPart(from.getTime(), length, timezone);
+  const first =
+    interval === 'DAY'
+      ? startOfDay(from.getTime(), timezone)
+      : startOfPart(from.getTime(), lengthMs[interval], timezone);
+  const next = nextStart(first, to.getTime(), interval, timezone);
   const bounds = [first];
-  let last = first;
-  while (last < to.getTime()) {
-    last = isDay ? startOfNextDay(last, timezone) : last + length;
-    bounds.push(last);
-  }
+  for (let last = first; last < to.getTime(); bounds.push(last)) last = next(last);
   return bounds.map((at) => new Date(at));
 }

@@ -73,3 +73,26 @@ test.each([
     expect(start!.toISOString()).toBe(first);
   },
 );
+
+test.each([
+  ['before the clocks go back by half an hour', '2026-04-04T12:30:00Z', ['23', '00', '01', '02', '03', '04']],
+  [
+    'after the clocks went back by half an hour',
+    '2026-04-04T15:20:00Z',
+    ['01', '02', '03', '04', '05', '06', '07'],
+  ],
+  ['before the clocks go forward by half an hour', '2026-10-03T13:30:00Z', ['00', '01', '03', '04', '05']],
+  [
+    'after the clocks went forward by half an hour',
+    '2026-10-03T15:50:00Z',
+    ['01', '03', '04', '05', '06', '07', '08'],
+  ],
+])(
+  'each hour of an occupancy history that starts %s begins at a full hour of local time',
+  (_, from, hours) => {
+    const to = new Date(Date.parse(from) + 4.5 * 3_600_000);
+    const format = new Intl.DateTimeFormat('en-GB', { timeZone: 'Australia/Lord_Howe', timeStyle: 'short' });
+    const starts = historyBounds(new Date(from), to, 'HOUR', 'Australia/Lord_Howe');
+    expect(starts.map((start) => format.format(start))).toEqual(hours.map((hour) => `${hour}:00`));
+  },
+);

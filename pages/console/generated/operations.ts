@@ -44,7 +44,7 @@ export type CreateApiKeyInput = {
 export type HistoryInterval =
   /** One day in the location's time zone. A day on which daylight saving time starts or ends has 23 or 25 hours. */
   | 'DAY'
-  /** One hour, which starts at a full hour in the location's local time. */
+  /** One hour, which starts at a full hour in the location's local time. An hour in which the clocks change by half an hour has 90 minutes. */
   | 'HOUR'
   /** 15 minutes, which start at minute 0, 15, 30 or 45 in the location's local time. */
   | 'QUARTER_HOUR';
