@@ -18,7 +18,7 @@ import {
   valueFromASTUntyped,
   visit,
 } from 'graphql';
-import { invalidField, ServiceError } from '../errors/error-table.ts';
+import { invalidField, ServiceError, shown } from '../errors/error-table.ts';
 import { fieldName } from '../errors/faults.ts';
 import { fragmentsOf } from './fragments.ts';
 import {
@@ -150,6 +150,25 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
       node && 'kind' in node && (node.kind === Kind.ARGUMENT || node.kind === Kind.OBJECT_FIELD);
     return isInput ? [node.name.value] : [];
   });
+
+/**
+ * Returns the error message for a request whose operation is not in the document, or is not clear because the document
+ * has several operations.
+ *
+ * @param requested the parameter `operationName` of the request
+ */
+export function missingOperation({ definitions }: DocumentNode, requested?: string | null): string {
+  const operations = definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+  const names = operations.flatMap(({ name }) => (name ? [name.value] : []));
+  if (operations.length === 0) return 'The document has no operation';
+  const fault =
+    typeof requested === 'string' ? `no operation "${String(shown(requested))}"` : 'several operations';
+  const remedy =
+    names.length > 0
+      ? `set operationName to one of: ${String(shown(names.join(', ')))}`
+      : 'omit operationName, and send only one operation';
+  return `The document has ${fault}; ${remedy}`;
+}
 
 /**
  * Counts the selections of all operations in a document. If a fragment is used several times, the selections of the

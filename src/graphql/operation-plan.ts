@@ -27,7 +27,7 @@ import type { Permission } from '../../prisma/generated/client/enums.ts';
 import { type ErrorCode, ServiceError } from '../errors/error-table.ts';
 import { fieldName } from '../errors/faults.ts';
 import { isExact } from '../json/exact-numbers.ts';
-import { inputNames } from './document.ts';
+import { inputNames, missingOperation } from './document.ts';
 import { optionsOf } from './field-options.ts';
 
 /** The values of the variables in a request, by the names of the variables. */
@@ -135,7 +135,7 @@ export function planOperation(
   operationName?: string | null,
 ): OperationPlan {
   const operation = getOperationAST(document, operationName);
-  if (!operation) throw new ServiceError('VALIDATION_ERROR', 'The document has no such operation');
+  if (!operation) throw new ServiceError('VALIDATION_ERROR', missingOperation(document, operationName));
   const permissions = new Set<Permission>();
   const errorCodes = new Set<ErrorCode>();
   const rootFields: string[] = [];

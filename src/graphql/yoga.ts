@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   type ExecutionResult,
+  getOperationAST,
   GraphQLError,
   type GraphQLSchema,
   type specifiedRules,
@@ -10,7 +11,7 @@ import { maskError, toldError } from '../errors/masking.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { allows, eventStreamType } from './accept.ts';
 import type { ClientDocuments } from './client-documents.ts';
-import { parseDocument } from './document.ts';
+import { missingOperation, parseDocument } from './document.ts';
 import type { GraphExecutor, GraphRequestContext } from './executor.ts';
 import { withStatus } from './failures.ts';
 import type { Variables } from './operation-plan.ts';
@@ -59,6 +60,12 @@ export function createGraphYoga(
     },
     onParse({ setParseFn }) {
       setParseFn(parseDocument);
+      return ({ result, context: { params } }) => {
+        if (result instanceof Error || getOperationAST(result, params?.operationName)) return;
+        throw new GraphQLError(missingOperation(result, params?.operationName), {
+          extensions: { http: { status: 400 } },
+        });
+      };
     },
     onValidate({ setValidationFn }) {
       setValidationFn((_: GraphQLSchema, document: DocumentNode, rules: typeof specifiedRules) =>

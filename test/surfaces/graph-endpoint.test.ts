@@ -376,6 +376,39 @@ describe('GraphQL operations that a client repeats', () => {
     },
   );
 
+  test.each([
+    [
+      'query A { health { status } } query B { health { service } }',
+      undefined,
+      ['several operations', 'A, B'],
+    ],
+    ['query A { health { status } } query B { health { service } }', 'C', ['"C"', 'A, B']],
+    ['{ health { status } }', 'C', ['"C"', 'omit operationName']],
+    ['fragment F on Health { status }', undefined, ['no operation']],
+    [`query ${'A'.repeat(15_000)} { health { status } }`, 'C', ['"C"', 'operationName']],
+  ])(
+    'the error about a missing operation names operationName and the operations of the document: %s, %s',
+    async (query, operationName, parts) => {
+      const endpoint = newEndpoint();
+      const requests = () => [
+        post({ query, operationName }),
+        post({ query, operationName }, { Accept: 'application/graphql-response+json' }),
+        get({ query, ...(operationName && { operationName }) }),
+      ];
+      const answers: Answer[] = [];
+      for (const request of requests()) answers.push(await send(request, endpoint));
+      for (let time = 1; time <= 3; time += 1) {
+        await send(post({ query, operationName: query.startsWith('query A ') ? 'A' : undefined }), endpoint);
+      }
+      for (const request of requests()) answers.push(await send(request, endpoint));
+      for (const { status, body } of answers) {
+        expect([status, body]).toEqual([400, answers[0]!.body]);
+        for (const part of parts) expect(body.errors![0]!.message).toContain(part);
+        expect(body.errors![0]!.message.length).toBeLessThan(600);
+      }
+    },
+  );
+
   // If the gateway refuses an operation before execution, the response has no `data`. The gateway never compiles an
   // operation that it refuses before execution.
   const reachesExecution = ({ data }: Answer['body']) => data !== undefined;
