@@ -67,7 +67,8 @@ export const builder = new SchemaBuilder<{
       validate: pageSize,
     },
     lastArgOptions: {
-      description: 'Number of items, counted back from the end of the list or from `before`: 1 to 100.',
+      description:
+        'Number of items, counted back from the end of the list or from `before`: 1 to 100. Not together with `first`.',
       validate: pageSize,
     },
     afterArgOptions: {

@@ -1,5 +1,6 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay';
 import { z } from 'zod';
+import { invalidField } from '../src/errors/error-table.ts';
 import { isId } from '../src/ids.ts';
 import type { PagedList } from '../src/paging.ts';
 import { wholeNumber } from './rules.ts';
@@ -40,12 +41,17 @@ export type ConnectionArguments = PothosSchemaTypes.DefaultConnectionArguments;
  * @param list the list from which the page is read; PostgreSQL counts the list only when the client selects
  *   `totalCount`
  * @param newestFirst true for a list that starts with the newest item
+ * @throws {ServiceError} `VALIDATION_ERROR` for a request with both `first` and `last`
  */
 export async function keysetConnection<Item extends { id: string }>(
   args: ConnectionArguments,
   list: PagedList<Item>,
   { newestFirst = false } = {},
 ) {
+  const { first, last } = args;
+  if (typeof first === 'number' && typeof last === 'number') {
+    throw invalidField('last', 'Must not be sent together with first', last);
+  }
   const { edges = [], pageInfo } = await resolveCursorConnection<Promise<Item[]>>(
     {
       args,

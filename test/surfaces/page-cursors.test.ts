@@ -34,3 +34,31 @@ test('a list accepts only cursors in the format that lists return', async () => 
     });
   }
 });
+
+test.each([
+  ['companies', '{ page: companies(ARGUMENTS) { nodes { id } } }'],
+  ['a nested list', '{ companies { nodes { page: locations(ARGUMENTS) { nodes { id } } } } }'],
+  ['a whitelist', 'query ($id: ID!) { page: whitelist(locationId: $id, ARGUMENTS) { nodes { id } } }'],
+  ['a list that starts with the newest item', '{ page: auditLog(ARGUMENTS) { nodes { id } } }'],
+])('a list refuses the argument `last` together with `first`: %s', async (_, template) => {
+  const { key, locationId } = await gateway.newTenant();
+  const ask = (given: string) => {
+    const query = template.replace('ARGUMENTS', given);
+    const variables = query.includes('$id') ? { id: locationId } : undefined;
+    return gateway.graph(query, { key, variables });
+  };
+  const { errors } = (await ask('first: 3, last: 2')).body;
+  const message = 'Must not be sent together with first';
+  expect(errors).toMatchObject([
+    {
+      message,
+      extensions: {
+        code: 'VALIDATION_ERROR',
+        details: { field: 'last', value: 2, errors: [{ field: 'last', message }] },
+      },
+    },
+  ]);
+  for (const given of ['first: 3, last: null', 'first: null, last: 2']) {
+    expect((await ask(given)).body.errors, given).toBeUndefined();
+  }
+});
