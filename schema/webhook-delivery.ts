@@ -177,7 +177,7 @@ builder.mutationFields((t) => ({
       since: t.arg({
         type: 'DateTime',
         required: true,
-        description: 'Start of the period.',
+        description: 'Start of the period, which must be in the past.',
         validate: instant,
       }),
       until: t.arg({

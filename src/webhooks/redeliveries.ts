@@ -99,23 +99,24 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
      * @throws {ServiceError} `CONFLICT` when the webhook is disabled. The error can also occur after the first batches
      *   of messages, because a client can disable the webhook between two batches
-     * @throws {ServiceError} `VALIDATION_ERROR` when `until` is not after `since`
+     * @throws {ServiceError} `VALIDATION_ERROR` when `since` is not in the past, or `until` is not after `since`
      */
     async recover(
       author: Author,
       id: string,
       { since, until }: { since: Date; until: Date | null | undefined },
     ): Promise<number> {
-      let end = until;
+      let now: Date | undefined;
       let after = '';
       let deliveries = 0;
       return inBatches(() =>
         prisma.$transaction(async (transaction) => {
           const webhook = await lockWebhook(transaction, author.key, id);
           requireEnabled(webhook);
-          if (until && until <= since)
-            throw invalidField('until', 'Must be after since', until.toISOString());
-          end ??= await databaseNow(transaction);
+          now ??= await databaseNow(transaction);
+          if (since >= now) throw invalidField('since', 'Must be in the past', since.toISOString());
+          const end = until ?? now;
+          if (end <= since) throw invalidField('until', 'Must be after since', end.toISOString());
           const parameters = { webhookId: id, after, since, until: end, retryDays };
           const [batch] = await queryInTransaction<ResentBatch>(transaction, resendBatch, parameters);
           deliveries += batch?.count ?? 0;

@@ -146,6 +146,18 @@ describe('the mutation recoverWebhook', () => {
     const { key: foreign } = await gateway.newTenant();
     expect(await refused(foreign, recover, { id: webhookId, since })).toMatchObject({ code: 'NOT_FOUND' });
   });
+
+  test('recoverWebhook refuses a period that starts in the future', async () => {
+    const { key, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    const since = new Date(Date.now() + 3_600_000).toISOString();
+    const later = new Date(Date.now() + 7_200_000).toISOString();
+    for (const until of [undefined, later, '2026-01-02T00:00:00.000Z']) {
+      expect(await refused(key, recover, { id: webhookId, since, until }), until).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { field: 'since', value: since, errors: [{ message: 'Must be in the past' }] },
+      });
+    }
+  });
 });
 
 describe('webhooks that are limited to some locations', () => {
