@@ -33,6 +33,12 @@ export const deprecatedOperations = routes.flatMap((route) =>
 );
 
 /**
+ * Whether a request may be for a deprecated route. For speed, `mayBeDeprecated` does not match the routes, and is also
+ * true for some other requests.
+ */
+export const mayBeDeprecated = (url: string): boolean => url.includes('/residents');
+
+/**
  * Returns the text of a brownout for the header `Brownout`: an ISO 8601 interval in quotation marks. A string in a
  * structured header field (RFC 9651) needs quotation marks.
  */

@@ -61,31 +61,45 @@ function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
 }
 
 /**
- * Creates the middleware of a deprecated route. The middleware adds the deprecation headers to every response of the
- * route, including responses that reject the request body. During a brownout, the middleware answers all requests with
- * an error, except requests for the equivalent GraphQL request. Returns `undefined` for a route that is not deprecated.
+ * Creates the router that adds the deprecation headers to every response of a deprecated route. The app calls this
+ * router before the request guard, so that the refusals of the guard also have these headers.
  *
  * @param brownouts the periods in which deprecated routes are switched off
  */
-function createDeprecationMiddleware(
+export function createDeprecationRouter(brownouts: readonly Brownout[]): Hono<GatewayEnv> {
+  const router = new Hono<GatewayEnv>();
+  for (const route of routes) {
+    const deprecation = createDeprecation(route, brownouts);
+    if (!deprecation) continue;
+    router.on(route.method, honoPath(route.path), async (c, next) => {
+      const headers = deprecation.headers(c.req.param());
+      await next();
+      for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
+    });
+  }
+  return router;
+}
+
+/**
+ * Creates the middleware of a deprecated route. During a brownout, the middleware answers all requests with an error,
+ * except requests for the equivalent GraphQL request. Returns `undefined` for a route that is not deprecated.
+ *
+ * @param brownouts the periods in which deprecated routes are switched off
+ */
+function createBrownoutMiddleware(
   route: Route,
   brownouts: readonly Brownout[],
 ): MiddlewareHandler<GatewayEnv> | undefined {
   const deprecation = createDeprecation(route, brownouts);
   if (!deprecation) return undefined;
-  return async function markDeprecated(c, next) {
+  return async function refuseInBrownout(c, next) {
     const { state } = c.var;
-    const params = c.req.param();
     const asTwin = asksForTwin(c);
     // Some requests get an error response before the route handler runs. This middleware sets the operation name, so
     // that the usage records of these requests also contain the operation name.
     state.operation = usageName(c, routeName(route), asTwin);
-    const headers = deprecation.headers(params);
-    const switchedOff = asTwin ? undefined : deprecation.brownoutAnswer(params);
-    if (switchedOff) return respond({ ...switchedOff, headers }, state);
-    await next();
-    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
-    return undefined;
+    const switchedOff = asTwin ? undefined : deprecation.brownoutAnswer(c.req.param());
+    return switchedOff ? respond(switchedOff, state) : next();
   };
 }
 
@@ -104,10 +118,10 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
     const handle = createRouteHandler(executor, route);
     const operation = routeName(route);
     const takesBody = route.method === 'POST' || route.method === 'PUT';
-    const markDeprecated = createDeprecationMiddleware(route, brownouts);
-    // The deprecation middleware runs before the size limit, so that responses with status 413 also have the
-    // deprecation headers.
-    if (markDeprecated) router.on(route.method, honoPath(route.path), markDeprecated);
+    const refuseInBrownout = createBrownoutMiddleware(route, brownouts);
+    // The brownout middleware runs before the size limit, so that usage records of responses with status 413 also
+    // contain the operation name.
+    if (refuseInBrownout) router.on(route.method, honoPath(route.path), refuseInBrownout);
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {
       const [state, context] = [c.get('state'), c.get('context')];

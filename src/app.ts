@@ -3,9 +3,9 @@ import { Hono } from 'hono';
 import { addresses } from '../pages/layout.tsx';
 import { createPages } from '../pages/routes.ts';
 import { renderRest } from '../rest/adapter.ts';
-import type { Brownout } from '../rest/deprecation.ts';
+import { type Brownout, mayBeDeprecated } from '../rest/deprecation.ts';
 import { errorAnswer } from '../rest/envelope.ts';
-import { createRestRouter } from '../rest/router.ts';
+import { createDeprecationRouter, createRestRouter } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
 import type { DatabaseState } from './database/types.ts';
 import { respond } from './http/responses/response.ts';
@@ -88,6 +88,7 @@ export function createApp(dependencies: AppDependencies): {
   // API key.
   app.route('/', createPages({ schema, limit: guards.ofPublic(renderRest) }));
 
+  app.route('/api', createDeprecationRouter(dependencies.brownouts));
   app.use('/api/*', guards.ofSurface('rest', renderRest));
   app.route('/api', createRestRouter(executor, dependencies.brownouts));
 
@@ -134,7 +135,10 @@ export function createApp(dependencies: AppDependencies): {
   const rest: RefusingSurface = { surface: 'rest', render: renderRest };
   const graphql: RefusingSurface = { surface: 'graphql', render: renderGraph };
   const refuseKnown = guards.refusingKnown(({ method, url = '' }) => {
-    if (url.startsWith('/api/')) return url.startsWith(addresses.openApi) ? undefined : rest;
+    // The app refuses requests for deprecated routes, because `refuseKnown` adds no deprecation headers.
+    if (url.startsWith('/api/')) {
+      return url.startsWith(addresses.openApi) || mayBeDeprecated(url) ? undefined : rest;
+    }
     // `refuseKnown` never refuses a GET request to /graphql, because browsers load GraphiQL from this path without an
     // API key.
     return method === 'POST' && (url === '/graphql' || url.startsWith('/graphql?')) ? graphql : undefined;

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { routes } from '../../rest/routes.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 import { newId } from '../../src/ids.ts';
-import { newEntry, openTestGateway } from '../support/harness.ts';
+import { newAddress } from '../support/addresses.ts';
+import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await openTestGateway({
   BROWNOUTS: '2027-03-01T14:00Z/PT12H,2027-05-01T00:00+04:00/P1DT30M',
@@ -167,6 +168,37 @@ describe('requests to a deprecated route with a body that the gateway refuses', 
         .toEqual([{ operation: 'POST /locations/{locationId}/residents' }]);
     },
   );
+});
+
+describe('requests to a deprecated route that the gateway refuses before it matches the route', () => {
+  test.each<[string, number, () => Promise<string | undefined>]>([
+    ['without an API key', 401, async () => undefined],
+    ['with a mistyped API key', 401, async () => 'pms_test_mistyped'],
+    ['with an API key over its rate limit', 429, () => gateway.newKey({ hourlyLimit: 1, burstLimit: 1 })],
+  ])('a refusal of a request %s has the deprecation headers', async (_, status, newKey) => {
+    const { locationId } = await gateway.newTenant();
+    const url = await serve(gateway);
+    for (const { method, path, successor } of deprecatedRoutes) {
+      const key = await newKey();
+      const headers = { 'X-Forwarded-For': newAddress(), ...(key !== undefined && { 'X-API-Key': key }) };
+      const address = `/api${path.replace('{locationId}', locationId).replace('{residentId}', 'r')}`;
+      const call = () => fetch(url + address, { method, headers });
+      await call();
+      // The application refuses the second request, and the gateway remembers the refusal of the API key. Without
+      // deprecation headers, the HTTP listener alone would refuse the third request.
+      for (const answer of [
+        await call(),
+        await call(),
+        await gateway.app.request(address, { method, headers }),
+      ]) {
+        const [replacement] = successor!.split('{locationId}')[1]!.split('?');
+        expect(answer.status).toBe(status);
+        expect(answer.headers.get('Deprecation')).toMatch(/^@\d+$/);
+        expect(answer.headers.get('Sunset')).toBe('Wed, 30 Jun 2027 00:00:00 GMT');
+        expect(answer.headers.get('Link')).toContain(`</api/locations/${locationId}${replacement}`);
+      }
+    }
+  });
 });
 
 test('the response of a deprecated route links to the route that replaces it, and to a guide that needs no API key', async () => {
