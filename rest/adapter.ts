@@ -7,6 +7,7 @@ import { faultsError } from '../src/errors/faults.ts';
 import type { GraphExecutor, PreparedOperation } from '../src/graphql/executor.ts';
 import { nodeShape } from './node-shape.ts';
 import { brokenRule } from '../src/graphql/check-variables.ts';
+import { containsInexactNumber } from '../src/json/exact-numbers.ts';
 import type { WholeList } from '../src/paging.ts';
 import { errorAnswer, type RestError, successAnswer } from './envelope.ts';
 import { formerNamesIn } from './former-names.ts';
@@ -75,7 +76,7 @@ export function createRouteHandler(
       ...route.variables?.(request),
     };
     if (route.takesIfMatch) variables[ifMatch.variable] = expectedVersion(request.ifMatch);
-    if (graphBody) variables.input = await graphBody(variables.input);
+    if (graphBody) variables.input = await graphBody(variables.input, request.asTwin ?? false);
     return variables;
   }
 
@@ -172,22 +173,31 @@ function pageOf({
  * Creates the function that converts a REST body to the variable `input` of a GraphQL operation. Returns `undefined` if
  * the GraphQL operation has no variable `input`. Unknown fields of the body are removed
  * (docs/contract.md#unknown-body-fields), because GraphQL would reject them. The GraphQL resolver later validates the
- * values of the known fields. A body that is not an object causes `VALIDATION_ERROR`. If an identifier in the body is a
- * number, the function throws `VALIDATION_ERROR`, because GraphQL itself would accept the number.
+ * values of the known fields. A body that is not an object causes `VALIDATION_ERROR`. The function itself validates the
+ * body in two cases:
+ *
+ * - An identifier in the body is a number. GraphQL itself would accept the number.
+ * - The client asks for the equivalent GraphQL request (`asTwin`), and the body contains an inexact number. The
+ *   equivalent request would contain another number, such as null instead of 1e400.
  */
-function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promise<unknown>) | undefined {
+function createGraphBody({
+  plan,
+}: PreparedOperation): ((body: unknown, asTwin: boolean) => Promise<unknown>) | undefined {
   const argument = plan.variableArguments.find(({ variable }) => variable === 'input')?.argument;
   if (!argument) return undefined;
   const type = getNamedType(argument.type);
   if (!isInputObjectType(type)) throw new TypeError(`The body of ${plan.rootFields[0]} has no input object`);
   const fields = restFieldsOf(type);
-  return async (body) => {
+  return async (body, asTwin) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ServiceError('VALIDATION_ERROR', 'Request body must be a JSON object');
     }
     const sent = body as Readonly<Record<string, unknown>>;
     const known = fields.filter(({ name }) => Object.hasOwn(sent, name));
-    if (known.some(({ name, type }) => getNamedType(type) === GraphQLID && typeof sent[name] === 'number')) {
+    const hasNumberAsId = known.some(
+      ({ name, type }) => getNamedType(type) === GraphQLID && typeof sent[name] === 'number',
+    );
+    if (hasNumberAsId || (asTwin && containsInexactNumber(body))) {
       const faults = await brokenRule(argument, body, body);
       if (faults.length > 0) throw faultsError(faults);
     }

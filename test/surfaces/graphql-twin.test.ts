@@ -242,4 +242,35 @@ describe('the equivalent GraphQL request of a REST request', () => {
       expect('query' in body).toBe(isWanted);
     },
   );
+
+  test.each([
+    ['POST', 'register/company', 'settings', '{ "limits": [12345678901234567890] }'],
+    ['POST', 'register/company', 'settings', '{ "limit": 1e400 }'],
+    ['POST', 'locations', 'capacity', '1e400'],
+    ['PUT', 'locations', 'capacity', '1e400'],
+  ])(
+    'a REST request whose number cannot be represented exactly gets the same error instead of an equivalent GraphQL request with another number: %s /%s with %s: %s',
+    async (method, target, field, number) => {
+      const { key, companyId, locationId } = await gateway.newTenant();
+      const registrar = await gateway.newKey();
+      const path = method === 'PUT' ? `/${target}/${locationId}` : `/${target}`;
+      const body = `{ "name": "Marina", "slug": "${newSlug()}", "address": "Dubai", "companyId": "${companyId}", "${field}": ${number} }`;
+      const ask = async (headers: Record<string, string>) => {
+        const response = await gateway.app.request(`/api${path}`, {
+          method,
+          headers: {
+            'Content-Type': 'application/json',
+            'X-API-Key': target === 'locations' ? key : registrar,
+            ...headers,
+          },
+          body,
+        });
+        return { status: response.status, body: await response.json() };
+      };
+      const refused = await ask({});
+      expect(refused).toMatchObject({ status: 400, body: { error: { details: { field } } } });
+      const twin = await ask({ Accept });
+      expect([twin.status, common(twin.body)]).toEqual([400, common(refused.body)]);
+    },
+  );
 });
