@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 
 /**
  * The names of the views of the console. The address of the page names the current view, for example `#/sites` or
@@ -41,4 +41,24 @@ function onHashChange(listener: () => void): () => void {
 /** Returns the view that the console shows now, and the id of the object in this view. */
 export function usePlace(): Place {
   return placeOf(useSyncExternalStore(onHashChange, () => location.hash));
+}
+
+/**
+ * Keeps the current view open while `isKept` is true. When the user goes back or forward, the page returns to the
+ * address of the current view. When the user closes or reloads the page, the browser asks for a confirmation.
+ */
+export function useKeptView(isKept: boolean): void {
+  useEffect(() => {
+    if (!isKept) return;
+    const { href } = location;
+    // The event `popstate` comes before the event `hashchange`, which would open the other view.
+    const stay = () => history.pushState(null, '', href);
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('popstate', stay);
+    addEventListener('beforeunload', ask);
+    return () => {
+      removeEventListener('popstate', stay);
+      removeEventListener('beforeunload', ask);
+    };
+  }, [isKept]);
 }

@@ -2,7 +2,13 @@ import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { holdRequest, openConsole, pressEscapeInDialog, tryToDismiss } from '../support/console.ts';
+import {
+  drawFrames,
+  holdRequest,
+  openConsole,
+  pressEscapeInDialog,
+  tryToDismiss,
+} from '../support/console.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
@@ -21,6 +27,18 @@ const openRotation = (page: Page) =>
     .getByRole('button', { name: /^Rotate / })
     .first()
     .click();
+
+/** Goes back to the previous address of the page, as with the button of the browser. */
+async function goBack(page: Page): Promise<void> {
+  await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        addEventListener('popstate', resolve, { once: true });
+        history.back();
+      }),
+  );
+  await drawFrames(page);
+}
 
 /** The dialogs that show the secret of an API key, each with the GraphQL mutation that creates the secret. */
 const dialogs = [
@@ -65,6 +83,36 @@ describe.runIf(hasBrowser)('the secrets that the console shows once', () => {
       await secret.waitFor();
       await dialog.getByRole('button', { name: 'Done' }).click();
       await expect.poll(() => dialog.count()).toBe(0);
+    },
+  );
+
+  test.each(dialogs)(
+    'the dialog of the button $button keeps a secret that the user has not copied when the user goes back or reloads the page',
+    async ({ button, open }) => {
+      const { key } = await gateway.newTenant();
+      const permissions = ['clipboard-read', 'clipboard-write'];
+      const { page, goTo } = await openConsole(browser, url, { key, permissions });
+      await goTo('keys');
+      const dialog = page.getByRole('dialog');
+      const secret = dialog.getByText(/^pms_/);
+      await open(page);
+      await dialog.getByRole('button', { name: button }).click();
+      await secret.waitFor();
+      await goBack(page);
+      expect(await secret.count()).toBe(1);
+      expect(page.url()).toBe(`${url}/console#/keys`);
+      const asking = page.waitForEvent('dialog');
+      const reloading = page.reload().catch(() => undefined);
+      const question = await asking;
+      expect(question.type()).toBe('beforeunload');
+      await question.dismiss();
+      await reloading;
+      expect(await secret.count()).toBe(1);
+      await dialog.getByRole('button', { name: 'Copy' }).click();
+      await dialog.getByRole('button', { name: 'Copied' }).waitFor();
+      await goBack(page);
+      expect(await dialog.count()).toBe(0);
+      expect(page.url()).toBe(`${url}/console#/sites`);
     },
   );
 

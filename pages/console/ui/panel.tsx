@@ -1,6 +1,7 @@
 /** @jsxImportSource react */
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { useKeptView } from '../navigation.ts';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
@@ -9,7 +10,7 @@ import { Button } from './controls.tsx';
  * key Escape, or a click beside the dialog closes the dialog.
  *
  * @param props.isKept if true, only a button closes the dialog, so that the user does not lose the content of the
- *   dialog by mistake
+ *   dialog by mistake. The dialog then also stays open when the user goes back to an earlier view
  */
 export function Panel(props: {
   title: string;
@@ -20,6 +21,7 @@ export function Panel(props: {
 }) {
   const { title, onClose, children, isKept = false, wide = false } = props;
   const dialog = useRef<HTMLElement>(null);
+  useKeptView(isKept);
   useEffect(() => {
     // When a form removes the button that has the focus, the browser moves the focus to the body of the page. While the
     // body has the focus, the key Escape does not close the dialog, so the dialog takes the focus back.
