@@ -1,3 +1,5 @@
+import { isObject } from './is-object.ts';
+
 /** A field whose value in the REST response differs from its value in the GraphQL response. */
 export interface Difference {
   /** The path of the field in the response, such as `data[3].note`. */
@@ -6,9 +8,6 @@ export interface Difference {
   rest: unknown;
   graph: unknown;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Returns the fields whose values differ between two JSON values. If nested objects differ, the function returns only

@@ -6,6 +6,7 @@ import {
   ParkingEventKind,
   type ReadingInput,
 } from './generated/operations.ts';
+import { isObject } from './is-object.ts';
 import { type Source, textOf } from './source.ts';
 
 /** A line of a file with parking events. If the line is not a well-formed event, `rejection` contains the reason. */
@@ -18,8 +19,6 @@ const reasons = Object.keys(AccessReason);
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isOneOf = (values: readonly string[], value: unknown) => isText(value) && values.includes(value);
 const isAbsent = (value: unknown) => value === undefined || value === null;
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns the reason why a value is invalid, or `undefined` when the value is valid. */
 type Rule = (value: unknown) => string | undefined;

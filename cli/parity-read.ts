@@ -1,6 +1,7 @@
 import type { GraphAnswer } from './client.ts';
 import { type Difference, differencesOf } from './compare.ts';
 import { Failure } from './failure.ts';
+import { isObject } from './is-object.ts';
 import type { Page } from './pages.ts';
 import type { RestClient } from './rest-client.ts';
 
@@ -44,7 +45,7 @@ interface Shown {
 }
 
 const isPage = (value: unknown): value is Page<unknown> =>
-  typeof value === 'object' && value !== null && 'nodes' in value && 'pageInfo' in value;
+  isObject(value) && 'nodes' in value && 'pageInfo' in value;
 
 /** Converts a GraphQL error to the form of a REST error. */
 function envelopeOfError({ errors }: GraphAnswer<Record<string, unknown>>) {

@@ -2,6 +2,7 @@ import { type GraphAnswer, sendOperation } from './client.ts';
 import { type Connection, jsonType } from './connection.ts';
 import { exitCode, Failure } from './failure.ts';
 import { failureOf, isGatewayFailure, notGateway, unexplainedFailure } from './gateway-fetch.ts';
+import { isObject } from './is-object.ts';
 
 /** A request to the REST API. */
 export interface RestCall {
@@ -119,8 +120,6 @@ export function createRestClient(connection: Connection): RestClient {
       }),
   };
 }
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** Whether a response body is the health status of a parking gateway. */
 const isHealth = (body: unknown) => isObject(body) && 'status' in body;

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exitCode, Failure } from './failure.ts';
+import { isObject } from './is-object.ts';
 import { replaceFile } from './replace-file.ts';
 import type { FeedEntry } from './whitelist-feed.ts';
 
@@ -36,8 +37,8 @@ export interface WhitelistCopy {
 type WrittenCopy = Omit<WhitelistCopy, 'entries'> & { entries: FeedEntry[] };
 
 function isWrittenCopy(value: unknown): value is WrittenCopy {
-  if (typeof value !== 'object' || value === null) return false;
-  const { locationId, cursor, entries } = value as Partial<WrittenCopy>;
+  if (!isObject(value)) return false;
+  const { locationId, cursor, entries } = value;
   return typeof locationId === 'string' && typeof cursor === 'string' && Array.isArray(entries);
 }
 

@@ -1,3 +1,4 @@
+import { GRAPHQL_MAX_INT } from 'graphql';
 import { readCsv } from './csv.ts';
 import type { EntryFieldsFragment, WhitelistEntryInput } from './generated/operations.ts';
 import { hoursForm, hoursText, parseHours } from './hours-text.ts';
@@ -37,9 +38,6 @@ export interface Row {
   fault?: { field: string; message: string; value: string } | undefined;
 }
 
-/** The maximum value of `maxEntries`. The gateway would reject a whole request with a larger number. */
-const largestMaxEntries = 2_147_483_647;
-
 /**
  * The functions that parse the fields `hours` and `maxEntries`. An empty field of the CSV file means null, and is not
  * parsed.
@@ -48,7 +46,8 @@ const readKept = {
   hours: (text: string) => parseHours(text),
   maxEntries: (text: string) => {
     if (!/^\d+$/.test(text)) throw new TypeError('Must be a whole number');
-    if (Number(text) > largestMaxEntries) throw new TypeError(`Must be ${largestMaxEntries} or less`);
+    // The gateway would reject a whole request with a larger number.
+    if (Number(text) > GRAPHQL_MAX_INT) throw new TypeError(`Must be ${GRAPHQL_MAX_INT} or less`);
     return Number(text);
   },
 } satisfies Record<(typeof kept)[number], (text: string) => unknown>;

@@ -1,10 +1,8 @@
+import { GRAPHQL_MAX_INT } from 'graphql';
 import { z } from 'zod';
 import { containsInexactNumber, inexactNumberMessage } from '../src/json/exact-numbers.ts';
 import { shown } from '../src/errors/error-table.ts';
 import { isId } from '../src/ids.ts';
-
-/** The maximum value of a GraphQL `Int`, and also of an integer column in the database. */
-const maxGraphInt = 2_147_483_647;
 
 // Texts may contain tabs and newlines, but no other control characters, such as NUL (docs/contract.md#strings).
 
@@ -124,8 +122,8 @@ export const slug = (message: string) =>
 /** Describes the form of a slug, for the descriptions of GraphQL fields. */
 export const slugDescription = `1 to ${maxSlugLength} characters: lowercase letters, digits and single hyphens between them.`;
 
-/** Creates the rule for a whole number in the range of a GraphQL `Int`. */
-export const wholeNumber = (minimum: number, maximum = maxGraphInt) =>
+/** Creates the rule for a whole number in the range of a GraphQL `Int`, which is the range of an integer column. */
+export const wholeNumber = (minimum: number, maximum = GRAPHQL_MAX_INT) =>
   z
     .number()
     .int('Must be a whole number')

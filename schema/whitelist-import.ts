@@ -8,6 +8,7 @@ import {
   maxImportRows,
   type RejectedRow,
 } from '../src/whitelist/import/import.ts';
+import type { MergeMode } from '../src/whitelist/import/rows.ts';
 import { builder } from './builder.ts';
 import { entryValues, WhitelistEntry, WhitelistEntryInput, whitelistEntryRule } from './whitelist.ts';
 import { locationIdArg } from './location.ts';
@@ -32,7 +33,7 @@ const ImportMode = builder.enumType('ImportMode', {
       description:
         'Replaces the whole whitelist by the rows, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0.',
     },
-  } as const,
+  } as const satisfies Record<MergeMode, { description: string }>,
 });
 
 const ImportOutcome = builder.enumType('ImportOutcome', {

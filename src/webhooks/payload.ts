@@ -3,6 +3,7 @@ import { type AuditRecord, Prisma } from '../../prisma/generated/client/client.t
 import { AccessReason, ParkingEventKind, QuotaEnforcement } from '../../prisma/generated/client/enums.ts';
 import { type AuditAction, isAuditAction, isWebhookEvent, type WebhookEvent } from '../audit/actions.ts';
 import { weekdays } from '../whitelist/hours.ts';
+import { mergeModes } from '../whitelist/import/rows.ts';
 import { samples } from './samples.ts';
 
 /** The type of the test message that a client can request. A webhook cannot subscribe to test messages. */
@@ -191,7 +192,7 @@ const capacityUse = z.object({
 });
 
 const importCounts = z.object({
-  mode: z.enum(['CREATE', 'UPSERT', 'REPLACE']),
+  mode: z.enum(mergeModes),
   created: count.optional().meta({ description: 'The number of new entries; omitted when 0.' }),
   updated: count.optional().meta({ description: 'The number of changed entries; omitted when 0.' }),
   deleted: count.optional().meta({ description: 'The number of removed entries; omitted when 0.' }),

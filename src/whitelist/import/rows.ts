@@ -17,10 +17,13 @@ import {
 // SQL that several statements of a whitelist import contain.
 
 /**
- * The mode of an import. The mode decides whether a row changes the existing whitelist entry with the same plate. The
+ * The modes of an import. The mode decides whether a row changes the existing whitelist entry with the same plate. The
  * mode also decides whether the import removes whitelist entries whose plates are not in the imported rows.
  */
-export type MergeMode = 'CREATE' | 'UPSERT' | 'REPLACE';
+export const mergeModes = ['CREATE', 'UPSERT', 'REPLACE'] as const;
+
+/** The mode of an import. */
+export type MergeMode = (typeof mergeModes)[number];
 
 /** The changes that an import makes to a whitelist. A dry run returns the changes that the import would make. */
 export interface MergeResult {
