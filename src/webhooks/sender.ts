@@ -23,6 +23,12 @@ const connectTimeoutMs = 3_000;
  */
 const maxInterimResponses = 10;
 
+/**
+ * The maximum number of IPv4 addresses, and of IPv6 addresses, to which one attempt tries to connect. The owner of a
+ * host name can enter thousands of addresses in DNS, and an attempt must not connect to thousands of machines.
+ */
+const maxAddressesPerFamily = 10;
+
 /** The range of IPv6 addresses of the public Internet. IPv6 addresses outside `2000::/3` have a special purpose. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
@@ -85,6 +91,12 @@ export interface WebhookTarget {
   ): Promise<number>;
 }
 
+/** Returns the first addresses of each family. */
+const firstAddresses = (addresses: readonly LookupAddress[]) =>
+  [4, 6].flatMap((wanted) =>
+    addresses.filter(({ family }) => family === wanted).slice(0, maxAddressesPerFamily),
+  );
+
 /**
  * Creates a look-up function that returns only the given IP addresses, so that the HTTP client does not start a second
  * DNS look-up when it connects to the receiver. The caller must first check that the gateway may connect to the given
@@ -138,7 +150,7 @@ export function createWebhookTarget(options: { allowPrivate: boolean; lookups: L
           method: 'POST',
           headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
           agent: false,
-          lookup: lookupOf(addresses),
+          lookup: lookupOf(firstAddresses(addresses)),
           autoSelectFamilyAttemptTimeout: connectTimeoutMs,
           signal,
         };

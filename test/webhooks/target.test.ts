@@ -136,6 +136,21 @@ describe('IP addresses and URLs of webhook receivers', () => {
     ).rejects.toThrow(/ECONNREFUSED 127\.0\.0\.1:1; .*ECONNREFUSED 127\.0\.0\.2:1/);
   });
 
+  test('an attempt to deliver a webhook message connects to at most 10 IPv4 addresses and 10 IPv6 addresses of a host', async () => {
+    const addresses = Array.from({ length: 200 }, (_, number) => `127.0.1.${number}`);
+    const target = createWebhookTarget({
+      allowPrivate: true,
+      lookups: createLookups(resolver([...addresses, ...addresses.map((address) => `::ffff:${address}`)])),
+    });
+    const error: unknown = await target
+      .post('http://several.example:1/', 'company', message, AbortSignal.timeout(5000))
+      .catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(Error);
+    const refused = (error as Error).message.split('; ');
+    expect(refused.filter((reason) => reason.includes('::ffff'))).toHaveLength(10);
+    expect(refused).toHaveLength(20);
+  });
+
   test('a webhook delivery attempt fails when the receiver sends endless interim responses (status 103)', async () => {
     const server = createServer((socket) => {
       const sendMore = () => {
