@@ -79,9 +79,9 @@ export async function startQuotaCount(
   // The references (such as apartments) whose vehicles inside are unknown until the gateway refreshes the sessions.
   const outdated = new Set<string>();
   const similar = createSimilarVehicles();
-  // If the caller counts only one event, no later event needs to know the similar vehicles.
-  for (const { referenceId, entries: listed, vehicles } of isBatch ? found : []) {
-    for (const vehicle of vehicles) similar.add(vehicle, vehicle.entryId, referenceId);
+  // If the caller counts only one event, `plate` and `lastObservedAt` are null: only later events need these values.
+  for (const { referenceId, entries: listed, vehicles } of found) {
+    for (const { plate, entryId } of vehicles) if (plate) similar.add(plate, entryId, referenceId);
     for (const { id, lastObservedAt } of listed) {
       const plate = plates.get(id);
       if (plate && lastObservedAt) similar.observe({ ...plate, text: null }, new Date(lastObservedAt));
@@ -127,13 +127,13 @@ export async function startQuotaCount(
       const vehicles = insideOf.get(referenceId)!;
       // If the entry has a session with another plate, the event possibly ends the session of another entry, or no
       // session.
-      const hasOtherPlate = vehicles.get(entryId)?.some((session) => !hasPlateOf(entryId, session));
+      const hasOtherPlate = vehicles.get(entryId)?.some(({ plate }) => plate && !hasPlateOf(entryId, plate));
       if (isLate || hasOtherPlate) outdated.add(referenceId);
       if (after.kind === 'EXIT') {
         vehicles.delete(entryId);
         return null;
       }
-      const used = vehicles.set(entryId, [{ ...after, entryId, sessionId: after.id }]).size;
+      const used = vehicles.set(entryId, [{ entryId, sessionId: after.id, plate: after }]).size;
       similar.add(after, entryId, referenceId);
       // The event can be so old that the maximum stay of the vehicle is already over. The vehicle then counts as inside
       // for this event, but not for later events of other vehicles.

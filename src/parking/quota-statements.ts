@@ -36,12 +36,13 @@ interface QuotaEntry {
 }
 
 /**
- * A vehicle inside that uses a quota: its whitelist entry, its open session, and the plate of the session. The text
- * that a camera read is null if the caller counts only a single event.
+ * A vehicle inside that uses a quota: its whitelist entry, its open session, and the plate of the session. `plate` is
+ * null if the caller counts only a single event.
  */
-export interface VehicleInside extends RecordedPlate {
+export interface VehicleInside {
   entryId: string;
   sessionId: string;
+  plate: RecordedPlate | null;
 }
 
 /**
@@ -61,9 +62,10 @@ export const quotasOfEntries = namedStatement(
       ) END
     )) AS entries, (
       SELECT coalesce(jsonb_agg(jsonb_build_object(
-        'entryId', inside."entryId", 'sessionId', inside."sessionId", 'plateType', inside."plateType",
-        'plateCode', inside."plateCode", 'plateNumber', inside."plateNumber",
-        'text', CASE WHEN $isBatch THEN (SELECT p.text FROM "ParkingEvent" p WHERE p.id = inside."sessionId") END
+        'entryId', inside."entryId", 'sessionId', inside."sessionId", 'plate', CASE WHEN $isBatch THEN jsonb_build_object(
+          'plateType', inside."plateType", 'plateCode', inside."plateCode", 'plateNumber', inside."plateNumber",
+          'text', (SELECT p.text FROM "ParkingEvent" p WHERE p.id = inside."sessionId")
+        ) END
       )), '[]')
       FROM (${vehiclesOf('v."locationId" = k."locationId" AND v."referenceId" = k."referenceId"')}) inside
     ) AS vehicles

@@ -137,18 +137,24 @@ test('late parking events are recorded in one transaction if no camera may confu
   expect(recorded).toHaveLength(1);
 });
 
-test('the vehicles of a quota contain the session of an ordinary vehicle once', async () => {
-  const { activity, locationId, seenOf } = await locationWithQuotas();
-  await activity.see(locationId, seenOf(event('inside', 'ENTRY', 'DXB/A/2', 0)));
-  const { id, whitelistEntryId } = await prisma.parkingEvent.findFirstOrThrow({ where: { locationId } });
-  const [quota] = await prisma.$transaction((transaction) =>
-    findQuotasOfEntries(transaction, locationId, [whitelistEntryId!], {
-      isBatch: true,
-      observedFrom: new Date(0),
-    }),
-  );
-  expect(quota!.vehicles).toMatchObject([{ entryId: whitelistEntryId, sessionId: id }]);
-});
+test.each([
+  ['with its plate when the gateway records a batch', true, { ...plateOf('DXB/A/2'), text: null }],
+  ['without its plate when the gateway records a single event', false, null],
+])(
+  'the vehicles of a quota contain the session of an ordinary vehicle once, %s',
+  async (_, isBatch, plate) => {
+    const { activity, locationId, seenOf } = await locationWithQuotas();
+    await activity.see(locationId, seenOf(event('inside', 'ENTRY', 'DXB/A/2', 0)));
+    const { id, whitelistEntryId } = await prisma.parkingEvent.findFirstOrThrow({ where: { locationId } });
+    const [quota] = await prisma.$transaction((transaction) =>
+      findQuotasOfEntries(transaction, locationId, [whitelistEntryId!], {
+        isBatch,
+        observedFrom: new Date(0),
+      }),
+    );
+    expect(quota!.vehicles).toEqual([{ entryId: whitelistEntryId, sessionId: id, plate }]);
+  },
+);
 
 test.runIf(!testServerUrl)(
   'the embedded database finds the sessions of whitelist entries with an index, and does not compare each entry with each session',
