@@ -8,6 +8,7 @@ import type { GraphExecutor, PreparedOperation } from '../src/graphql/executor.t
 import { nodeShape } from './node-shape.ts';
 import { brokenRule } from '../src/graphql/check-variables.ts';
 import { containsInexactNumber } from '../src/json/exact-numbers.ts';
+import type { Metrics } from '../src/observability/metrics.ts';
 import type { WholeList } from '../src/paging.ts';
 import { errorAnswer, type RestError, successAnswer } from './envelope.ts';
 import { formerNamesIn } from './former-names.ts';
@@ -21,7 +22,7 @@ import {
   preconditionFailed,
   versionTag,
 } from './preconditions.ts';
-import type { ConnectionPage, RestRequest, Route } from './routes.ts';
+import { type ConnectionPage, type RestRequest, type Route, routeName } from './routes.ts';
 import { createTwin } from './twin.ts';
 import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 
@@ -46,10 +47,13 @@ const restNames: ReadonlyMap<string, string> = new Map([
  * Creates the function that handles the requests to one REST endpoint. The handler takes the GraphQL variables from a
  * request, runs the GraphQL document of the endpoint, and puts the data into the response envelope. The GraphQL
  * document of the endpoint is prepared for execution only once, when the process starts.
+ *
+ * @param countError counts an error that ends a response after the gateway has sent its status
  */
 export function createRouteHandler(
   executor: GraphExecutor,
   route: Route,
+  countError: Metrics['countError'],
 ): (request: RestRequest, context: Context) => Promise<Answer> {
   const operation = executor.prepare(route.document);
   const twin = createTwin(operation);
@@ -66,6 +70,21 @@ export function createRouteHandler(
     const { data, errors } = await operation.run(variables, context);
     if (errors?.[0]) throw errors[0];
     return data as never;
+  }
+
+  /**
+   * Closes the client's connection when a response cannot be completed, and records the error. The gateway has already
+   * logged and counted the request with status 200. Returns false if there is no connection to close.
+   */
+  function breakOff(error: unknown, context: Context): boolean {
+    const { code, message } = maskError(error, context);
+    const operation = routeName(route);
+    context.log.warn(
+      { requestId: context.requestId, operation, errorCode: code, cause: message },
+      'a list response was cut because it could not be completed',
+    );
+    countError({ surface: 'rest', operation, errorCode: code });
+    return context.cutConnection();
   }
 
   async function variablesOf(request: RestRequest): Promise<Record<string, unknown>> {
@@ -239,18 +258,6 @@ function renamed({ message, code, details }: ServiceError, names: ReadonlyMap<st
     code,
     details: { ...details, field: first.field, ...(errors && { errors }) },
   };
-}
-
-/**
- * Closes the client's connection when a response cannot be completed. Returns false if there is no connection to close.
- */
-function breakOff(error: unknown, context: Context): boolean {
-  const { message } = maskError(error, context);
-  context.log.warn(
-    { requestId: context.requestId, cause: message },
-    'a list response was cut because it could not be completed',
-  );
-  return context.cutConnection();
 }
 
 /**

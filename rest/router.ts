@@ -2,6 +2,7 @@ import { type Context as HonoContext, Hono, type MiddlewareHandler } from 'hono'
 import { accepts } from 'hono/accepts';
 import { respond } from '../src/http/responses/response.ts';
 import type { GraphExecutor } from '../src/graphql/executor.ts';
+import type { Metrics } from '../src/observability/metrics.ts';
 import { isJson, limitBody } from '../src/http/bodies/body.ts';
 import { decodeUtf8 } from '../src/http/bodies/json.ts';
 import { createJsonParser } from '../src/http/bodies/large-bodies.ts';
@@ -107,7 +108,11 @@ function createBrownoutMiddleware(
  * Creates the router of the REST API. The router has a Hono route for each row of the endpoint table. A request with a
  * path or method that is not in the endpoint table gets an error.
  */
-export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {
+export function createRestRouter(
+  executor: GraphExecutor,
+  brownouts: readonly Brownout[],
+  { countError }: Pick<Metrics, 'countError'>,
+): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();
   const parse = createJsonParser();
   const limitToOneMiB = limitBody(maxBodyBytes, (c) =>
@@ -115,7 +120,7 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
   );
 
   for (const route of routes) {
-    const handle = createRouteHandler(executor, route);
+    const handle = createRouteHandler(executor, route, countError);
     const operation = routeName(route);
     const takesBody = route.method === 'POST' || route.method === 'PUT';
     const refuseInBrownout = createBrownoutMiddleware(route, brownouts);

@@ -90,7 +90,7 @@ export function createApp(dependencies: AppDependencies): {
 
   app.route('/api', createDeprecationRouter(dependencies.brownouts));
   app.use('/api/*', guards.ofSurface('rest', renderRest));
-  app.route('/api', createRestRouter(executor, dependencies.brownouts));
+  app.route('/api', createRestRouter(executor, dependencies.brownouts, dependencies.metrics));
 
   const graph = createGraphEndpoint(schema, executor, dependencies.metrics);
   app.use('/graphql/*', guards.ofSurface('graphql', renderGraph));

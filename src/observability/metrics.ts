@@ -44,8 +44,8 @@ export interface Metrics {
   /** Counts a request that has been answered. */
   record(request: CountedRequest): void;
   /**
-   * Counts an error in an event stream. `countError` does not count the request for the event stream, which the gateway
-   * counts when the event stream begins.
+   * Counts an error in an event stream, or an error that cuts a list response. `countError` does not count the request,
+   * which the gateway counts when the response begins.
    */
   countError(error: { surface: Surface; operation: string; errorCode: string }): void;
   /** Counts an attempt to deliver a message to a webhook. */

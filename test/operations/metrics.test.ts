@@ -1,9 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { newId } from '../../src/ids.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { readBacklog } from '../../src/webhooks/backlog.ts';
-import { openTestGateway } from '../support/harness.ts';
+import { newEntry, openTestGateway } from '../support/harness.ts';
 import { statementsOf } from '../support/statements.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 import { webhookTools } from '../support/webhooks.ts';
@@ -74,6 +75,24 @@ describe.each(['rest', 'graphql'])(
     });
   },
 );
+
+test('the metrics count a whole list that is cut because the database fails in the middle of the response', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  await gateway.database.prisma.whitelistEntry.createMany({
+    data: Array.from({ length: 300 }, () => ({ ...newEntry(), id: newId(), locationId })),
+  });
+  const operation = 'GET /locations/{locationId}/whitelist';
+  const series = `gateway_errors_total{surface="rest",operation="${operation}",code="INTERNAL_ERROR"}`;
+  const errors = growthOf(series, async () => {
+    const headers = { 'X-API-Key': key };
+    const response = await gateway.app.request(`/api/locations/${locationId}/whitelist`, { headers });
+    expect(response.status).toBe(200);
+    const query = vi.spyOn(gateway.database.sql, 'query').mockRejectedValue(new Error('the database failed'));
+    onTestFinished(() => query.mockRestore());
+    await expect(response.text()).rejects.toThrow('the database failed');
+  });
+  expect(await errors).toBe(1);
+});
 
 test('the metrics count requests that are refused because of the rate limit of the client address', async () => {
   const series = 'gateway_refusals_total{surface="rest",reason="limit_of_address"}';
