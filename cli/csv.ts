@@ -64,8 +64,8 @@ interface CsvRecord {
 }
 
 /**
- * Reads a file in CSV (RFC 4180) and UTF-8. The file may start with a byte order mark, and may have any kind of line
- * ending. Spaces at the start and end of a CSV field are kept.
+ * Reads a file in CSV (RFC 4180) and UTF-8. The file may start with a byte order mark. Each line may end with CRLF, LF
+ * or CR. Spaces at the start and end of a CSV field are kept.
  *
  * @throws {Failure} when the file cannot be read, is empty, is not in UTF-8, or is not valid CSV. For invalid CSV, the
  *   error message contains the line number
@@ -81,6 +81,8 @@ export async function* readCsv(source: Source, columns: CsvColumns): AsyncGenera
       },
       info: true,
       skip_empty_lines: true,
+      // Without this option, the parser accepts only the line ending of the first line.
+      record_delimiter: ['\r\n', '\n', '\r'],
       cast: (value, { quoting, header }) => (value === '' && !quoting && !header ? null : value),
     }),
   );

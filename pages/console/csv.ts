@@ -133,7 +133,13 @@ function textOf(file: BufferSource): string {
  */
 export function readRows(file: BufferSource): CsvRow[] {
   const text = textOf(file);
-  const rows: CsvFields[] = parse(text, { bom: true, columns: checkHeader, skip_empty_lines: true });
+  const rows: CsvFields[] = parse(text, {
+    bom: true,
+    columns: checkHeader,
+    skip_empty_lines: true,
+    // Without this option, the parser accepts only the line ending of the first line.
+    record_delimiter: ['\r\n', '\n', '\r'],
+  });
   return rows.map((fields, index) => ({
     row: index + 1,
     fields,

@@ -42,6 +42,19 @@ describe('the command pms import', () => {
     ]);
   });
 
+  test('pms import accepts different line endings in one file', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const columns = 'referenceId,plateType,plateCode,plateNumber,note';
+    for (const ending of ['\r\n', '\n', '\r']) {
+      const rows = ['\r\n', '\n', '\r', '\n'].map((each, index) => `unit,DXB,A,${index},blue${each}`);
+      const file = fileOf(`${columns}${ending}${rows.join('')}`);
+      const at = ['--location', locationId, '--mode', 'upsert'];
+      expect(await json(key, 'import', file, ...at)).toMatchObject({ rejected: 0 });
+    }
+    const notes = await prisma.whitelistEntry.findMany({ where: { locationId }, select: { note: true } });
+    expect(notes).toEqual(Array.from({ length: 4 }, () => ({ note: 'blue' })));
+  });
+
   test('pms import updates or replaces whitelist entries, and a dry run of pms import changes nothing', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [kept, gone] = [newEntry(), newEntry()];

@@ -61,6 +61,13 @@ describe('the CSV files of the console', () => {
     },
   );
 
+  test('the console accepts different line endings in one file', () => {
+    for (const ending of ['\r\n', '\n', '\r']) {
+      const file = `${header},note${ending}unit-1,DXB,A,1,red\r\nunit-2,DXB,A,2,blue\nunit-3,DXB,A,3,grey\r`;
+      expect(readEntries(file).map(({ note }) => note)).toEqual(['red', 'blue', 'grey']);
+    }
+  });
+
   test('the console refuses a CSV file with a repeated column, because the console cannot know which of the columns is right', () => {
     expect(() => readEntries(`${header},note,note\nunit-1,DXB,A,1,first,second`)).toThrow(
       'Line 1: the column note is repeated',
