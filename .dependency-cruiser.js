@@ -143,7 +143,7 @@ export default {
       'rest',
       'REST executes GraphQL documents and never reads the database itself.',
       '^rest/',
-      '^src/context\\.ts$',
+      '^src/(context|observability/metrics)\\.ts$',
       inFolders('graphql', 'http', 'errors'),
       '^schema/(index|rules|map-values)\\.ts$',
       '^src/(audit/actions|webhooks/payload)\\.ts$', // needed to describe webhooks in the API reference
