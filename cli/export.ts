@@ -1,24 +1,29 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { examples, safeCsvOption, withLocation } from './arguments.ts';
+import { examples, plateText, safeCsvOption, withLocation } from './arguments.ts';
 import { createCsvWriter, type CsvOptions } from './csv.ts';
 import { locationIdOf } from './find.ts';
 import { replaceFile } from './replace-file.ts';
 import type { Session } from './session.ts';
 import { entryColumns, fieldsOf } from './whitelist-csv.ts';
-import { applyPage, type FeedEntry, feedPages } from './whitelist-feed.ts';
+import { feedPages } from './whitelist-feed.ts';
 
 /**
  * Yields the whitelist entries of a location, with the oldest whitelist entry first. The command reads the whitelist
- * feed, because 21 requests to the feed are enough for 100,000 whitelist entries. The feed also contains the changes
- * that clients make during the export, so the function reads the whole feed before it yields the first entry.
+ * feed, because 20 requests to the feed are enough for 100,000 whitelist entries. When a plate moves to another entry
+ * during the export, the feed can contain both entries. The function then yields only the later entry.
  */
 async function* entriesOf({ client }: Session, locationId: string) {
-  const entries = new Map<string, FeedEntry>();
-  const pages = feedPages(client, locationId, null, { repeatable: true, withUses: false });
-  for await (const page of pages) applyPage(entries, page);
-  for (const entry of entries.values()) yield fieldsOf(entry);
+  const entryOfPlate = new Map<string, ReturnType<typeof fieldsOf>>();
+  for await (const { upserts, reset } of feedPages(client, locationId, null, {
+    repeatable: true,
+    withUses: false,
+  })) {
+    if (reset) entryOfPlate.clear();
+    for (const entry of upserts) entryOfPlate.set(plateText(entry), fieldsOf(entry));
+  }
+  yield* entryOfPlate.values();
 }
 
 interface ExportOptions extends CsvOptions {

@@ -6,7 +6,7 @@ import { WhitelistChangedDocument } from './generated/operations.ts';
 import { followNotices, untilItSucceeds } from './notices.ts';
 import type { Session } from './session.ts';
 import { readCopy, type WhitelistCopy, writeCopy } from './whitelist-copy.ts';
-import { applyPage, feedPages } from './whitelist-feed.ts';
+import { feedPages } from './whitelist-feed.ts';
 
 interface SyncOptions {
   location: string;
@@ -35,8 +35,12 @@ async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round
     repeatable: false,
     withUses: true,
   })) {
-    applyPage(entries, page);
-    round.reset ||= page.reset;
+    if (page.reset) {
+      entries.clear();
+      round.reset = true;
+    }
+    for (const { id } of page.removals) entries.delete(id);
+    for (const entry of page.upserts) entries.set(entry.id, entry);
     round.upserts += page.upserts.length;
     round.removals += page.removals.length;
     ({ cursor, timezone } = page);

@@ -14,9 +14,7 @@ export type FeedPage = NonNullable<ChangesQuery['whitelistChanges']>;
 export type FeedEntry = FeedPage['upserts'][number];
 
 /**
- * Yields one page of a whitelist's feed after another, until there are no more changes. If the whole whitelist is longer
- * than one page, clients may change the whitelist between two pages. After the last page, the function therefore also
- * reads the changes since the first page.
+ * Yields one page of a whitelist's feed after another, until there are no more changes.
  *
  * @param options.withUses whether the pages show how often each vehicle has entered
  * @param after the cursor of the last page that the client has processed; null to read the whole whitelist
@@ -28,26 +26,11 @@ export async function* feedPages(
   { repeatable, withUses }: { repeatable: boolean; withUses: boolean },
 ): AsyncGenerator<FeedPage> {
   let cursor = after;
-  let isWhole = after === null;
   let hasMore = true;
   while (hasMore) {
     const variables = { locationId, after: cursor, first: pageSize, withUses };
     const { whitelistChanges: page } = await client.run(ChangesDocument, variables, { repeatable });
     yield page;
-    const isFirstPage = cursor === after || page.reset;
-    isWhole ||= page.reset;
-    hasMore = page.hasMore || (isWhole && !isFirstPage);
-    isWhole &&= page.hasMore;
-    cursor = page.cursor;
+    ({ cursor, hasMore } = page);
   }
-}
-
-/**
- * Applies a page of the whitelist feed to a copy of the whitelist. `copy` maps the id of each whitelist entry to the
- * entry.
- */
-export function applyPage(copy: Map<string, FeedEntry>, { reset, removals, upserts }: FeedPage): void {
-  if (reset) copy.clear();
-  for (const { id } of removals) copy.delete(id);
-  for (const entry of upserts) copy.set(entry.id, entry);
 }

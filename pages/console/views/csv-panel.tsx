@@ -14,6 +14,7 @@ import { texts } from '../texts.ts';
 import { Button, Choice } from '../ui/controls.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { Panel } from '../ui/panel.tsx';
+import { plateText } from '../ui/plate.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 import { type ImportProgress, useImport } from './use-import.ts';
 
@@ -72,26 +73,22 @@ function Export({ locationId }: { locationId: string }) {
   const [failure, setFailure] = useState<Failure>();
   async function run() {
     setExporting(true);
-    const entries = new Map<string, EntryFieldsFragment>();
-    // If the whole whitelist is longer than one page, clients may change the whitelist between two pages. After the last
-    // page, the console therefore also reads the changes since the first page.
-    for (let after: string | null = null, isWhole = true, more = true; more;) {
+    // When a plate moves to another entry during the export, the gateway can return both entries. The file then
+    // contains only the later entry.
+    const entryOfPlate = new Map<string, EntryFieldsFragment>();
+    for (let after: string | null = null, more = true; more;) {
       const { data, error } = await client
         .query(ExportEntriesDocument, { locationId, after }, { requestPolicy: 'network-only' })
         .toPromise();
       setFailure(error && failureOf(error));
       const changes: ExportEntriesQuery['whitelistChanges'] | undefined = data?.whitelistChanges;
       if (!changes) return setExporting(false);
-      if (changes.reset) entries.clear();
-      for (const { id } of changes.removals) entries.delete(id);
-      for (const entry of changes.upserts) entries.set(entry.id, entry);
-      const isFirstPage: boolean = after === null || changes.reset;
-      isWhole ||= changes.reset;
-      more = changes.hasMore || (isWhole && !isFirstPage);
-      isWhole &&= changes.hasMore;
+      if (changes.reset) entryOfPlate.clear();
+      for (const entry of changes.upserts) entryOfPlate.set(plateText(entry), entry);
       after = changes.cursor;
+      more = changes.hasMore;
     }
-    saveFile('whitelist.csv', entriesFile([...entries.values()]));
+    saveFile('whitelist.csv', entriesFile([...entryOfPlate.values()]));
     setExporting(false);
   }
   return (
