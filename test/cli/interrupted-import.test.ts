@@ -9,7 +9,7 @@ import { openCommandLine } from '../support/command-line.ts';
 import { projectFolder } from '../support/documentation.ts';
 import { endWithThisProcess } from '../support/guards.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
-import { startHttpServer } from '../support/http-server.ts';
+import { forwardGraph, startHttpServer } from '../support/http-server.ts';
 
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
@@ -34,12 +34,7 @@ async function startSlowGateway(key: string, heldFrom: number, { held: text = 'm
     const body = Buffer.concat(await request.toArray());
     if (body.includes(text)) requests += 1;
     if (body.includes(text) && requests >= heldFrom) await new Promise<void>((resolve) => held.push(resolve));
-    const answer = await fetch(`${url}/graphql`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
-      body,
-    });
-    response.writeHead(answer.status).end(await answer.text());
+    await forwardGraph({ url, key, body }, response);
   });
   return {
     address,

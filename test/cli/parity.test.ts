@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
-import { type AddressInfo } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { routes } from '../../rest/routes.ts';
 import { newId } from '../../src/ids.ts';
 import { openCommandLine } from '../support/command-line.ts';
@@ -39,7 +37,7 @@ async function use(key: string, ...paths: string[]): Promise<void> {
 async function distorted(
   change: (path: string, answer: string) => string | Promise<string>,
 ): Promise<string> {
-  const proxy = createServer(async (request, response) => {
+  return startHttpServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
     const { accept, 'x-api-key': key, 'content-type': type } = request.headers;
     const answer = await fetch(`${url}${request.url}`, {
@@ -52,9 +50,6 @@ async function distorted(
     response.writeHead(answer.status, { 'Content-Type': answer.headers.get('Content-Type')! });
     response.end(isAnswer ? await change(request.url!, text) : text);
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void proxy.close().closeAllConnections());
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
 /** A response that a test proxy sends in place of the response of the gateway. */

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { openCommandLine } from '../support/command-line.ts';
 import { fencedBlocks, projectFolder, readPages } from '../support/documentation.ts';
 import { databaseVariables, startGatewayProcess } from '../support/gateway-process.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
+import { forwardGraph, startHttpServer } from '../support/http-server.ts';
 import { createEmbeddedDatabase } from '../support/scratch-database.ts';
 
 const gateway = await sharedTestGateway();
@@ -127,18 +127,10 @@ test('pms sync --watch exits with code 1 when its API key is revoked', async () 
 
 test('pms sync --watch polls for whitelist changes when the gateway refuses an event stream', async () => {
   const { key, at, file, sync } = await newWhitelist('polling');
-  const proxy = createHttpServer(async (request, response) => {
+  const address = await startHttpServer(async (request, response) => {
     if (request.headers.accept?.includes('text/event-stream')) return void response.writeHead(404).end();
-    const answer = await fetch(`${url}/graphql`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
-      body: Buffer.concat(await request.toArray()),
-    });
-    response.end(await answer.text());
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  onTestFinished(() => void proxy.close().closeAllConnections());
-  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    await forwardGraph({ url, key, body: Buffer.concat(await request.toArray()) }, response);
+  });
   const watching = start(['dist/pms.js', ...sync, '--watch'], { PMS_URL: address, PMS_API_KEY: key });
   await expect
     .poll(() => watching.err)

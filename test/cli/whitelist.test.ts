@@ -6,7 +6,7 @@ import { entryColumns } from '../../cli/whitelist-csv.ts';
 import { weekdays } from '../../src/whitelist/hours.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
-import { startHttpServer } from '../support/http-server.ts';
+import { forwardGraph, startHttpServer } from '../support/http-server.ts';
 
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
@@ -106,12 +106,7 @@ describe('the command pms export', () => {
         await json(key, 'whitelist', 'remove', 'DXB/A/0', ...at);
         await json(key, 'whitelist', 'add', 'DXB/A/0', ...at, '--reference', 'second');
       }
-      const answer = await fetch(`${url}/graphql`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
-        body,
-      });
-      response.writeHead(answer.status).end(await answer.text());
+      await forwardGraph({ url, key, body }, response);
     });
     const { out } = await pms(key, '--url', proxy, 'export', ...at);
     const exported = out.trim().split('\n').slice(1);

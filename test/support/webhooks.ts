@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { newId } from '../../src/ids.ts';
 import { newEntry, type TestGateway } from './harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
@@ -132,6 +133,18 @@ export function webhookTools(gateway: TestGateway) {
     return reader;
   }
 
+  /** Stores the audit record of an import, and a pending delivery of its message for each of the given webhooks. */
+  async function recordImport(companyId: string, changes: object, webhookIds: readonly string[]) {
+    const type = 'whitelist.imported';
+    const { id: eventId } = await prisma.auditRecord.create({
+      data: { id: newId(), requestId: 'test', action: type, targetId: newId(), companyId, changes },
+    });
+    const retryUntil = new Date('2999-01-01');
+    await prisma.webhookDelivery.createMany({
+      data: webhookIds.map((webhookId) => ({ id: newId(), webhookId, eventId, type, retryUntil })),
+    });
+  }
+
   /** Reads the deliveries of a webhook over the API, newest first. */
   async function deliveriesOf(key: string, id: string, filter = ''): Promise<DeliveryShown[]> {
     const { deliveries } = await run<{ deliveries: { nodes: DeliveryShown[] } }>(
@@ -173,6 +186,7 @@ export function webhookTools(gateway: TestGateway) {
     pull,
     acknowledge,
     addEntry,
+    recordImport,
     deliveriesOf,
     received,
     skipRetryDelay,

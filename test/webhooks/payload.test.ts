@@ -4,7 +4,6 @@ import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { auditActions, enumName, isAuditAction, webhookEvents } from '../../src/audit/actions.ts';
-import { newId } from '../../src/ids.ts';
 import { messageRule, type MessageType, messageTypes, testMessageType } from '../../src/webhooks/payload.ts';
 import { openActivity } from '../support/activity.ts';
 import { newEntry, newSlug, openTestGateway } from '../support/harness.ts';
@@ -13,7 +12,7 @@ import { webhookTools } from '../support/webhooks.ts';
 
 const operator = 'operator-key-of-the-tests-0123456789';
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true', OPERATOR_API_KEY: operator });
-const { run, createWebhook, newSubscriber, addEntry, received, pull, deliveriesOf, soon, prisma } =
+const { run, createWebhook, newSubscriber, addEntry, recordImport, received, pull, deliveriesOf, soon } =
   webhookTools(gateway);
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -132,23 +131,8 @@ describe('content of webhook messages', () => {
     const { key, companyId, webhookId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
     const { webhook } = await createWebhook(key, { delivery: 'PULL', events: ['WHITELIST_CREATED'] });
     const ids = Array.from({ length: 100_000 }, () => randomUUID());
-    const { id: eventId } = await prisma.auditRecord.create({
-      data: {
-        id: newId(),
-        requestId: 'test',
-        action: 'whitelist.imported',
-        targetId: newId(),
-        companyId,
-        changes: { mode: 'REPLACE', created: ids, deleted: ids },
-      },
-    });
-    const retryUntil = new Date('2999-01-01');
-    await prisma.webhookDelivery.createMany({
-      data: [webhookId, webhook.id].map((id) => ({
-        ...{ id: newId(), webhookId: id, eventId, retryUntil },
-        type: 'whitelist.imported',
-      })),
-    });
+    const changes = { mode: 'REPLACE', created: ids, deleted: ids };
+    await recordImport(companyId, changes, [webhookId, webhook.id]);
     const [pushed] = await received(receiver, 1);
     expect(pushed.data.changes).toEqual({ mode: 'REPLACE', created: ids.length, deleted: ids.length });
     const [pulled] = await pull(key, webhook.id);

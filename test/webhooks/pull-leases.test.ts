@@ -12,6 +12,7 @@ const {
   newReaderWith,
   pull,
   acknowledge,
+  recordImport,
   deliveriesOf,
   refused,
   skipRetryDelay,
@@ -136,28 +137,10 @@ describe('acknowledged webhook messages', () => {
 describe('large webhook messages in pull delivery', () => {
   test('when webhook messages are large, one pull returns only some of the messages, and later pulls return the remaining messages', async () => {
     const { companyId, readerKey, webhookId } = await newReaderWith(0);
-    // PostgreSQL compresses large values, but random ids cannot be compressed, so the webhook message stays large.
+    // PostgreSQL compresses large values, but random ids cannot be compressed, so the audit record of the import stays large.
     const listed = Array.from({ length: 10_000 }, () => randomUUID());
     for (let count = 0; count < 6; count += 1) {
-      const { id: eventId } = await prisma.auditRecord.create({
-        data: {
-          id: newId(),
-          requestId: 'test',
-          action: 'whitelist.imported',
-          targetId: newId(),
-          companyId,
-          changes: { mode: 'UPSERT', created: listed },
-        },
-      });
-      await prisma.webhookDelivery.create({
-        data: {
-          id: newId(),
-          webhookId,
-          eventId,
-          type: 'whitelist.imported',
-          retryUntil: new Date('2999-01-01'),
-        },
-      });
+      await recordImport(companyId, { mode: 'UPSERT', created: listed }, [webhookId]);
     }
     const first = await pull(readerKey, webhookId);
     expect(first.length).toBeGreaterThan(0);
