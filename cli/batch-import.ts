@@ -1,4 +1,5 @@
 import { exitCode, Failure } from './failure.ts';
+import { createRequestSize } from './request-size.ts';
 import type { Session } from './session.ts';
 import { commandLine } from './shell-words.ts';
 import { onFirstSignal } from './signals.ts';
@@ -79,17 +80,31 @@ interface Imported {
   unsaved?: Failure;
 }
 
-/** Groups rows into batches and keeps their order. */
-export async function* batchesOf<Row>(
+/**
+ * Groups rows into batches and keeps their order. Each batch is small enough for one request.
+ *
+ * @param maxRows the maximum number of rows in a batch
+ * @param contentOf returns the value that the command sends to the gateway for a row
+ */
+export async function* batchesOf<Row extends FileRow>(
   rows: AsyncIterable<Row> | Iterable<Row>,
-  size: number,
+  maxRows: number,
+  contentOf: (row: Row) => unknown,
 ): AsyncGenerator<Row[], void> {
   let batch: Row[] = [];
+  let size = createRequestSize();
   for await (const row of rows) {
-    batch.push(row);
-    if (batch.length === size) {
+    if (!row.rejection && !size.add(contentOf(row)) && batch.length > 0) {
       yield batch;
       batch = [];
+      size = createRequestSize();
+      size.add(contentOf(row));
+    }
+    batch.push(row);
+    if (batch.length === maxRows) {
+      yield batch;
+      batch = [];
+      size = createRequestSize();
     }
   }
   if (batch.length > 0) yield batch;

@@ -7,6 +7,7 @@ import {
   type ReadingInput,
 } from './generated/operations.ts';
 import { isObject } from './is-object.ts';
+import { longTextRejection } from './request-size.ts';
 import { type Source, textOf } from './source.ts';
 
 /** A line of a file with parking events. If the line is not a well-formed event, `rejection` contains the reason. */
@@ -82,7 +83,8 @@ function formFault(event: unknown): Rejection | undefined {
   return (
     fault(event, eventRules) ??
     (isObject(plate) ? fault(plate, plateRules) : undefined) ??
-    (isObject(reading) ? fault(reading, readingRules) : undefined)
+    (isObject(reading) ? fault(reading, readingRules) : undefined) ??
+    longTextRejection(event)
   );
 }
 

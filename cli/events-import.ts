@@ -34,7 +34,7 @@ async function importEvents(path: string, options: ImportOptions, session: Sessi
   const { rows, rejected, unsaved } = await importInBatches(
     {
       source,
-      batches: batchesOf(readEventLines(source), maxBatchSize),
+      batches: batchesOf(readEventLines(source), maxBatchSize, ({ event }) => event),
       noun: 'events',
       done: 'recorded',
       rejects,

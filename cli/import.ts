@@ -13,6 +13,7 @@ import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { ImportMode, ImportEntriesDocument } from './generated/operations.ts';
 import { createRejects } from './rejected-rows.ts';
+import { longTextRejection } from './request-size.ts';
 import type { Session } from './session.ts';
 import { openSource } from './source.ts';
 import { entryColumns, readRows, rejectionColumns, type Row } from './whitelist-csv.ts';
@@ -30,6 +31,8 @@ interface ImportOptions extends CsvOptions {
 }
 
 type CheckedRow = Row & FileRow;
+
+const entryOf = ({ entry }: Row) => entry;
 
 /** Converts a rejected row to a record of the CSV file of rejected rows. */
 function rejectedRecord({ row, rejection }: RejectedRow<Row>) {
@@ -49,7 +52,7 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
     const message = value === null ? undefined : instantFault(value);
     if (message !== undefined) return { code: 'VALIDATION_ERROR', message, field, value };
   }
-  return undefined;
+  return longTextRejection(entry);
 }
 
 /**
@@ -132,7 +135,7 @@ async function* onlyBatch(
   const { done } = await batches.next();
   if (done) return yield batch;
   throw new Failure(
-    `A file for --mode replace may have at most ${maxBatchSize} rows, since it is sent in one request. Nothing was sent.`,
+    `${name} is too large for --mode replace, because all rows must fit into one request: at most ${maxBatchSize} rows, and fewer if the rows have many hours. Nothing was sent.`,
     exitCode.usage,
   );
 }
@@ -202,8 +205,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
       source,
       batches:
         mode === 'replace'
-          ? onlyBatch(batchesOf(rows, maxBatchSize), source.name)
-          : batchesOf(rows, batchSize),
+          ? onlyBatch(batchesOf(rows, maxBatchSize, entryOf), source.name)
+          : batchesOf(rows, batchSize, entryOf),
       noun: 'rows',
       done: dryRun ? 'checked (a dry run: nothing was changed)' : 'imported',
       rejects,

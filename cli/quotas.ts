@@ -115,7 +115,7 @@ async function importQuotas(session: Session, path: string, location: string): P
   await importInBatches(
     {
       source,
-      batches: batchesOf(quotas, maxBatchSize),
+      batches: batchesOf(quotas, maxBatchSize, ({ quota }) => quota),
       noun: 'quotas',
       done: 'set',
       async send(lines, batch, stopping) {

@@ -60,6 +60,9 @@ function checkHeader(names: string[]): string[] {
 /** The maximum value of `maxEntries`. */
 const largestMaxEntries = 2_147_483_647;
 
+/** The maximum length of a text in a request, in characters of JSON including the quotes (docs/rate-limits.md). */
+const maxTextCharacters = 32_768;
+
 /** Returns the reason why the gateway rejects a text as `maxEntries`, or `undefined` if the text is valid. */
 function numberFault(text: string): string | undefined {
   if (!/^\d+$/.test(text)) return words.notWhole;
@@ -91,7 +94,8 @@ function malformed(fields: CsvFields): RowFault | undefined {
     const message = value ? instantFault(value) : undefined;
     if (value && message) return { field, message, value };
   }
-  return undefined;
+  const field = columns.find((name) => JSON.stringify(fields[name] ?? '').length > maxTextCharacters);
+  return field && { field, message: words.tooLong(maxTextCharacters), value: '' };
 }
 
 function entryOf(fields: CsvFields): WhitelistEntryInput {

@@ -218,6 +218,8 @@ export const parkingTexts = {
       `Line 1: unknown column ${unknown}; the columns may be ${known}`,
     notWhole: 'Must be a whole number',
     atMost: (most: number) => `Must be ${most} or less`,
+    tooLong: (most: number) =>
+      `Must be shorter: a request may contain no text of more than ${most} characters`,
     notInstant: 'Must be an ISO 8601 date and time with an offset, such as 2026-01-31T08:00:00Z',
     notInYears: 'Must be in the years 1970 to 9999 (UTC)',
     samePlate: (row: number) => `Row ${row} has the same plate`,

@@ -70,13 +70,14 @@ test('`pms events import` writes the rejected parking events, with reasons, to a
       eventOf(5, { decision: 'YES' }),
       eventOf(6, { eventId: '' }),
       eventOf(7, { occurredAt: '2999-01-01T00:00:00Z' }),
+      eventOf(8, { reading: { text: 'A'.repeat(40_000) }, plate: null }),
     ].map((event) => JSON.stringify(event)),
   ];
   const file = fileOf([linesOf([eventOf(0)]), ...wrong].join('\n'));
   const { code, out, err } = await pms(key, 'events', 'import', file, '--location', locationId);
   expect(code).toBe(3);
   expect(out).toMatch(/recorded\s+1/);
-  expect(out).toMatch(/rejected\s+9/);
+  expect(out).toMatch(/rejected\s+10/);
   expect(err).toContain(`${file}.rejected.jsonl`);
   const rejected = readFileSync(`${file}.rejected.jsonl`, 'utf8').trim().split('\n');
   expect(rejected.map((line) => JSON.parse(line)).map(({ line, field }) => [line, field])).toEqual([
@@ -89,6 +90,7 @@ test('`pms events import` writes the rejected parking events, with reasons, to a
     [8, 'decision'],
     [9, 'eventId'],
     [10, 'occurredAt'],
+    [11, 'reading.text'],
   ]);
   const mended = fileOf(rejected[2]!.replaceAll('PARKED', 'ENTRY'));
   expect(await json(key, 'events', 'import', mended, '--location', locationId)).toMatchObject({

@@ -298,6 +298,33 @@ describe('the command pms import', () => {
     expect(await plateNumbersOf(locationId)).toHaveLength(1);
   });
 
+  test('pms import sends rows with many weekly hours in several requests', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const hours = Array.from(
+      { length: 21 },
+      (_, index) => `MON-SUN 0${index % 10}:00-0${index % 10}:30`,
+    ).join(';');
+    const rows = Array.from({ length: 1500 }, () => `${line().replace(/,,$/, `,"${hours}",`)}`);
+    const file = fileOf([header, ...rows].join('\n'));
+    expect(await json(key, 'import', file, '--location', locationId)).toMatchObject({
+      created: 1500,
+      rejected: 0,
+    });
+    const replace = await pms(key, 'import', file, '--location', locationId, '--mode', 'replace');
+    expect(replace).toMatchObject({ code: 2, out: '' });
+    expect(replace.err).toContain('is too large for --mode replace');
+  });
+
+  test('pms import rejects a row with a text that is too long for a request, and imports the other rows', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const [good, long] = [newEntry(), newEntry()];
+    const file = fileOf([header, line(long, 'x'.repeat(40_000)), line(good)].join('\n'));
+    const { code, out } = await pms(key, '--json', 'import', file, '--location', locationId);
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 3, created: 1, rejected: 1 });
+    expect(await plateNumbersOf(locationId)).toEqual([good.plateNumber]);
+    expect(readFileSync(`${file}.rejected.csv`, 'utf8')).toContain(',2,note,VALIDATION_ERROR,');
+  });
+
   test('pms import reads a CSV from standard input', async () => {
     const { key, locationId } = await gateway.newTenant();
     const text = [header, line(), line()].join('\n');

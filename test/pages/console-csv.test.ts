@@ -46,6 +46,11 @@ describe('the CSV files of the console', () => {
     },
   );
 
+  test('in a CSV file, the console rejects only the row with a text that is too long for a request', () => {
+    const file = `${header},note\nunit-1,DXB,A,1,${'x'.repeat(500)}\nunit-2,DXB,A,2,${'x'.repeat(40_000)}`;
+    expect(readRows(file).map((row) => row.fault?.field)).toEqual([undefined, 'note']);
+  });
+
   test('in a CSV file, an empty value of maxEntries removes the limit, and a missing column maxEntries keeps the limit', () => {
     const maxEntriesOf = (file: string) => readEntries(file).map((entry) => entry.maxEntries);
     expect(maxEntriesOf(`${header},maxEntries\nunit-1,DXB,A,1,\nunit-2,DXB,A,2,12`)).toEqual([null, 12]);

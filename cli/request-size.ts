@@ -1,0 +1,50 @@
+// The gateway refuses a whole request whose body exceeds one of these limits (docs/rate-limits.md), even if only one row
+// of the request is too large. The command line therefore keeps its requests within the limits.
+
+/** The maximum length of a text in a request, in characters of JSON including the quotes. */
+const maxTextCharacters = 32_768;
+
+/** The maximum number of rows' JSON values in a request. The gateway accepts 150,000 values in a request body. */
+const maxValues = 149_000;
+
+/** The maximum size of the rows in a request, in bytes of JSON. The gateway accepts request bodies of up to 16 MiB. */
+const maxBytes = 15 * 1024 * 1024;
+
+/** Counts the values in a JSON value, including arrays, objects and the value itself. */
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, each) => sum + countValues(each), 1);
+}
+
+/** Adds up the sizes of the rows in a request. */
+export function createRequestSize() {
+  let values = 0;
+  let bytes = 0;
+  return {
+    /** Adds a row to the request. Returns whether the request is still within the limits of the gateway. */
+    add(row: unknown): boolean {
+      values += countValues(row);
+      bytes += Buffer.byteLength(JSON.stringify(row)) + 1; // a comma separates two rows
+      return values <= maxValues && bytes <= maxBytes;
+    },
+  };
+}
+
+/** Returns the path of a text in a JSON value that is too long for a request, or undefined if there is none. */
+function pathOfLongText(value: unknown): string[] | undefined {
+  if (typeof value === 'string') return JSON.stringify(value).length > maxTextCharacters ? [] : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, each] of Object.entries(value)) {
+    const path = pathOfLongText(each);
+    if (path) return [name, ...path];
+  }
+  return undefined;
+}
+
+/** Returns why a row is rejected if it contains a text that is too long for a request, or undefined if it does not. */
+export function longTextRejection(row: unknown) {
+  const field = pathOfLongText(row)?.join('.');
+  if (field === undefined) return undefined;
+  const message = `Must be shorter: a request may contain no text of more than ${maxTextCharacters} characters`;
+  return { code: 'VALIDATION_ERROR', message, field };
+}
