@@ -14,7 +14,7 @@ const say = (reason: Decision['reason'], fields: Partial<Entry> = {}, quota?: nu
 const hours = (days: Entry['hours'][number]['days'], from: string, to: string) => ({ days, from, to });
 
 describe('sentences that the intercom page shows', () => {
-  test("the intercom page shows the start or end of a permit in the location's local time", () => {
+  test('the intercom page shows when a permit starts or ends, in the local time of the location', () => {
     const year = new Date().getUTCFullYear();
     expect(say('EXPIRED', { validUntil: `${year}-03-21T21:30:00Z` })).toMatch(
       /^Your permit ended on \w+day 22 March at 01:30\. Please ask for a new permit\.$/,
@@ -50,7 +50,7 @@ describe('sentences that the intercom page shows', () => {
     );
   });
 
-  test('when a reference (such as an apartment) has reached its quota, the intercom page shows how many of its vehicles may be inside', () => {
+  test('when an apartment or another group of vehicles has reached its quota, the intercom page shows how many of its vehicles may be inside', () => {
     expect(say('QUOTA_REACHED', {}, 2)).toBe(
       'unit-12 may have 2 vehicles inside at a time, and all its places are taken. You can enter as soon as a vehicle of unit-12 leaves.',
     );
@@ -58,7 +58,7 @@ describe('sentences that the intercom page shows', () => {
     expect(say('QUOTA_REACHED')).toContain('All places of your unit are taken');
   });
 
-  test('the intercom page shows how many entries a pass allows, and how many entries are left', () => {
+  test('for a pass, the intercom page shows how many entries the pass allows, or how many entries are left', () => {
     expect(say('USED_UP', { maxEntries: 1, entriesRecorded: 1 })).toBe(
       'Your pass was for 1 entry and has been used up. Please ask for a new pass.',
     );
@@ -66,7 +66,7 @@ describe('sentences that the intercom page shows', () => {
     expect(say('LISTED', { maxEntries: 4, entriesRecorded: 3 })).toContain('the last entry of your pass');
   });
 
-  test('for a decision without a pass, a quota or a validity period, the intercom page says only whether the vehicle is on the whitelist', () => {
+  test('for a vehicle without a pass, a quota or a validity period, the intercom page shows only whether the vehicle is on the whitelist', () => {
     expect(
       intercomSentence({ reason: 'NOT_LISTED', entry: null }, { zone: 'UTC', quota: undefined }),
     ).toContain('not on the list');

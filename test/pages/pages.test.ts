@@ -39,7 +39,7 @@ const decoded = (html: string) =>
   html.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
 
 describe.each([...pages, ...contracts])('the web page at the path %s', (path) => {
-  test('a page needs no API key, and a browser that has the current page in its cache gets status 304', async () => {
+  test('a browser gets a page without an API key, and gets status 304 when its cached copy of the page is current', async () => {
     const answer = await get(path);
     expect(answer.status).toBe(200);
     const etag = answer.headers.get('ETag')!;
@@ -113,7 +113,7 @@ describe.each(['gzip', 'br'])('download size of GraphiQL with the compression %s
     for (const address of assets) {
       const { size, text } = await load(address);
       files.set(address, size);
-      // When a script imports other scripts, the browser loads these scripts, too.
+      // The test also counts the scripts that a script imports, because the browser downloads these scripts, too.
       const names = text.matchAll(/(?:from|import)\s*\(?"\.\/([\w.-]+)"/g);
       for (const [, name] of names) if (!assets.includes(`/assets/${name}`)) assets.push(`/assets/${name}`);
       expect(text).not.toContain('@font-face');
@@ -290,7 +290,7 @@ describe('the API reference', () => {
     }
   });
 
-  test('the API reference describes every text pattern (regular expression) in words', () => {
+  test('the API reference explains every regular expression in words', () => {
     const patterns = new Set<string>();
     JSON.stringify(createOpenApi(schema), (name, value: unknown) => {
       if (name === 'pattern' && typeof value === 'string') patterns.add(value);

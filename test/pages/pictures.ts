@@ -58,7 +58,7 @@ const views = (locationId: string): Record<string, View> => ({
   audit: { place: 'audit', asOperator: true },
 });
 
-/** Takes a picture of a page, without a text cursor in a field and without the mouse pointer over a button. */
+/** Takes a picture of a page. The picture shows no text cursor, and the mouse pointer is not over a button. */
 async function take(page: Page, name: string) {
   await page.mouse.move(size.width / 2, size.height - 1);
   await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => undefined); // The network of a page with an open event stream never becomes idle

@@ -204,7 +204,7 @@ describe('parking events', () => {
     expect(await actionsAt(locationId)).toEqual([]);
   });
 
-  test("to record a parking event, a client needs the permission WRITE_ACTIVITY, and a location in the API key's scope", async () => {
+  test('an API key can record parking events only with the permission WRITE_ACTIVITY, and only at locations in its scope', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const without = await gateway.newKey({
       companyIds: [companyId],
@@ -223,7 +223,7 @@ describe('parking events', () => {
   });
 
   test.each(['parkingEvents', 'parkingSessions'])(
-    "to read %s, a client needs the permission READ_ACTIVITY, and a location in the API key's scope",
+    'an API key can read %s only with the permission READ_ACTIVITY, and only at locations in its scope',
     async (field) => {
       const { companyId, locationId, key } = await gateway.newTenant();
       await record(key, locationId, {});

@@ -86,7 +86,7 @@ describe.runIf(testServerUrl)('a batch of parking events for a location with a l
     return rows[0].count as number;
   }
 
-  test('a batch of parking events that waits for a locked location delays no request for another location or with another API key', async () => {
+  test('while a batch of parking events waits for a locked location, requests for other locations and requests with other API keys are not delayed', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const other = await gateway.newTenant();
     const locationIds = [

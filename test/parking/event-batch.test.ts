@@ -211,7 +211,7 @@ describe('the mutation recordParkingEvents', () => {
   });
 
   describe.runIf(testServerUrl)('concurrent batches of parking events on PostgreSQL', () => {
-    test('5 concurrent batches of parking events in random order, with duplicates, have the same result as single requests', async () => {
+    test('5 concurrent batches of parking events in random order, with duplicates, have the same result as one request for each event', async () => {
       const { key, companyId, locationId: single } = await gateway.newTenant();
       const batched = await gateway.newLocation(companyId);
       const distinct = Array.from({ length: 1_250 }, (_, index) =>

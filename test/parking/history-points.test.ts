@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { historyBounds } from '../../src/parking/history-points.ts';
 
 /**
- * Time zones with different kinds of clock changes: changes by half an hour, by an hour or by a day, changes at
- * midnight, and no changes.
+ * Time zones in which the clocks change by half an hour, by an hour, by a day or at midnight, and a time zone in which
+ * the clocks never change.
  */
 const timezones = [
   'UTC',

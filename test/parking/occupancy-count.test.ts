@@ -117,7 +117,7 @@ describe('the mutation setInside', () => {
 });
 
 describe('the mutation adjustOccupancy', () => {
-  test('adjustOccupancy can count vehicles that have no parking session, and each exit of such a vehicle reduces the occupancy by one', async () => {
+  test('adjustOccupancy can add vehicles without a parking session, and each exit of such a vehicle reduces the occupancy by one', async () => {
     const { locationId, see, adjust, status, sessions } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     expect(await adjust(locationId, 3, hour(5))).toEqual({ occupied: 3, adjustment: 2 });
@@ -132,7 +132,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('when adjustOccupancy sets fewer vehicles than there are open parking sessions, the occupancy adjustment is negative until the parking sessions end', async () => {
+  test('adjustOccupancy can set fewer vehicles than there are open parking sessions, so that the occupancy adjustment is negative', async () => {
     const { locationId, see, adjust, status } = await newActivity();
     await see(locationId, ...['1', '2', '3', '4'].map((number) => entry(`DXB/A/${number}`, 1)));
     expect(await adjust(locationId, 2, hour(5))).toEqual({ occupied: 2, adjustment: -2 });
@@ -144,7 +144,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('the next call of setInside or adjustOccupancy replaces an earlier occupancy adjustment', async () => {
+  test('a call of setInside or adjustOccupancy replaces the occupancy adjustment of the previous call', async () => {
     const { locationId, see, adjust, setInside, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     await adjust(locationId, 9, hour(5));
@@ -170,7 +170,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status()).toEqual({ occupied: 3, adjustment: 2 });
   });
 
-  test('a correction of an earlier setInside call does not change the number of vehicles that adjustOccupancy set for a later time', async () => {
+  test('the correction of a setInside call does not change the number of vehicles that a later adjustOccupancy call has set', async () => {
     const { locationId, setInside, adjust } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(1));
     expect(await adjust(locationId, 5, hour(5))).toEqual({ occupied: 5, adjustment: 3 });
@@ -221,7 +221,7 @@ describe('the mutation adjustOccupancy', () => {
   );
 });
 
-test("setInside and adjustOccupancy need the permission WRITE_ACTIVITY, and a location in the API key's scope", async () => {
+test('an API key can call setInside and adjustOccupancy only with the permission WRITE_ACTIVITY, and only for locations in its scope', async () => {
   const { companyId, locationId, setInside, adjust } = await newActivity();
   const without = everyPermission.filter((permission) => permission !== 'WRITE_ACTIVITY');
   const other = openActivity(
@@ -248,7 +248,7 @@ test("setInside and adjustOccupancy need the permission WRITE_ACTIVITY, and a lo
 const confusable = ['DXB/B/10', 'DXB/8/10', 'DXB/S8/10', 'DXB/5B/10', 'DXB/58/10', 'SHJ/8/10'];
 const anyHour = fc.integer({ min: 0, max: 12 });
 
-/** Generates a parking event or an occupancy count. */
+/** Generates a random parking event or a random occupancy count. */
 const happening = fc.oneof(
   {
     weight: 6,
@@ -264,8 +264,8 @@ const happening = fc.oneof(
 );
 
 /**
- * Returns a text that identifies a parking event or an occupancy count. A corrected event or count has the same text as
- * the original.
+ * Returns a text that identifies a parking event or an occupancy count. A correction has the same text as the event or
+ * count that it corrects.
  */
 const identityOf = (item: { hours: number } & object) =>
   'eventId' in item ? String(item.eventId) : `${'inside' in item ? 'inside' : 'occupied'} ${item.hours}`;
@@ -333,8 +333,8 @@ describe('the occupancy that the gateway calculates from parking events and occu
     { weight: 1, arbitrary: fc.record({ inside: fc.subarray(vehicles), hours: anyHour }) },
   );
   /**
-   * Removes the slashes and `DXB` from the plate in the text of a parking session, so that the plate equals the camera
-   * text of the same vehicle.
+   * Removes the slashes and `DXB` from the plate in the text of a parking session. The plate then has the same form as
+   * the text that a camera reads from this plate.
    */
   const withVehicle = (session: string) => {
     const [plate = '', ...rest] = session.split(' ');
@@ -359,8 +359,8 @@ describe('the occupancy that the gateway calculates from parking events and occu
             await change(locationId, { longestStayHours });
             const listed = new Map<string, string>();
             for (const item of items) {
-              // The test sends all events and counts twice: first in order and with an empty whitelist, and then in
-              // another order while the whitelist changes.
+              // The test records the same events and counts at two locations: in order and with an empty whitelist at
+              // the first location, and in random order with a changing whitelist at the second location.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);

@@ -65,7 +65,7 @@ describe('the occupancy history of a location', () => {
     expect(points.map(({ occupied }) => occupied)).toEqual([1, 5, 4, 2]);
   });
 
-  test('the occupancy history starts with the interval that contains the requested start time, and contains no future times', async () => {
+  test('the occupancy history starts with the hour that contains the requested start time, and contains no future times', async () => {
     const { locationId, history } = await newActivity();
     const from = new Date(Date.now() - 90 * 60_000);
     const points = await history(locationId, from, new Date(Date.now() + 5 * hourMs));
@@ -83,7 +83,7 @@ describe('the occupancy history of a location', () => {
     ['an empty time range', hour(1), hour(1), undefined],
     ['a range that ends before it begins', hour(2), hour(1), undefined],
   ])(
-    'the occupancy history refuses %s as its time range, and the error names the field',
+    'a query for the occupancy history of %s is refused, and the error names the field `from`',
     async (_, from, to, interval) => {
       const { locationId, ask } = await newActivity();
       const refused = await ask(historyQuery, { id: locationId, from, to, interval });
@@ -256,8 +256,8 @@ test('each point of the occupancy history agrees with the stored parking session
         });
         expect(points.length).toBe(Math.ceil(((to - from) * hourMs) / step));
         expect(points).toEqual(expected);
-        // All events happened before the last point of the occupancy history, so the last point equals the current
-        // status.
+        // The last point of the occupancy history is later than all events, so this point equals the current number of
+        // vehicles inside.
         if (to >= 20) expect(points.at(-1)!.occupied).toBe((await status(locationId)).occupied);
       },
     ),
@@ -312,11 +312,11 @@ describe('the number of sessions that a query for the occupancy history reads', 
   const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
   test.each<[string, number[], number[]]>([
-    ['the last occupancy count, which has an adjustment', [-0.5], [7]],
-    ['the last occupancy count, which equals the number of open sessions', [-0.5], [1]],
-    ['an earlier occupancy count', [-0.5, 1990], [7, 1]],
+    ['an occupancy count with an adjustment', [-0.5], [7]],
+    ['an occupancy count without an adjustment', [-0.5], [1]],
+    ['the last but one occupancy count', [-0.5, 1990], [7, 1]],
   ])(
-    'the occupancy history does not read sessions that ended after %s and before the requested time range',
+    'a query for the occupancy history does not read the sessions that ended between %s and the start of the requested time range',
     async (_, counted, numbers) => {
       const { locationId, see, adjust, history } = await newActivity();
       await see(locationId, { kind: 'ENTRY', plate: 'DXB/B/7', at: hour(-1) });

@@ -285,7 +285,7 @@ describe('the maximum stay of a location', () => {
     }
   });
 
-  test('when a location loses its maximum stay, the parking sessions become the same as before the maximum stay', async () => {
+  test('when the maximum stay of a location is removed, the parking sessions become the same as before the maximum stay was set', async () => {
     const { locationId, see, sessions, status, change } = await newActivity();
     await see(locationId, entry('DXB/B/7', 1), exit('DXB/8/7', 20));
     const without = await sessions(locationId);
@@ -299,7 +299,7 @@ describe('the maximum stay of a location', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('a new maximum stay changes `staysUntil` only for open sessions and for completed sessions that lasted longer than the new maximum stay', async () => {
+  test('a new maximum stay changes the field `staysUntil` only for open sessions and for sessions that lasted longer than the new maximum stay', async () => {
     const { locationId, see, change, ask } = await newActivity();
     const [longAgo, recently] = [hour(1), hoursAgo(1)];
     await change(locationId, { longestStayHours: 24 });

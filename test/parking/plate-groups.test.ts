@@ -7,8 +7,9 @@ const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
 /**
- * The plates of the generated parking events. Many of the plates end with the same characters. Each plate is given
- * either by its three parts, or by the text that a camera read. Some of these texts do not contain the plate type.
+ * The plates of the generated parking events. Many of the plates end with the same characters, so that one camera text
+ * can match several plates. Each plate is given either by its three parts, or by the text that a camera read. Some of
+ * these texts do not contain the plate type.
  */
 const plates = [
   ...['A/1', 'A/8', 'A/17', 'A/18', 'A/117', 'B/117', 'A/8117'].map((plate) => {
@@ -22,8 +23,9 @@ const plates = [
 ];
 
 /**
- * A plate on the whitelist. The array `readings` contains this plate, a similar plate and camera readings. Some of the
- * readings match the whitelist only by an alternative text.
+ * A plate on the whitelist. The array `readings` contains the plate on the whitelist, a similar plate, and camera texts
+ * that match or resemble this plate. For some readings, only an alternative text of the camera matches the plate on the
+ * whitelist.
  */
 const listedPlate = { plateType: 'DXB', plateCode: 'A', plateNumber: '12345' };
 const readings = [
@@ -104,7 +106,7 @@ test.each([
   ['plates that end with the same characters', plates, { listed: false }],
   ['camera readings that match or resemble a plate on the whitelist', readings, { listed: true }],
 ])(
-  'parking events of %s lead to the same parking sessions in one request as in several requests',
+  'for %s, the stored parking sessions do not depend on the number of events in each request',
   async (_, seen, { listed }) => {
     const { newLocation, addEntry, record } = await newCarPark();
     await fc.assert(
@@ -136,7 +138,7 @@ test.each([
   ['entry before the exit', [entry, exit]],
   ['exit before the entry', [exit, entry]],
 ])(
-  'an exit event with the camera text of the entry event ends the session, even if only an alternative text of the entry event matches the whitelist (the gate sends the %s)',
+  'an entry event and an exit event with the same camera text form one parking session, even if only an alternative text of the entry event is on the whitelist (the gate sends the %s)',
   async (_, events) => {
     const { locationId, record, statusOf } = await newCarPark();
     for (const event of events) await record(locationId, [event]);
@@ -147,7 +149,7 @@ test.each([
   },
 );
 
-test('when a correction changes the plate of an entry event, the exit event with the original camera text no longer ends the session, but gets a session without an entry', async () => {
+test('when a correction replaces the camera text of an entry event by a plate, an exit event with the original camera text no longer ends the parking session', async () => {
   const { locationId, record, statusOf } = await newCarPark();
   await record(locationId, [entry, exit]);
   const { reading: _, ...corrected } = { ...entry, plate: listedPlate };

@@ -62,7 +62,7 @@ describe('camera texts of vehicles that are not on the whitelist', () => {
     expect(await other.sessions(late.locationId)).toEqual(sessions);
   });
 
-  test('an exit event with only a camera text ends no parking session if two vehicles match the text, or if no vehicle has the plate type of the event', async () => {
+  test('an exit event ends no parking session if its camera text matches two vehicles, or if no vehicle inside has its plate type', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { see, sessions } = openActivity(gateway, key);
     await see(

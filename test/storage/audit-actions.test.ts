@@ -60,7 +60,7 @@ describe('the list of audit actions', () => {
     }
   });
 
-  test('a database trigger creates webhook deliveries only for audit records of webhook events, and sets when retries of each delivery end', async () => {
+  test('a database trigger creates a delivery for each audit record of a webhook event, and stores the time at which the retries of the delivery end', async () => {
     const companyId = await gateway.newCompany();
     const { id: webhookId } = await prisma.webhook.create({
       data: {

@@ -51,7 +51,7 @@ async function newFolder(): Promise<string> {
 }
 
 describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
-  it('the folder of an embedded database cannot be opened a second time, neither by the same nor by another process', async () => {
+  it('while an embedded database is open, neither the same nor another process can open its folder', async () => {
     const { scratch } = await openScratchDatabase();
     const { code, output } = await runMigrate(scratch);
     expect(code).toBe(1);

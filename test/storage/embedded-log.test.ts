@@ -9,8 +9,8 @@ import { createEmbeddedDatabase, testServerUrl } from '../support/scratch-databa
 // PostgreSQL writes each change to the write-ahead log first, in files of 16 MiB.
 
 /**
- * By default, PostgreSQL starts a checkpoint after `filesOfDefaultLimit` write-ahead log files. These files contain
- * about half of PostgreSQL's default limit of 1 GiB.
+ * The number of write-ahead log files after which PostgreSQL starts a checkpoint by default. Together, these files have
+ * about half of the size of PostgreSQL's setting `max_wal_size` (1 GiB by default).
  */
 const filesOfDefaultLimit = 33;
 

@@ -17,8 +17,8 @@ describe.runIf(testServerUrl)('transactions through a pooler', async () => {
   afterAll(() => pool.end());
 
   /**
-   * Causes an error in the next SQL statement that sets the time limits of a transaction. Just before the SQL statement
-   * fails, the function calls `before` with the database connection.
+   * Makes the next SQL statement fail that sets the time limits of a transaction. Just before the statement fails, the
+   * function calls `before` with the database connection.
    */
   async function failNextLimits(before: (client: pg.PoolClient) => Promise<unknown>) {
     const client = await pool.connect();
@@ -47,7 +47,7 @@ describe.runIf(testServerUrl)('transactions through a pooler', async () => {
       2_000,
     ],
   ])(
-    'a transaction that does not start because of %s occupies no connection of the pool',
+    'when a transaction cannot start because of %s, the transaction does not keep a connection of the pool',
     async (_, before, lateMs) => {
       await failNextLimits(before);
       await expect(adapter.startTransaction()).rejects.toThrow();

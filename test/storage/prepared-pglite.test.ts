@@ -61,7 +61,7 @@ test('a query can write and return an array of an enum type that a migration cre
   expect((await database.query(insert, [1, ['RED', 'BLUE']])).rows).toEqual([{ colours: ['RED', 'BLUE'] }]);
 });
 
-test('a statement is parsed once, however often it runs', async () => {
+test('the embedded database parses a statement only once, even when the statement runs many times', async () => {
   const before = await preparedStatements();
   for (let id = 100; id < 110; id += 1) {
     await database.query('INSERT INTO item (id) VALUES ($1)', [id]);
@@ -77,7 +77,7 @@ test('a failed statement reports its SQLSTATE, and does not affect the next stat
   expect((await database.query('SELECT 1 / $1::int AS "?column?"', [1])).rows).toHaveLength(1);
 });
 
-test('after a failed statement, a transaction refuses further statements, and the statements work again after the ROLLBACK', async () => {
+test('after a failed statement, a transaction refuses further statements until its ROLLBACK', async () => {
   const insert = 'INSERT INTO item (id, name) VALUES ($1, $2)';
   const failed = database.transaction(async (transaction) => {
     await transaction.query(insert, [200, 'kept only with a COMMIT']);
@@ -89,7 +89,7 @@ test('after a failed statement, a transaction refuses further statements, and th
   expect((await database.query('SELECT 7 AS seven')).rows).toEqual([{ seven: 7 }]);
 });
 
-test('a transaction that has ended refuses statements', async () => {
+test('the embedded database refuses an SQL statement of a transaction that has already ended', async () => {
   let ended: Parameters<Parameters<PGlite['transaction']>[0]>[0];
   await database.transaction(async (transaction) => void (ended = transaction));
   await expect(async () => ended.query('SELECT 1')).rejects.toThrow('Transaction is closed');

@@ -169,8 +169,8 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     stopClock();
     const [first, ...slow] = cluster.nodes;
     slow.forEach((node) => node.freeze());
-    // A Redis client with two addresses is a client of a Redis cluster. The Redis client learns the addresses of the
-    // other nodes from the first node.
+    // With two addresses, the gateway creates a client of a Redis cluster, even if both addresses are equal. The Redis
+    // client learns the addresses of the other nodes from the first node.
     const { redis, startLimiter, warnings } = newClient({ nodes: [first!, first!] });
     let isConnected = false;
     const connecting = connected(redis).then(() => (isConnected = true));
@@ -185,7 +185,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     expect(warnings()).toEqual([]);
   });
 
-  test('when a busy gateway process reads a response of the Redis cluster too late, the process still uses the rate limits that all processes share', async () => {
+  test('a gateway process still uses the shared rate limits after the process was too busy to read a response of the Redis cluster in time', async () => {
     const [busy, other] = [newClient({ commandTimeout: 150 }), newClient()];
     await Promise.all([connected(busy.redis), connected(other.redis)]);
     const limiters = [busy, other].map(({ startLimiter }) => startLimiter());
@@ -198,7 +198,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     expect(busyLimiter!.backend).toBe('redis');
   });
 
-  test('when a node of the Redis cluster has stopped, a gateway starts without the node, and logs a warning', async () => {
+  test('when a node of the Redis cluster does not run, a gateway starts without the node, and logs a warning', async () => {
     const [lost] = cluster.nodes;
     await lost!.kill();
     const { redis, startLimiter, warnings } = newClient();

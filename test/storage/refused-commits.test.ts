@@ -140,7 +140,7 @@ describe.each(databases)('commits that %s refuses', (databaseName, create) => {
   );
 
   test.each(connectionNames)(
-    `a transaction on the %s connections of ${databaseName} is rolled back when its time is over`,
+    `a transaction on the %s connections of ${databaseName} is rolled back when its time limit has ended`,
     async (name) => {
       const { prisma } = connections[name];
       const failing = prisma.$transaction(

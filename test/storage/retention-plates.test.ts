@@ -31,8 +31,8 @@ async function newActivity() {
 type Activity = Awaited<ReturnType<typeof newActivity>>;
 
 /**
- * Functions that record in different ways that the vehicle `left` is no longer inside. Before, `setInside` has counted
- * the vehicles `inside` and `left` 60 days ago.
+ * Each function records in a different way that the vehicle `left` is no longer inside. Before the call, the test has
+ * recorded with `setInside` that the vehicles `inside` and `left` were inside 60 days ago.
  */
 const departures: Record<string, (activity: Activity) => Promise<unknown>> = {
   'an exit': ({ see, locationId }) => see(locationId, exitOf(left, 59)),
@@ -56,7 +56,7 @@ describe.each(Object.keys(departures))(
   'after the gateway has removed the expired records of a counted vehicle that left (the stay was ended by %s)',
   (departure) => {
     test.each(Object.keys(laterChanges))(
-      'the vehicle does not count as inside again when %s',
+      'a vehicle that has left does not count as inside again when %s',
       async (laterChange) => {
         const activity = await newActivity();
         const { locationId, setInside, status, sessions } = activity;
@@ -72,7 +72,7 @@ describe.each(Object.keys(departures))(
   },
 );
 
-test('after expired events are removed, a vehicle that entered before the occupancy count and left after the count does not count as inside again', async () => {
+test('a vehicle that left after an occupancy count does not count as inside again when its expired events have been removed', async () => {
   const { locationId, see, setInside, change, sessions } = await newActivity();
   await see(locationId, entryOf(left, 61));
   await setInside(locationId, [inside, left], daysAgo(60));
@@ -83,7 +83,7 @@ test('after expired events are removed, a vehicle that entered before the occupa
   expect(await sessions(locationId, true)).toEqual([`${inside} OPEN - -`]);
 });
 
-test('when all counted vehicles have left and the expired events are removed, a new maximum stay reports no missed exit', async () => {
+test('when counted vehicles have left and their expired events are removed, a new maximum stay reports no missed exit of these vehicles', async () => {
   const { locationId, see, setInside, change, status } = await newActivity();
   await setInside(locationId, [inside, left], daysAgo(60));
   await see(locationId, exitOf(inside, 50), exitOf(left, 50));

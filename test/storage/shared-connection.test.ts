@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { shareConnection } from '../../src/database/shared-connection.ts';
 
 /**
- * Creates a fake database that lists its queries. The fake database responds to each query before the next iteration of
- * the event loop starts, as the embedded database does.
+ * Creates a fake database that records the text of each query. The fake database responds to each query before the next
+ * iteration of the event loop starts, as the embedded database does.
  */
 function newDatabase() {
   const asked: string[] = [];
@@ -20,7 +20,7 @@ test('on the embedded database, a query for a gate decision runs between two SQL
     for (let part = 0; part < 20; part += 1) await others.query(`part ${part}`);
   })();
   const gate = (async () => {
-    // In the gateway, the event loop runs several iterations between the arrival of a request and its database query.
+    // As in the gateway, the event loop runs several iterations before the query for the gate decision starts.
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     await gates.query('gate');
   })();
@@ -36,7 +36,7 @@ test('queries for gate decisions run before other queries, and queries of the sa
   expect(asked).toEqual(['gate 1', 'gate 2', 'a', 'b']);
 });
 
-test('a waiting query of another kind runs after at most 20 consecutive queries for gate decisions', async () => {
+test('a query that is not for a gate decision waits for at most 20 consecutive queries for gate decisions', async () => {
   const { asked, gates, others } = newDatabase();
   let isAnswered = false;
   const other = others.query('other').then(() => (isAnswered = true));

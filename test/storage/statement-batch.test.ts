@@ -27,17 +27,20 @@ test.each([
   ['a value that PostgreSQL refuses', '2020-01-01T00:00:00Z'.padEnd(500, '0')],
   ['a text that PostgreSQL cannot hold', '\u0000'],
   ['a date that the driver cannot write', new Date(Number.NaN)],
-])('when one SQL statement combines several queries, only the query with %s fails', async (_, bad) => {
-  const findTime = createTimes(sql);
-  const questions = Array.from({ length: 20 }, (_, index) =>
-    index === 7 || index === 12 ? bad : year(index),
-  );
-  const answers = await Promise.allSettled(questions.map((question) => findTime(question)));
-  expect(answers.map(({ status }) => status)).toEqual(
-    questions.map((question) => (question === bad ? 'rejected' : 'fulfilled')),
-  );
-  expect(answers[19]).toMatchObject({ value: year(19) });
-});
+])(
+  'when an SQL statement combines several queries, and one query has %s, only this query fails',
+  async (_, bad) => {
+    const findTime = createTimes(sql);
+    const questions = Array.from({ length: 20 }, (_, index) =>
+      index === 7 || index === 12 ? bad : year(index),
+    );
+    const answers = await Promise.allSettled(questions.map((question) => findTime(question)));
+    expect(answers.map(({ status }) => status)).toEqual(
+      questions.map((question) => (question === bad ? 'rejected' : 'fulfilled')),
+    );
+    expect(answers[19]).toMatchObject({ value: year(19) });
+  },
+);
 
 test('when one SQL statement combines several look-ups by id, only the look-up with an invalid id fails', async () => {
   const { companyId } = await gateway.newTenant();
@@ -82,7 +85,7 @@ test.each([
   },
 );
 
-test('when the database returns a separate error for each write of a batch, the gateway does not repeat the batch', async () => {
+test('when the database refuses each write of a batch with a separate error, the gateway does not repeat the batch', async () => {
   const refused = Object.assign(new Error('refused'), { code: '22021' });
   const write = vi.fn(async (questions: readonly string[]) => questions.map(() => refused));
   const answers = await Promise.allSettled(['a', 'b'].map(createQueryBatch(write)));
