@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { historyBounds } from '../../src/parking/history-points.ts';
 
 /**
- * Time zones in which the clocks change by half an hour, by an hour, by a day or at midnight, and a time zone in which
- * the clocks never change.
+ * Time zones in which the clocks change by half an hour, by an hour, by a day or at midnight, and time zones without
+ * clock changes.
  */
 const timezones = [
   'UTC',

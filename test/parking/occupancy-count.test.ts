@@ -359,8 +359,8 @@ describe('the occupancy that the gateway calculates from parking events and occu
             await change(locationId, { longestStayHours });
             const listed = new Map<string, string>();
             for (const item of items) {
-              // The test records the same events and counts at two locations: in order and with an empty whitelist at
-              // the first location, and in random order with a changing whitelist at the second location.
+              // The test records the same events and counts at two locations. The whitelist of the first location is
+              // empty. At the second location, the order is different, and the whitelist changes.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);

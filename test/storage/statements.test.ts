@@ -376,7 +376,7 @@ describe('nested GraphQL queries', () => {
   });
 });
 
-test('the gateway gives names to the first 500 different SQL statements of Prisma, and no names to later statements', () => {
+test('the gateway gives a name only to the first 500 different SQL statements of Prisma, and runs later statements without a name', () => {
   const nameOf = createStatementNamer();
   const texts = Array.from({ length: 501 }, (_, index) => `SELECT ${index}`);
   const names = texts.map((sql) => nameOf({ sql }));
@@ -385,7 +385,7 @@ test('the gateway gives names to the first 500 different SQL statements of Prism
   expect(texts.map((sql) => nameOf({ sql }))).toEqual(names);
 });
 
-test('the number of entries on a long whitelist is correct with and without filters, and the embedded database counts the entries in chunks', async () => {
+test('the count of the entries on a whitelist of 12,000 entries is correct, and the embedded database counts the entries in several SQL statements', async () => {
   const { locationId } = await gateway.newTenant();
   const add = `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "validUntil")
       SELECT gen_random_uuid()::text, $1, 'r' || i % 2, 'DXB', 'A', i::text, CASE WHEN i % 3 = 0 THEN now() END

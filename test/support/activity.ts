@@ -11,9 +11,9 @@ export interface Seen {
   kind: 'ENTRY' | 'EXIT';
   plate: string;
   at: Date | string;
-  /** The plate type, if the camera sent it together with the text of the plate. */
+  /** The plate type, if the camera sent the plate type in addition to the text of the plate. */
   plateType?: string;
-  /** The id of the whitelist entry because of which the gate admitted the vehicle. */
+  /** The id of the whitelist entry that allowed the vehicle to enter. */
   entryId?: string;
 }
 

@@ -77,11 +77,14 @@ export async function tryToDismiss(page: Page): Promise<void> {
   await drawFrames(page);
 }
 
-/** A delayed GraphQL request. The page has sent the request, but the request has not yet reached the gateway. */
+/**
+ * A delayed GraphQL request. The page has sent the delayed request, but the test has not yet forwarded the request to
+ * the gateway.
+ */
 export interface HeldRequest {
-  /** Resolves when the page has sent the request. */
+  /** Resolves when the page has sent the delayed request. */
   held: Promise<unknown>;
-  /** Sends the request to the gateway, and waits until the page has received and shown the response. */
+  /** Forwards the delayed request to the gateway, and waits until the page has received and shown the response. */
   release(): Promise<void>;
 }
 

@@ -8,9 +8,9 @@ import { eventually } from './system-servers.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * The options of Node for a process that a test starts and ends again after a short time. The option `--liftoff-only`
- * switches off the optimizing compiler for WebAssembly. In a process that runs only for seconds, the optimizing
- * compiler would use half of the CPU time for the code of the embedded database.
+ * The Node options for a process that runs only for a short time in a test. The option `--liftoff-only` switches off
+ * the optimizing compiler for WebAssembly. In a process that runs only for seconds, the optimizing compiler would use
+ * half of the CPU time for the code of the embedded database.
  */
 export const shortProcessOptions = ['--liftoff-only'];
 

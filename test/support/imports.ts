@@ -19,7 +19,7 @@ export const importRow = (plateNumber: string, note: string | null = null) =>
 /** Creates functions that import rows through a gateway, and that read the resulting whitelist. */
 export function openImports(gateway: TestGateway) {
   return {
-    /** Imports rows, and returns the result of the import. The import must not end with an error. */
+    /** Imports rows, and returns the result of the import. The function expects that the import succeeds. */
     async importEntries(locationId: string, key: string, entries: unknown[], options: ImportOptions = {}) {
       const variables = { locationId, entries, ...options };
       const { body } = await gateway.graph(importDocument, { key, variables });

@@ -75,15 +75,18 @@ export function locksOf({ config }: TestGateway) {
 const waitingLimits: { maxMs: number } = slotLimits.locationChanges.waiting;
 const { maxMs: usualMaxMs } = waitingLimits;
 
-/** Until the end of the test, a change of a location waits for earlier changes for at most `maxMs` milliseconds. */
+/**
+ * Until the end of the test, a change of a location waits at most `maxMs` milliseconds for earlier changes of the same
+ * location.
+ */
 export function setMaxWaitMs(maxMs: number): void {
   waitingLimits.maxMs = maxMs;
   onTestFinished(() => void (waitingLimits.maxMs = usualMaxMs));
 }
 
 /**
- * Until the end of the test, a change of a location waits for earlier changes for up to 10 minutes. The gateway
- * therefore refuses no waiting change, even on a slow machine.
+ * Until the end of the test, a change of a location may wait up to 10 minutes for earlier changes of the same location.
+ * The gateway therefore does not reject a waiting change, even on a slow machine.
  *
  * @returns a function that returns the number of changes that have had to wait since the call of `letChangesWait`
  */

@@ -14,8 +14,8 @@ export interface NameServer {
 }
 
 /**
- * Reads a DNS query with one question (RFC 1035, section 4.1.2). Returns the host name, and the offset in the message
- * at which the host name ends.
+ * Reads a DNS query with one question (RFC 1035, section 4.1.2). Returns the host name, and the position in the DNS
+ * query at which the host name ends.
  */
 function readName(message: Buffer): { name: string; end: number } {
   const labels: string[] = [];

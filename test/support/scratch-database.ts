@@ -19,8 +19,8 @@ export interface ScratchDatabase {
   /** How long a gateway may wait at its start until the database server accepts a connection, in seconds. */
   startWaitSeconds: number;
   /**
-   * Removes the database. Close an embedded database before you call `drop`. A database on a PostgreSQL server may
-   * still have open connections.
+   * Removes the database. Close an embedded database before you call `drop`. When you call `drop` for a database on a
+   * PostgreSQL server, its connections may still be open.
    */
   drop(): Promise<void>;
 }

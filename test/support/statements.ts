@@ -40,7 +40,7 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
   return statements.filter((statement) => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i.test(statement));
 }
 
-/** Parts of the SQL statements that look up an API key or store its usage records. */
+/** Texts that occur only in the SQL statements that look up an API key or store its usage records. */
 const partsOfGuardStatements = ['"UsageRecord"', '"ApiKeySecret"', '."ApiKey"', '"_ApiKeyTo'];
 
 /**

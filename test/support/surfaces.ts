@@ -57,6 +57,6 @@ export const surfaces = {
   },
 };
 
-/** The name of an API surface: `rest` for REST, or `graph` for GraphQL. */
+/** The name of an API surface, which is either `rest` or `graph` (GraphQL). */
 export type SurfaceName = keyof typeof surfaces;
 export const surfaceNames = Object.keys(surfaces) as SurfaceName[];

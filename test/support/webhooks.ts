@@ -66,8 +66,9 @@ export function webhookTools(gateway: TestGateway) {
   }
 
   /**
-   * Creates a webhook, and changes the URL of the webhook during the first delivery attempt. The receiver at the former
-   * URL (`receiver`) has got one message, and answers this message only when the test calls `answer`.
+   * Creates a webhook, and changes the URL of the webhook while the first delivery attempt still waits for its
+   * response. The receiver at the former URL (`receiver`) has got one message, and answers this message only when the
+   * test calls `answer`.
    *
    * @param status the HTTP status with which the receiver at the former URL answers
    */
@@ -108,7 +109,7 @@ export function webhookTools(gateway: TestGateway) {
       { id, ...options },
     );
 
-  /** Acknowledges messages of a pull webhook, and returns how many of them were not acknowledged before. */
+  /** Acknowledges messages of a pull webhook, and returns the number of newly acknowledged messages. */
   const acknowledge = (key: string, id: string, messages: readonly { id: string }[]) =>
     run<number>(
       key,
@@ -133,7 +134,7 @@ export function webhookTools(gateway: TestGateway) {
     return reader;
   }
 
-  /** Stores the audit record of an import, and a pending delivery of its message for each of the given webhooks. */
+  /** Stores the audit record of an import, and adds a pending delivery to each of the given webhooks. */
   async function recordImport(companyId: string, changes: object, webhookIds: readonly string[]) {
     const type = 'whitelist.imported';
     const { id: eventId } = await prisma.auditRecord.create({
@@ -164,7 +165,7 @@ export function webhookTools(gateway: TestGateway) {
     return receiver.messages.map(({ body }) => JSON.parse(body));
   }
 
-  /** Sets the due time of all pending deliveries of a webhook to the current time of the database. */
+  /** Makes all pending deliveries of a webhook due now, so that the gateway sends them without a delay. */
   async function skipRetryDelay(webhookId: string) {
     await sql.query(
       {

@@ -11,7 +11,7 @@ const statusDocument =
 
 describe('the Accept header of a GraphQL request', () => {
   test.each(['text/html', 'image/png', 'multipart/mixed', 'application/json; charset=latin1'])(
-    'when the gateway cannot send a result in the media type %s, the gateway runs no mutation',
+    'a mutation does not run when its client accepts only the media type %s, which the gateway cannot send',
     async (accept) => {
       const { key, locationId } = await gateway.newTenant();
       const refused = await gateway.graph(createDocument, {
@@ -37,7 +37,7 @@ describe('the Accept header of a GraphQL request', () => {
     'application/*',
     'text/html, */*; q=0.1',
     'text/event-stream',
-  ])('a mutation with the Accept header %s runs', async (accept) => {
+  ])('a mutation runs when its Accept header is %s', async (accept) => {
     const { key, locationId } = await gateway.newTenant();
     const input = newEntry();
     const headers = { Accept: accept };
@@ -55,7 +55,7 @@ describe('the Accept header of a GraphQL request', () => {
     ['an invalid variable', { first: 'ten' }, 400],
     ['a missing permission', { first: 1 }, 403],
   ])(
-    'the response to a query with %s has an error status only if its media type is application/graphql-response+json',
+    'the response to a query with %s has status 200 as application/json, but an error status as application/graphql-response+json',
     async (_, variables, status) => {
       const permissions = status === 403 ? [] : everyPermission;
       const key = await gateway.newKey({ permissions });

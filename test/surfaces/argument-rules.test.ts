@@ -38,7 +38,7 @@ const isHarmless = (value: unknown) =>
 
 const hostileTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\u001bb', 'x'.repeat(maxTextLength + 1)];
 
-/** Maps each scalar type to the values that every validation rule must refuse or change. */
+/** Maps each scalar type to invalid values. Every validation rule must refuse or change these values. */
 const hostileValues: Record<string, unknown[]> = {
   String: hostileTexts,
   ID: hostileTexts,
@@ -105,7 +105,7 @@ describe.each(Object.entries(hostileValues))(
       expect(ofScalar.filter(({ rule }) => rule === undefined).map(({ path }) => path)).toEqual([]);
     });
 
-    test('the validation rule of every argument refuses or corrects values that the database cannot store', () => {
+    test('the validation rule of every argument refuses or corrects invalid values, such as control characters and infinite numbers', () => {
       const passed = ofScalar.flatMap(({ path, rule }) =>
         values
           .filter((value) => rule instanceof z.ZodType && rule.safeParse(value).success)
@@ -133,7 +133,10 @@ describe('text patterns in the OpenAPI document', () => {
   );
   const texts = ['', ' ', ...Array.from({ length: 0xa0 }, (_, code) => `a${String.fromCharCode(code)}a`)];
 
-  /** Returns each text that only the OpenAPI pattern accepts, and each text that only the validation rule accepts. */
+  /**
+   * Returns the texts that the OpenAPI pattern accepts and the validation rule refuses, and the texts for which the
+   * opposite is true.
+   */
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;

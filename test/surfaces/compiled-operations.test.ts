@@ -31,7 +31,7 @@ async function answersOf(key: string, query: string, variables: Record<string, u
 const same = <Answer>(answer: Answer) => Array.from({ length: runs }, () => answer);
 
 describe('a GraphQL operation that a client sends several times', () => {
-  test('a repeated mutation keeps a field of a location when the client omits the variable for the field', async () => {
+  test("each run of a repeated mutation keeps the value of a location's field when the client omits the variable for this field", async () => {
     const { locationId: id, key } = await gateway.newTenant();
     await gateway.rest('PUT', `/locations/${id}`, { key, body: { capacity: 42, address: 'Marina' } });
     const update = `mutation ($id: ID!, $name: String, $capacity: Int, $address: String) {
@@ -41,7 +41,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     );
   });
 
-  test('a repeated mutation keeps the permitted hours of a whitelist entry when the client omits the variable for the hours', async () => {
+  test('each run of a repeated mutation keeps the permit hours of a whitelist entry when the client omits the variable for the hours', async () => {
     const { locationId, key } = await gateway.newTenant();
     const body = newEntry();
     const { id } = (await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body })).body
@@ -59,7 +59,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     );
   });
 
-  test('a repeated mutation keeps the expiry of an API key when the client omits the variable for the expiry', async () => {
+  test('each run of a repeated mutation keeps the expiry of an API key when the client omits the variable for the expiry', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { data } = (
       await gateway.graph(
@@ -79,13 +79,16 @@ describe('a GraphQL operation that a client sends several times', () => {
   test.each([
     ['a page size', 'query ($first: Int! = 5) { locations(first: $first) { nodes { name } } }'],
     ['a condition', 'query ($brief: Boolean! = false) { locations { nodes { name @skip(if: $brief) } } }'],
-  ])('a repeated query uses the default value of a non-null variable for %s', async (_, query) => {
-    const { key } = await gateway.newTenant();
-    const answers = await answersOf(key, query, {});
-    expect(answers).toEqual(same({ locations: { nodes: [{ name: expect.any(String) }] } }));
-  });
+  ])(
+    'each run of a repeated query uses the default value of an omitted variable for %s',
+    async (_, query) => {
+      const { key } = await gateway.newTenant();
+      const answers = await answersOf(key, query, {});
+      expect(answers).toEqual(same({ locations: { nodes: [{ name: expect.any(String) }] } }));
+    },
+  );
 
-  test('a repeated query that skips a fragment in one field still returns the fragment in another field', async () => {
+  test('when a repeated query skips a fragment in one field, the response still contains the fragment in another field', async () => {
     const { locationId, key } = await gateway.newTenant();
     const query = `query ($id: ID!, $brief: Boolean!) {
       a: location(id: $id) { ...Fields @skip(if: $brief) } b: location(id: $id) { ...Fields } }
@@ -94,7 +97,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     expect(answers).toEqual(same({ a: {}, b: { capacity: answers[0].b.capacity } }));
   });
 
-  test('when a mutation uses a fragment twice and @include(if: false) skips one use, the repeated mutation still runs the other use', async () => {
+  test('when one of two uses of a fragment has @include(if: false), each run of a repeated mutation still executes the other use', async () => {
     const { locationId, key } = await gateway.newTenant();
     const mutation = `mutation ($id: ID!, $first: Boolean!) { ...Rename @include(if: $first) ...Again }
       fragment Rename on Mutation { updateLocation(id: $id, input: { name: "North" }) { name } }
@@ -116,7 +119,7 @@ const schema = buildSchema(`
 (schema.getType('Node') as GraphQLObjectType).getFields().text!.resolve = (_, parameters: object) =>
   parameters;
 
-/** Creates a node. The descendants of the node are created when a query reads them. */
+/** Creates a node of the test data. The child nodes are created when a query reads them. */
 const node = (id: string): object => ({
   id,
   get child() {
@@ -217,7 +220,7 @@ const variableValues = fc.record(
   { requiredKeys: ['flag'] },
 );
 
-test('graphql-jit returns the same data as graphql-js for each operation that the gateway compiles, with original and with coerced variables', async () => {
+test('graphql-jit returns the same data as graphql-js for each operation that the gateway compiles', async () => {
   let compiledOperations = 0;
   await fc.assert(
     fc.asyncProperty(documents, variableValues, async (text, variables) => {

@@ -130,7 +130,7 @@ describe('announcements of breaking changes in the changelog', () => {
     expect(isAnnounced(change('Mutation.old'), announced)).toBe(false);
   });
 
-  test('the path Query.* in the changelog announces changes of all fields of the type Query, but does not announce removals of fields', () => {
+  test('the path Query.* in the changelog announces changes of the fields of the type Query, but not removals of these fields', () => {
     expect(isAnnounced(change('Query.companies'), announced)).toBe(true);
     expect(isAnnounced(change('Query.companies', true), announced)).toBe(false);
     expect(isAnnounced(change('Company.name'), announced)).toBe(false);

@@ -175,30 +175,33 @@ describe('requests to a deprecated route that the gateway refuses before it matc
     ['without an API key', 401, async () => undefined],
     ['with a mistyped API key', 401, async () => 'pms_test_mistyped'],
     ['with an API key over its rate limit', 429, () => gateway.newKey({ hourlyLimit: 1, burstLimit: 1 })],
-  ])('a refusal of a request %s has the deprecation headers', async (_, status, newKey) => {
-    const { locationId } = await gateway.newTenant();
-    const url = await serve(gateway);
-    for (const { method, path, successor } of deprecatedRoutes) {
-      const key = await newKey();
-      const headers = { 'X-Forwarded-For': newAddress(), ...(key !== undefined && { 'X-API-Key': key }) };
-      const address = `/api${path.replace('{locationId}', locationId).replace('{residentId}', 'r')}`;
-      const call = () => fetch(url + address, { method, headers });
-      await call();
-      // The application refuses the second request, and the gateway remembers the refusal of the API key. Without
-      // deprecation headers, the HTTP listener alone would refuse the third request.
-      for (const answer of [
-        await call(),
-        await call(),
-        await gateway.app.request(address, { method, headers }),
-      ]) {
-        const [replacement] = successor!.split('{locationId}')[1]!.split('?');
-        expect(answer.status).toBe(status);
-        expect(answer.headers.get('Deprecation')).toMatch(/^@\d+$/);
-        expect(answer.headers.get('Sunset')).toBe('Wed, 30 Jun 2027 00:00:00 GMT');
-        expect(answer.headers.get('Link')).toContain(`</api/locations/${locationId}${replacement}`);
+  ])(
+    'when a request %s is refused, the response of a deprecated route still has the deprecation headers',
+    async (_, status, newKey) => {
+      const { locationId } = await gateway.newTenant();
+      const url = await serve(gateway);
+      for (const { method, path, successor } of deprecatedRoutes) {
+        const key = await newKey();
+        const headers = { 'X-Forwarded-For': newAddress(), ...(key !== undefined && { 'X-API-Key': key }) };
+        const address = `/api${path.replace('{locationId}', locationId).replace('{residentId}', 'r')}`;
+        const call = () => fetch(url + address, { method, headers });
+        await call();
+        // The application refuses the second request, and the gateway remembers that the API key is refused. On a route
+        // without deprecation headers, the HTTP listener would then refuse the third request without the application.
+        for (const answer of [
+          await call(),
+          await call(),
+          await gateway.app.request(address, { method, headers }),
+        ]) {
+          const [replacement] = successor!.split('{locationId}')[1]!.split('?');
+          expect(answer.status).toBe(status);
+          expect(answer.headers.get('Deprecation')).toMatch(/^@\d+$/);
+          expect(answer.headers.get('Sunset')).toBe('Wed, 30 Jun 2027 00:00:00 GMT');
+          expect(answer.headers.get('Link')).toContain(`</api/locations/${locationId}${replacement}`);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 test('the response of a deprecated route links to the route that replaces it, and to a guide that needs no API key', async () => {

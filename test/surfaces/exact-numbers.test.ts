@@ -9,7 +9,7 @@ import {
 } from '../../src/json/exact-numbers.ts';
 
 describe('JSON numbers that JavaScript can parse without a change of their value', () => {
-  test('isExact returns true for every JSON number that JSON.stringify writes, even when the test adds zeros or an exponent to the number', () => {
+  test('isExact returns true for every JSON number that JSON.stringify writes, and also for the same number with added zeros or with an exponent', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const text = JSON.stringify(value);
@@ -39,7 +39,7 @@ describe('JSON numbers that JavaScript can parse without a change of their value
 describe('JSON objects that contain numbers whose value changes when JavaScript parses them', () => {
   const text = `{"a":[1,{"b":1e400}],"c":{"d":[12345678901234567890]},"e":"1e400, -0,","f":{"g":[1.5]},"__proto__":{"h":-0}}`;
 
-  test('when parsing changes a JSON number, only the object or array that directly contains the number is marked as inexact', () => {
+  test('hasInexactNumber returns true only for an object or array that directly contains a number that parsing would change', () => {
     const value = parseExactly(text) as { a: [number, object]; c: { d: object }; f: { g: object } };
     expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
     const { a, c, f } = value;
@@ -48,7 +48,7 @@ describe('JSON objects that contain numbers whose value changes when JavaScript 
     expect([value, a, c, f, f.g].map(hasInexactNumber)).toEqual([false, false, false, false, false]);
   });
 
-  test('a JSON value is inexact when the value contains an inexact number on any level', () => {
+  test('containsInexactNumber returns true for a value that contains, on any level, a number that parsing would change', () => {
     const value = parseExactly(text) as Record<string, unknown>;
     expect(Object.keys(value).filter((name) => isInexactMember(value, name))).toEqual([
       'a',
@@ -58,7 +58,7 @@ describe('JSON objects that contain numbers whose value changes when JavaScript 
     expect([value, value.e, value.f].map(containsInexactNumber)).toEqual([true, false, false]);
   });
 
-  test('a member of an object or array is inexact if, and only if, its value is or contains an inexact number', () => {
+  test('isInexactMember returns true only for a member whose value is or contains a number that parsing would change', () => {
     const value = parseExactly('{"a":1,"b":-0,"c":[1,1e400],"d":12345678901234567890,"e":1}') as object;
     const { c } = value as { c: object };
     expect(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => isInexactMember(value, name))).toEqual([

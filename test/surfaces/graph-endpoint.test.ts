@@ -364,7 +364,7 @@ describe('GraphQL operations that a client repeats', () => {
   );
 
   test.each(['Other', ''])(
-    'a request for the missing operation "%s" gets the same error before and after the process has executed the document',
+    'a request for the operation "%s", which its document does not contain, gets the same error before and after the gateway has run the document',
     async (operationName) => {
       const query = '{ health { status } }';
       const endpoint = newEndpoint();
@@ -535,7 +535,7 @@ test.each(
     { accept, letters: 'Arabic', letter: 'ش', length: 5 * 1024 * 1024 },
   ]),
 )(
-  'a query whose result with $letters letters is larger than 8 MiB gets an error: $accept',
+  'a query gets an error when its result with $letters letters is larger than 8 MiB (Accept: $accept)',
   async ({ accept, letter, length }) => {
     const query = new GraphQLObjectType({
       name: 'Query',

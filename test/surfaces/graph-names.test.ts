@@ -32,7 +32,7 @@ const types = promised.definitions.flatMap((node) =>
 
 describe('names in the GraphQL schema', () => {
   test.each(types)(
-    'the GraphQL schema has the field %s.%s of the contract',
+    'the GraphQL schema still has the field %s.%s, on which clients rely',
     (typeName, fieldName, promisedField) => {
       const type = schema.getType(typeName);
       const field = isObjectType(type) || isInputObjectType(type) ? type.getFields()[fieldName] : undefined;
@@ -52,7 +52,7 @@ describe('names in the GraphQL schema', () => {
         ? [[node.name.value, (node.values ?? []).map(({ name }) => name.value)] as const]
         : [],
     ),
-  )('the enum %s of the GraphQL schema has all values of the contract', (name, values) => {
+  )('the enum %s of the GraphQL schema still has all values on which clients rely', (name, values) => {
     const type = schema.getType(name);
     expect(isEnumType(type) ? type.getValues().map((value) => value.name) : []).toEqual(
       expect.arrayContaining(values),

@@ -183,7 +183,7 @@ const countRows = async () =>
 
 describe('the equivalent GraphQL request of a REST request', () => {
   test.each(routes.map((route) => ({ name: `${route.method} ${route.path}`, route })))(
-    'the REST endpoint $name can return its equivalent GraphQL request without changing data, and both requests have the same result',
+    'the REST endpoint $name can return its equivalent GraphQL request without changing data, and this GraphQL request has the same result',
     async ({ route }) => {
       const [restWorld, twinWorld] = await newWorlds();
       await fc.assert(
@@ -249,7 +249,7 @@ describe('the equivalent GraphQL request of a REST request', () => {
     ['POST', 'locations', 'capacity', '1e400'],
     ['PUT', 'locations', 'capacity', '1e400'],
   ])(
-    'a REST request whose number cannot be represented exactly gets the same error instead of an equivalent GraphQL request with another number: %s /%s with %s: %s',
+    'a REST request with a number that parsing would change is refused, even when the client asks only for the equivalent GraphQL request (%s /%s, %s: %s)',
     async (method, target, field, number) => {
       const { key, companyId, locationId } = await gateway.newTenant();
       const registrar = await gateway.newKey();

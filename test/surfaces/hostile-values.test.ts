@@ -213,8 +213,8 @@ function requestOf({ kind, parent, field, selection, declared, values }: Leaf, h
  * whole request fail.
  */
 function requestsOf(leaf: Leaf) {
-  // `updateLocation` can change the maximum stay of a location. Two such changes in one request would exceed the
-  // maximum cost of a GraphQL request.
+  // `updateLocation` can change the maximum stay of a location. Two changes of the maximum stay in one request would
+  // exceed the maximum cost of a GraphQL request.
   const most = leaf.field === 'updateLocation' ? 1 : fieldsPerRequest[leaf.kind];
   const taken = partsOf(hostileValues.filter(leaf.takes), most);
   const others = hostileValues.filter((value) => !leaf.takes(value)).slice(0, most);

@@ -138,7 +138,7 @@ test('the OpenAPI document has a relative server URL, and regular expressions th
   expect(document.servers.map(({ url }) => url)).toEqual(['/api']);
 });
 
-test('the OpenAPI document lists the filter parameters of the REST lists', () => {
+test('the OpenAPI document describes the filter parameters of the REST endpoints that return lists', () => {
   const parameters = (name: string) =>
     named(name).operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
   expect(parameters('GET /locations/{locationId}/whitelist')).toEqual([

@@ -3,7 +3,7 @@ import { newEntry, sharedTestGateway } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
 
-test('a list accepts only cursors in the format that lists return', async () => {
+test('a list refuses a cursor that does not have the format of the cursors in list responses', async () => {
   const { key, locationId } = await gateway.newTenant();
   for (let entry = 1; entry <= 2; entry += 1) {
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
@@ -40,7 +40,7 @@ test.each([
   ['a nested list', '{ companies { nodes { page: locations(ARGUMENTS) { nodes { id } } } } }'],
   ['a whitelist', 'query ($id: ID!) { page: whitelist(locationId: $id, ARGUMENTS) { nodes { id } } }'],
   ['a list that starts with the newest item', '{ page: auditLog(ARGUMENTS) { nodes { id } } }'],
-])('a list refuses the argument `last` together with `first`: %s', async (_, template) => {
+])('a list refuses the argument `last` if the argument `first` is also given: %s', async (_, template) => {
   const { key, locationId } = await gateway.newTenant();
   const ask = (given: string) => {
     const query = template.replace('ARGUMENTS', given);

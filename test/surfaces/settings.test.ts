@@ -140,7 +140,7 @@ describe.each(surfaceNames)('random JSON objects that a client sends as company 
   });
 });
 
-test('company settings in a GraphQL literal with a variable are stored unchanged, or refused when a number would lose precision', async () => {
+test('company settings in a GraphQL literal with a variable are refused when a number would lose precision, and are otherwise stored unchanged', async () => {
   const { key, companyId: id } = await gateway.newTenant();
   const update = (number: string) =>
     gateway.graph(
@@ -264,7 +264,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
   },
 );
 
-test('a GraphQL request may contain a number that would lose precision, as long as the company settings do not use this number', async () => {
+test('a GraphQL request may contain a number that would lose precision if the company settings do not contain this number', async () => {
   const { key, companyId } = await gateway.newTenant();
   const query = mutationsWithLiteral.updateCompany('$n: JSON = 12345678901234567890', '{ account: $n }');
   const body = await sendMutation(key, query, `{"id":"${companyId}","n":7,"other":12345678901234567890}`);
