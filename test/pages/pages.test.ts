@@ -63,7 +63,7 @@ describe.each([...pages, ...contracts])('the web page at the path %s', (path) =>
 });
 
 describe.each(pages)('security headers of the web page %s', (path) => {
-  test('a page loads nothing from other origins, runs no inline script, and cannot be framed', async () => {
+  test('the security headers of a page forbid content from other origins, inline scripts, and display in a frame', async () => {
     const answer = await get(path);
     const html = await answer.text();
     expect(answer.headers.get('Content-Type')).toBe('text/html; charset=utf-8');

@@ -12,7 +12,7 @@ import { createScratchDatabase, migrateUpTo, migrationsFolder } from '../support
 
 const log = pino({ level: 'silent' });
 
-/** The first migration after version 1.5.0. */
+/** The name of the first database migration after version 1.5.0 of the gateway. */
 const firstAfter = '20261121222000_usage_partitions';
 
 const at = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * 3_600_000);

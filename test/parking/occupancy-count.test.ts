@@ -57,7 +57,7 @@ describe('the mutation setInside', () => {
     ]);
   });
 
-  test('a repeated setInside call changes nothing, and a call with other vehicles for the same time replaces the first call', async () => {
+  test('a repeated setInside call changes nothing, but a setInside call with other vehicles for the same time replaces the earlier call', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     await setInside(locationId, ['DXB/A/2', 'DXB/A/3'], hour(5));

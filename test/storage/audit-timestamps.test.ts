@@ -6,10 +6,10 @@ const gateway = await sharedTestGateway();
 
 type Tenant = Awaited<ReturnType<TestGateway['newTenant']>>;
 
-/** The format of every time in the responses of the API. */
+/** The format of all timestamps in the responses of the API. */
 const apiInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Returns every time in a JSON value, with the path to the time. */
+/** Returns all timestamps in a JSON value, each with its path in the JSON value. */
 function instantsOf(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'string') return /(At|From|Until)$/.test(path) ? [[path, value]] : [];
   if (typeof value !== 'object' || value === null) return [];
@@ -42,7 +42,7 @@ const record = ({ key, locationId }: Tenant, eventId: string, occurredAt: string
 
 /**
  * Functions that change data. Each row contains an audit action, the function that causes the audit record, and paths
- * to times in the audit record, such as `before.updatedAt`.
+ * to timestamps in the audit record, such as `before.updatedAt`.
  */
 const changes: [string, (tenant: Tenant) => Promise<unknown>, string[]][] = [
   ['whitelist.created', create, ['validFrom', 'validUntil', 'createdAt', 'updatedAt']],
@@ -100,7 +100,7 @@ const changes: [string, (tenant: Tenant) => Promise<unknown>, string[]][] = [
 
 describe('times in audit records', () => {
   test.each(changes)(
-    'the audit record of the action %s contains times in the same format as the API',
+    'the audit record of the action %s contains timestamps in the same format as the API',
     async (action, change, paths) => {
       const tenant = await gateway.newTenant();
       await change(tenant);
@@ -119,7 +119,7 @@ describe('times in audit records', () => {
     },
   );
 
-  test('the audit record of a new whitelist entry contains the same times as the API response', async () => {
+  test('the audit record of a new whitelist entry contains the same timestamps as the API response', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { body } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: entry() });
     const { changes: recorded } = await gateway.database.prisma.auditRecord.findFirstOrThrow({
@@ -130,7 +130,7 @@ describe('times in audit records', () => {
     expect(validUntil).toBe('2027-01-31T08:00:00.500Z');
   });
 
-  test('when a whitelist entry has no start or end of validity, its audit record contains null for this time', async () => {
+  test('when a whitelist entry has no start or end of validity, its audit record contains null for this timestamp', async () => {
     const { key, locationId } = await gateway.newTenant();
     const body = newEntry({ note: null, validUntil: null });
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });

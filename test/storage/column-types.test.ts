@@ -12,7 +12,7 @@ const written = (instant: Date) =>
     .replace('T', ' ')
     .replace(/\.?0*Z$/, '+00');
 
-test('the gateway and the npm package pg parse times of the years 1 to 9999 with the same result', () => {
+test('the gateway and the npm package pg parse timestamps of the years 1 to 9999 with the same result', () => {
   const instants = fc.date({
     min: new Date('0001-01-01T00:00:00Z'),
     max: new Date('9999-12-31T23:59:59.999Z'),
@@ -33,6 +33,6 @@ test.each([
   '-infinity',
   '2026-02-03 04:05:06.123456+00',
   '2026-02-03 09:35:06.5+05:30',
-])('the gateway and the npm package pg parse the time %s with the same result', (text) =>
+])('the gateway and the npm package pg parse the timestamp %s with the same result', (text) =>
   expect(parseTimestamp(text)).toEqual(asPgReads(text)),
 );

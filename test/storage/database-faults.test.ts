@@ -157,7 +157,7 @@ describe.runIf(testServerUrl)('behaviour of the gateway when PostgreSQL fails', 
     expect(text).not.toContain('    at ');
   });
 
-  test('a starting gateway fails at once when the database server refuses the connection', async () => {
+  test('a starting gateway fails at once when the database server reports that the database does not exist', async () => {
     const databaseUrl = new URL(testServerUrl!);
     databaseUrl.pathname = '/no_such_database';
     const opened = openDatabase({

@@ -123,8 +123,8 @@ test('the tests of validation rules cover every scalar type that clients can sen
 });
 
 // The gateway checks a text with the code of a validation rule. The OpenAPI document describes the validation rule with
-// a pattern from the `meta` of the rule. The tests check that the code and the pattern of each validation rule refuse
-// the same texts.
+// a pattern, which comes from the metadata (`meta`) of the rule. The tests check that the code and the pattern of each
+// validation rule refuse the same texts.
 describe('text patterns in the OpenAPI document', () => {
   const ajv = new Ajv2020();
   addFormats.default(ajv);

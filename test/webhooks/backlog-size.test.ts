@@ -14,7 +14,7 @@ const { sql } = gateway.database;
 
 /** The maximum number of deliveries that one SQL statement of the gateway changes. */
 const maxChanged = 1000;
-/** The number of deliveries in the backlogs of the tests: two full batches and a third batch that is not full. */
+/** The number of deliveries that wait in the tests: two full batches and a third batch that is not full. */
 const backlogSize = 2500;
 
 const update =
@@ -87,15 +87,15 @@ const auditOf = async (webhookId: string) =>
   );
 
 /**
- * Disables a webhook but cancels none of its deliveries, like a gateway that is killed after it has disabled the
+ * Disables a webhook but cancels none of its deliveries, like a gateway that is killed just after it has disabled the
  * webhook.
  */
 const disableOnly = (id: string) =>
   prisma.webhook.update({ where: { id }, data: { disabledAt: new Date() } });
 
 /**
- * Calls `work`. After `work` has updated or deleted `number` full batches of deliveries, the database also runs
- * `statement`. For example, `statement` makes a change that another client could make, or raises an error.
+ * Calls `work`, and runs the SQL statement `statement` as soon as `work` has updated or deleted `number` full batches
+ * of deliveries. For example, `statement` enables the webhook, as another client could do, or raises an error.
  */
 async function atBatch<Result>(
   [operation, number]: ['UPDATE' | 'DELETE', number],
@@ -170,7 +170,7 @@ describe('webhooks with more deliveries than one SQL statement may change', () =
     expect(records.map(({ action }) => action)).toEqual(['webhook.created', 'webhook.deleted']);
   });
 
-  test('recoverWebhook resends the deliveries with SQL statements of at most 1,000 deliveries, and writes one audit record with the total number', async () => {
+  test('recoverWebhook resends at most 1,000 deliveries in each SQL statement, and writes one audit record with the total number of deliveries', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, { status: 'FAILED' });
     await addDeliveries(webhookId, { count: 700, status: 'PENDING' });
@@ -205,7 +205,7 @@ describe('changes of a webhook between two batches of its deliveries', () => {
     expect(error).toMatchObject({ code: 'CONFLICT' });
   });
 
-  test('when the deletion of a webhook fails after the gateway has deleted one batch of deliveries, the webhook keeps its pending deliveries, and a second call deletes the webhook', async () => {
+  test('when the deletion of a webhook fails, the webhook keeps its pending deliveries, and a second deletion succeeds', async () => {
     const { key, webhookId } = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(webhookId, { count: 10 });
     await addDeliveries(webhookId, { status: 'DELIVERED' });
@@ -230,7 +230,7 @@ describe('waiting deliveries of a disabled webhook whose gateway was killed befo
   }
 
   test.each([true, false])(
-    'the call updateWebhook(enabled: %s) for a disabled webhook cancels its remaining deliveries in batches',
+    'updateWebhook(enabled: %s) cancels the pending deliveries of an already disabled webhook in batches',
     async (enabled) => {
       const { key, webhookId } = await newInterrupted();
       expect(await setEnabled(key, webhookId, enabled)).toEqual({ enabled });
@@ -241,7 +241,7 @@ describe('waiting deliveries of a disabled webhook whose gateway was killed befo
     },
   );
 
-  test('the retention job cancels the remaining deliveries of disabled webhooks in batches, but no deliveries of an enabled webhook', async () => {
+  test('the retention job cancels the pending deliveries of disabled webhooks in batches, and cancels no deliveries of an enabled webhook', async () => {
     const [one, other] = [await newInterrupted(), await newInterrupted()];
     const enabled = await newReader(['WHITELIST_CREATED']);
     await addDeliveries(enabled.webhookId, { count: 5 });
@@ -269,7 +269,7 @@ test('a reader gets no message of a webhook that is disabled while the reader pu
 });
 
 describe.runIf(testServerUrl)('a change whose transaction ends after the webhook was disabled', () => {
-  test('when a change commits after a webhook was disabled, the gateway never sends the message about the change, and the retention job cancels the message', async () => {
+  test('when a change commits just after a webhook was disabled, the gateway never sends its message, and the retention job cancels the message', async () => {
     const { key, companyId, webhookId, readerKey } = await newReader(['WHITELIST_CREATED']);
     await prisma.$transaction(async (transaction) => {
       await transaction.auditRecord.create({

@@ -25,7 +25,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
   test.each([
     ['no ids', []],
     ['an unknown id', [{ id: newId() }]],
-  ])('a pull webhook still counts as failing after an acknowledgement with %s', async (_, ids) => {
+  ])('a pull webhook is still marked as failing after an acknowledgement with %s', async (_, ids) => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId); // ends the lease
@@ -35,7 +35,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
     expect((await failingSince(key, webhookId)).failingSince).not.toBeNull();
   });
 
-  test('an expired message that no reader pulled cannot be acknowledged', async () => {
+  test('a webhook message that expired before a reader pulled it cannot be acknowledged', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await prisma.webhookDelivery.updateMany({
       where: { webhookId },
@@ -59,7 +59,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
     expect((await deliveriesOf(key, webhookId))[0]!.status).toBe('DELIVERED');
   });
 
-  test('a webhook still counts as failing at its new URL when the receiver at the former URL accepts a message', async () => {
+  test('a webhook whose new receiver fails is still marked as failing when the receiver at the former URL accepts a message', async () => {
     const { key, locationId, webhookId, newReceiver, answer } = await newMovedSubscriber();
     newReceiver.answer = 503;
     await addEntry(key, locationId);

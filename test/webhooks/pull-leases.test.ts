@@ -61,7 +61,7 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     });
   });
 
-  test('when a client calls redeliverWebhook or recoverWebhook during the lease of a webhook message, the lease continues, and the reader can acknowledge the message', async () => {
+  test('redeliverWebhook and recoverWebhook do not end the lease of a webhook message, so the reader can still acknowledge the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -79,7 +79,7 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     ['recoverWebhook', 'FAILED'],
     ['recoverWebhook', 'CANCELLED'],
   ] as const)(
-    'when the lease of a webhook message has ended, and a client calls %s for the message with the status %s, the reader can still acknowledge the message',
+    'a reader can acknowledge a webhook message after its lease has ended, even if a client has called %s for the message (in the status %s)',
     async (operation, status) => {
       const { key, readerKey, webhookId } = await newReaderWith(1);
       const [message] = await pull(readerKey, webhookId);
@@ -92,7 +92,7 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     },
   );
 
-  test('when a client calls redeliverWebhook after the lease of a webhook message has ended, the next pull returns the message and stores the ended lease as a failed attempt', async () => {
+  test('the next pull after redeliverWebhook returns a message whose lease has ended, and records the ended lease as a failed attempt', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -126,8 +126,8 @@ describe('acknowledged webhook messages', () => {
     await acknowledge(readerKey, webhookId, [message!]);
     await run(key, redeliver, { id: message!.id });
     expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
-    // Each acknowledgement of a message adds a delivery attempt to the delivery. The added delivery attempt has no
-    // error.
+    // Each acknowledgement of a message adds a delivery attempt to the delivery. The delivery attempt that an
+    // acknowledgement adds has no error.
     await acknowledge(readerKey, webhookId, [message!]);
     const [delivery] = await deliveriesOf(key, webhookId);
     expect(delivery!.attempts.map(({ error }) => error)).toEqual([null, null]);

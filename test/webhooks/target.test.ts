@@ -17,7 +17,8 @@ const post = (url: string, resolve: Resolve) =>
   targetWith(resolve).post(url, 'company', message, AbortSignal.timeout(5000));
 
 /**
- * A fake DNS resolver whose name server never responds. Each DNS look-up ends only when the caller aborts the look-up.
+ * A fake DNS resolver whose name server never responds. Each DNS look-up therefore runs until the caller aborts the
+ * look-up.
  */
 const silent: Resolve = (_hostname, signal) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
@@ -53,11 +54,11 @@ const words = (address: string) => {
 };
 
 describe('IP addresses and URLs of webhook receivers', () => {
-  test('loopback, private, link-local, shared, multicast and reserved IPv4 addresses are not allowed for webhook receivers', () => {
+  test('a webhook receiver cannot have a loopback, private, link-local, shared, multicast or reserved IPv4 address', () => {
     fc.assert(fc.property(privateIpv4, (address) => !isPublicAddress(address)));
   });
 
-  test('an IPv6 address that contains a non-public IPv4 address is not public', () => {
+  test('a webhook receiver cannot have an IPv6 address that contains a non-public IPv4 address', () => {
     fc.assert(
       fc.property(
         privateIpv4,
@@ -81,12 +82,12 @@ describe('IP addresses and URLs of webhook receivers', () => {
     '2001:db8::1',
     '2001::1',
     '100::1',
-  ])('the IP address %s of a webhook receiver is not public', (address) =>
+  ])('the gateway treats %s as a non-public IP address', (address) =>
     expect(isPublicAddress(address)).toBe(false),
   );
 
   test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
-    'the IP address %s of a webhook receiver is public',
+    'the gateway treats %s as a public IP address',
     (address) => expect(isPublicAddress(address)).toBe(true),
   );
 
@@ -177,7 +178,7 @@ describe('IP addresses and URLs of webhook receivers', () => {
   });
 
   test.each([`http://127.0.0.1:${port}/`, `http://[::ffff:127.0.0.1]:${port}/`, `http://localhost:${port}/`])(
-    'the gateway does not send a webhook message to %s',
+    'the gateway does not send a webhook message to the local address %s',
     async (url) => {
       await expect(post(url, createNameResolver())).rejects.toThrow('public');
       expect(receiver.messages).toEqual([]);

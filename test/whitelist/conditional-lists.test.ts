@@ -36,7 +36,7 @@ describe('conditional requests for a whitelist, with a current ETag', () => {
   });
 
   test.each(['?plateType=DXB', '?referenceId=nobody', '?limit=1'])(
-    'a whitelist request with the query %s and its ETag gets status 304 while the whitelist is unchanged',
+    'a whitelist request with the query %s and the ETag of the previous response gets status 304 while the whitelist is unchanged',
     async (query) => {
       const { key, path } = await newListedTenant();
       const tag = (await read(key, `${path}${query}`)).headers.get('ETag');
@@ -69,7 +69,7 @@ describe('conditional requests for a whitelist, with a current ETag', () => {
   );
 
   test.each(['', '?limit=1', '?referenceId=nobody'])(
-    'a whitelist request with the query %j and the header `If-None-Match: *` gets status 304 with the current ETag',
+    'a whitelist request with the query %j gets status 304 and the current ETag when its header If-None-Match is `*`',
     async (query) => {
       const { key, path } = await newListedTenant();
       const tag = (await read(key, path)).headers.get('ETag')!;
@@ -83,7 +83,7 @@ describe('conditional requests for a whitelist, with a current ETag', () => {
   );
 
   test.each(['', '?limit=1', '?referenceId=nobody'])(
-    'the gateway does not read the list from the database for a response with status 304 (query %j)',
+    'for a response with status 304, the gateway reads no whitelist entries from the database (query %j)',
     async (query) => {
       const { key, path } = await newListedTenant();
       const tag = (await read(key, path)).headers.get('ETag');
@@ -178,7 +178,7 @@ describe('conditional requests for a whitelist, with an ETag that may be outdate
     ['the first page', '?limit=1', 'WhitelistEntry-page'],
     ['a later page', '', 'WhitelistEntry-json'],
   ])(
-    'when an entry is added just before the gateway reads %s of a whitelist, the ETag in the response no longer matches the whitelist',
+    'when an entry is added while the gateway reads %s of a whitelist, the next request with the ETag of the response gets the whitelist again',
     async (_, query, statementName) => {
       const { key, path, locationId } = await newListedTenant();
       await prisma.whitelistEntry.createMany({
@@ -247,7 +247,7 @@ test("a whitelist request with a current ETag is refused when the API key lacks 
   }
 });
 
-test('a client can read all whitelist changes after a cursor from whitelistCursor', async () => {
+test('whitelistCursor returns a feed cursor, with which a client can read all later changes of the whitelist', async () => {
   const { key, locationId, path } = await newListedTenant();
   const { body } = await gateway.graph(
     'query ($locationId: ID!) { whitelistCursor(locationId: $locationId) }',

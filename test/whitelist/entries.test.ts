@@ -260,7 +260,7 @@ describe('lists of whitelist entries', () => {
   });
 
   test.each([0, 1, 250, 251, 1250, 1251])(
-    'a REST response with a whole whitelist of %i entries contains exactly the entries that all pages of the whitelist contain',
+    'REST returns the same %i entries of a whitelist in one response as in several pages',
     async (count) => {
       const { locationId, key } = await gateway.newTenant();
       const texts = ['"\\/\t\n', 'مرحبا 🚗', '\u2028\u2029</script>', '', null];
@@ -291,7 +291,7 @@ describe('lists of whitelist entries', () => {
     },
   );
 
-  test('a whitelist filter finds only equal values, an empty filter is ignored, and a repeated filter uses only its first value', async () => {
+  test('a whitelist filter finds only equal values, and the gateway ignores empty and repeated filters', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     await gateway.rest('POST', path, { key, body: newEntry({ referenceId: 'a', plateType: 'DXB' }) });
@@ -380,7 +380,7 @@ describe('lists of whitelist entries', () => {
 
 describe('the deprecated resident routes', () => {
   test.each([{}, { referenceId: null }])(
-    'the deprecated resident route creates a whitelist entry from a request body with the field `residentId` and the additional fields %j',
+    'the deprecated resident route creates a whitelist entry from a request body with the field `residentId` (additional fields: %j)',
     async (others) => {
       const { locationId, key } = await gateway.newTenant();
       const { referenceId, ...rest } = newEntry({ referenceId: 'unit-1' });
@@ -402,7 +402,7 @@ describe('the deprecated resident routes', () => {
     [{ residentId: 'unit-1', referenceId: 7 }, 'referenceId'],
     [{}, 'referenceId'],
   ])(
-    'an error of the deprecated resident route about the body %j names the field that the client has sent',
+    'an error of the deprecated resident route about the body %j names the invalid or missing field',
     async (sent, field) => {
       const { locationId, key } = await gateway.newTenant();
       const { referenceId: _, ...rest } = newEntry();
@@ -415,7 +415,7 @@ describe('the deprecated resident routes', () => {
     },
   );
 
-  test('an error about a resident in the path of a deprecated route names the path parameter', async () => {
+  test('an error about an invalid resident id in the path of a deprecated route names the path parameter `residentId`', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/residents/${'x'.repeat(501)}/vehicles`;
     const { body } = await gateway.rest('GET', path, { key });

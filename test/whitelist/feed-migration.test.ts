@@ -14,7 +14,7 @@ const log = pino({ level: 'silent' });
 const entries = 1000;
 const idOf = (n: number) => `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 
-test('the database migration of the whitelist feed loses no whitelist entry, and makes clients read the whole whitelist again', async () => {
+test('after the database migration of the whitelist feed, clients read the whole whitelist again, and no whitelist entry is missing', async () => {
   const scratch = await createScratchDatabase({ migrated: false });
   const database = await openDatabase({ ...scratch, log });
   onTestFinished(async () => {

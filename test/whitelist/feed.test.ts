@@ -157,8 +157,8 @@ describe('the feed of whitelist changes', () => {
     await removeEntry(key, locationId, id);
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
-    // With a page size of one change, the changes of the removed whitelist entry are on several pages. The first of
-    // these pages already reports only the removal.
+    // With a page size of one change, the changes of the removed whitelist entry are on several pages. The first page
+    // of these changes already reports only the removal of the entry.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });
@@ -211,7 +211,7 @@ describe('the feed of whitelist changes', () => {
   test.each([
     ['a text that is not a cursor', () => 'nonsense'],
     ['the cursor of another location', (cursor: string) => cursor],
-  ])('the whitelist feed refuses %s as a cursor', async (_, cursorOf) => {
+  ])('the whitelist feed refuses the argument `after` when it is %s', async (_, cursorOf) => {
     const { key, locationId } = await gateway.newTenant();
     const other = await gateway.newTenant();
     const { cursor } = await readPage(other.key, other.locationId);
@@ -301,7 +301,7 @@ describe('feed cursors without a valid signature of the gateway', () => {
     });
   });
 
-  test('with an unsigned cursor from a release before 1.6.0, the whitelist feed starts with the whole whitelist again', async () => {
+  test('when a client sends an unsigned cursor from a release before 1.6.0, the whitelist feed starts with the whole whitelist again', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { key: neighbour, locationId: neighbouring } = await gateway.newTenant();
     await addEntry(neighbour, neighbouring);
@@ -368,7 +368,7 @@ describe('feed cursors from which the feed cannot continue', () => {
     });
   });
 
-  test('with an unsigned cursor for a second page of changes, the whitelist feed starts with the whole whitelist again', async () => {
+  test('when a client requests the second page of changes with an unsigned cursor, the whitelist feed starts with the whole whitelist again', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const { cursor } = await readPage(key, locationId);

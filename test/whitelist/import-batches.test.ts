@@ -28,7 +28,7 @@ describe('imports of several batches of rows', () => {
   });
 
   test.each(['CREATE', 'UPSERT', 'REPLACE'] as const)(
-    'a dry run and an import in the mode %s report the same rejected rows of all batches',
+    'a dry run and a real import in the mode %s report the same rejected rows, even when the import consists of several batches',
     async (mode) => {
       const { locationId, key } = await gateway.newTenant();
       const last = firstRows + batchRows; // the index of the only row in the third batch

@@ -24,7 +24,7 @@ function recordedWrites() {
   return { ...createWhitelistWrites({ sql: recordingSql, whitelistNotices }), statements, published };
 }
 
-/** Returns the author of a change. The scope of the author's API key contains one company. */
+/** Creates the author of a whitelist change. The scope of the author's API key contains one company. */
 async function authorOf(companyId: string): Promise<Author> {
   await gateway.newKey({ companyIds: [companyId] });
   const { id } = await prisma.apiKey.findFirstOrThrow({ where: { companies: { some: { id: companyId } } } });

@@ -55,7 +55,7 @@ const field = { rest: 'If-Match', graph: 'expectedVersion' };
 
 describe.each(changeNames)('the change "%s" when the client sends an expected version', (name) => {
   test.each(surfaceNames)(
-    'over %s, a change that expects the current version of an object succeeds, and increases this version',
+    'over %s, a change succeeds when the client expects the current version of the object, and fails when the client expects an older version',
     async (surface) => {
       const target = await newWhitelist();
       // Before the tested change, another client changes the location and the whitelist entry, so that both objects
@@ -82,7 +82,7 @@ describe.each(changeNames)('the change "%s" when the client sends an expected ve
     },
   );
 
-  test('a change over REST succeeds without the header If-Match, and with the header If-Match: *', async () => {
+  test('a change over REST succeeds without the header If-Match, and also when this header is `*`', async () => {
     const withoutVersion: Record<string, string>[] = [{}, { 'If-Match': '*' }];
     for (const headers of withoutVersion) {
       const target = await newWhitelist();
@@ -148,7 +148,7 @@ describe('versions of locations and whitelist entries', () => {
     expect(renamed.body.data.version).toBe(2);
   });
 
-  test('even with the correct version, a change to an existing slug (CONFLICT) or an existing plate (DUPLICATE_VEHICLE) is refused', async () => {
+  test('a change to a slug or a plate that already exists is refused, even when the client sends the correct version', async () => {
     const { key, path, companyId, id } = await newWhitelist();
     const slug = newSlug();
     await gateway.newLocation(companyId, { slug });
@@ -186,7 +186,7 @@ describe('versions of locations and whitelist entries', () => {
     ]);
   });
 
-  test('deleting an unknown whitelist entry returns status 404, even with the header If-Match: *', async () => {
+  test('deleting an unknown whitelist entry returns status 404, even when the header If-Match is `*`', async () => {
     const { key, path } = await newWhitelist();
     const answer = await gateway.rest('DELETE', `${path}/whitelist/${newId()}`, {
       key,
