@@ -23,6 +23,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   // The parsed JSON body has the type `any`, because the tests read the fields of many different responses.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
 }
 

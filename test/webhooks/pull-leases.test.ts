@@ -137,7 +137,8 @@ describe('acknowledged webhook messages', () => {
 describe('large webhook messages in pull delivery', () => {
   test('when webhook messages are large, one pull returns only some of the messages, and later pulls return the remaining messages', async () => {
     const { companyId, readerKey, webhookId } = await newReaderWith(0);
-    // PostgreSQL compresses large values, but random ids cannot be compressed, so the audit record of the import stays large.
+    // PostgreSQL compresses large values, but it cannot compress random ids. The audit record of the import therefore
+    // stays large.
     const listed = Array.from({ length: 10_000 }, () => randomUUID());
     for (let count = 0; count < 6; count += 1) {
       await recordImport(companyId, { mode: 'UPSERT', created: listed }, [webhookId]);
