@@ -138,7 +138,7 @@ test.each([
   ['entry before the exit', [entry, exit]],
   ['exit before the entry', [exit, entry]],
 ])(
-  'an entry event and an exit event with the same camera text form one parking session, even if only an alternative text of the entry event is on the whitelist (the gate sends the %s)',
+  'an exit ends the parking session of the entry with the same camera text, even if only an alternative text of the entry is on the whitelist (the gate sends the %s)',
   async (_, events) => {
     const { locationId, record, statusOf } = await newCarPark();
     for (const event of events) await record(locationId, [event]);

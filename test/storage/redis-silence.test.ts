@@ -66,7 +66,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)(
-  'when several notices for a channel wait until Redis is reachable again, the gateway sends a single notice (`anyChange`) in their place',
+  'when several notices for a channel wait until Redis is reachable again, the gateway sends one notice (`anyChange`) instead of them',
   async () => {
     const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const [once, often] = [newChannel('once'), newChannel('often')];

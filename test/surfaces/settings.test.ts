@@ -230,7 +230,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     }
 
     test.each(cases)(
-      'company settings are refused when a number in the settings would lose precision (variable %s, settings %s, value %s, stored settings %s, number %s)',
+      'company settings are refused when a number would lose precision: variable %s, settings %s, value %s, stored settings %s, number %s',
       async (definition, literal, value, _, number) => {
         const insert = (text: string) => text.replace('#', number);
         const { key, companyId, bodies } = await sendRepeatedly(

@@ -79,7 +79,7 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     ['recoverWebhook', 'FAILED'],
     ['recoverWebhook', 'CANCELLED'],
   ] as const)(
-    'a reader can acknowledge a webhook message after its lease has ended, even if a client has called %s for the message (in the status %s)',
+    'a reader can acknowledge a webhook message after its lease has ended, even if a client has called %s (status of the message: %s)',
     async (operation, status) => {
       const { key, readerKey, webhookId } = await newReaderWith(1);
       const [message] = await pull(readerKey, webhookId);

@@ -54,7 +54,7 @@ test('when a DNS look-up cannot start, the gateway retries the webhook delivery 
   expect(await webhook()).toMatchObject({ failingSince: null });
 });
 
-test('the second attempt to deliver a webhook message follows soon after the first attempt, even when the message waited for hours before the first attempt', async () => {
+test('the second delivery attempt follows soon after the first attempt, even when the webhook message waited for hours before the first attempt', async () => {
   const waitedMs = 3 * 3_600_000;
   const retryUntil = new Date(Date.now() + retryForMs - waitedMs);
   const { delivery } = await startWorker(retryUntil, () => Promise.resolve(503));
