@@ -1,6 +1,7 @@
 // This file defines which folder may import which other folder. `npm run import-rules` fails on an import that this
 // file does not allow. The following list shows the levels of the code, from the highest level to the lowest level.
-// Code may import only code of its own level and code of lower levels. The rules allow only some of these imports.
+// Code may import only code of its own level and code of lower levels. The rules in this file forbid some of the
+// imports that the levels would allow.
 //
 // 1. app, gateway
 // 2. graphql, http, rest
@@ -11,15 +12,15 @@
 // 7. database, redis, errors
 
 /**
- * Every folder may import these modules: libraries, Node, generated database types, and the modules for ids,
- * pagination, JSON texts, scheduling and spans.
+ * Matches the modules that every folder may import: npm packages, package.json, the generated database types, and the
+ * modules for ids, pagination, JSON texts, scheduling and spans.
  */
 const shared =
   '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|paging|json/[^/]+|scheduling/[^/]+|observability/spans)\\.ts$)';
 
 /**
- * Matches the files with the request context, the configuration and the observability code. The folders `graphql` and
- * `http` may import these files.
+ * Matches the files with the request context, the configuration and the observability code, which the folders `graphql`
+ * and `http` may import.
  */
 const requestContext = '^src/(context|config|observability/[^/]+)\\.ts$';
 
@@ -28,9 +29,9 @@ const foundation = ['database', 'errors', 'redis'];
 const inFolders = (...folders) => `^src/(${folders.join('|')})/`;
 
 /**
- * For each domain folder, the other domain folders that it may import. These other folders must come before the domain
- * folder in `domainImports`. All domain folders may import `location-access`, which contains the steps that all changes
- * of a location share.
+ * Maps each domain folder to the other domain folders that its files may import. In `domainImports`, a folder must come
+ * after the folders that it may import. All domain folders may import `location-access`, which contains the steps that
+ * all changes of a location share.
  */
 const domainImports = {
   auth: [],

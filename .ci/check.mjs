@@ -1,12 +1,12 @@
-// `npm run check` runs the checks in parallel, with at most one check for each processor core. The program prints the
-// name of each check that failed.
+// `npm run check` runs the checks in parallel, with at most one check for each processor core. At the end, `npm run
+// check` prints the names of the failed checks.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { installPackages } from '../tools/install.mjs';
 
 /**
- * The names of the checks, which are scripts in package.json. The list begins with the slowest checks, so that the
- * slowest checks start first.
+ * The checks of `npm run check`. Each check is an npm script in package.json. The slowest checks come first in the
+ * list, because the checks start in this order.
  */
 const checks = [
   'format:check',
@@ -24,8 +24,8 @@ const checks = [
 ];
 
 /**
- * Runs a script and prints its result and its duration. Prints the output of the script only if the script fails.
- * Returns whether the script succeeded.
+ * Runs an npm script and prints its result and its duration. Prints the output of the script only if the script fails.
+ * Returns whether the npm script succeeded.
  */
 const run = (script) =>
   new Promise((resolve) => {
@@ -38,8 +38,8 @@ const run = (script) =>
     });
   });
 
-// This script installs the packages before the checks start. Otherwise, two checks that run at the same time could
-// install the same packages.
+// The npm packages are installed before the checks start, so that two checks do not install the same packages at the
+// same time.
 installPackages('tools');
 installPackages('bench');
 

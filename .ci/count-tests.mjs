@@ -1,5 +1,5 @@
-// Adds up the numbers of tests in vitest's JSON reports, and prints how many tests passed, failed and were skipped. The
-// output of this script is the last line that `.ci/run` prints.
+// Reads the JSON reports of several vitest runs, and prints how many tests passed, failed and were skipped in total.
+// The output of this script is the last line that `.ci/run` prints.
 import { readFileSync } from 'node:fs';
 
 const reports = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')));

@@ -1,6 +1,7 @@
 // Starts the built gateway with the Node version that runs this file, sends one REST request and one GraphQL request,
-// and stops the gateway. The script .ci/run starts this file with the Node version in .nvmrc, which the container uses.
-// The test suites run only with the installed Node version.
+// and stops the gateway. The script .ci/run starts this file with the Node version in .nvmrc, which the container image
+// also uses. Without this check, no test would use this Node version, because the test suites run with the Node version
+// that is installed on the machine.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -48,7 +49,7 @@ async function listeningUrl() {
   throw new Error('the gateway ended before it listened');
 }
 
-/** Sends a request. Throws an error unless the response is successful and contains the health status of the gateway. */
+/** Sends a request. Throws an error unless the gateway sends a successful response with its health status. */
 async function ask(surface, address, init, statusOf) {
   const answer = await fetch(address, {
     ...init,

@@ -17,9 +17,9 @@ export interface ComparedCase {
   /** The allowed share of responses with a status outside `statuses`; the default is 0. */
   tolerance?: number;
   /**
-   * The factor by which the rounds of this benchmark case are longer than other rounds; the default is 1. A round must
-   * be several times as long as the response time, because responses that are unfinished at the end of a round do not
-   * count.
+   * The factor by which the rounds (short measurements) of this benchmark case are longer than the rounds of other
+   * cases; the default is 1. A round must be several times as long as the response time, because the benchmark does not
+   * count responses that are incomplete at the end of the round.
    */
   roundFactor?: number;
   /**
@@ -33,16 +33,16 @@ export interface ComparedCase {
    */
   lowerP99?: boolean;
   /**
-   * Selects a part of each response body. The selected part must be equal in the responses of the gateway and of the
-   * other server (the peer). If `data` is omitted, the whole response bodies of the gateway and the peer must be equal.
+   * Selects the part of a response body that must be equal in the responses of the gateway and of the other server (the
+   * peer). If `data` is omitted, the whole response bodies of the gateway and the peer must be equal.
    */
   data?: Partial<Record<Side, (body: never) => unknown>>;
 }
 
 /**
- * In the benchmark case `over-limit`, the gateway refuses almost all requests with status 429. `shareWithinLimit` is
- * the allowed share of responses with another status. In each rate limit window, the gateway accepts one request with
- * the API key of this benchmark case.
+ * In the benchmark case `over-limit`, the gateway refuses almost all requests with status 429. The gateway accepts only
+ * one request in each rate limit window. `shareWithinLimit` is the allowed share of responses with a status other than
+ * 429.
  */
 export const shareWithinLimit = 0.001;
 
@@ -100,9 +100,9 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'Gate decision by camera text (peer: REST, by plate)',
     peer: 'hand-written',
     statuses: [200],
-    // For gate decisions by plate, the gateway must be at least 1.5 times as fast as the hand-written service. The goal
-    // allows a gate decision by camera text to take 1.2 times as long as a gate decision by plate, so the goal is 1.5
-    // divided by 1.2.
+    // For gate decisions by plate, the gateway must be at least 1.5 times as fast as the hand-written service. A gate
+    // decision by camera text may take 1.2 times as long as a gate decision by plate. The goal for camera texts is
+    // therefore 1.5 divided by 1.2.
     goal: 1.5 / 1.2,
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },

@@ -11,7 +11,7 @@ import { refill } from './seed.ts';
 
 const triggers = ['whitelist_change_by_insert', 'whitelist_change_by_update', 'whitelist_change_by_delete'];
 
-/** The kinds of changes that the benchmark measures, with the HTTP status of a successful response. */
+/** The kinds of whitelist changes that the benchmark measures, with the HTTP status of a successful response. */
 const writes = [
   { traffic: 'rest-create', title: 'creates', status: 201 },
   { traffic: 'rest-update', title: 'updates', status: 200 },
@@ -32,8 +32,8 @@ const mostCost = 1.05;
 
 /**
  * The duration of the warm-up before each measurement, in seconds. Before the warm-up, the benchmark switches the
- * triggers of the whitelist table on or off. The switch invalidates the stored query plans of all connections. During
- * the warm-up, PostgreSQL creates new query plans.
+ * triggers of the whitelist table on or off. PostgreSQL then discards the query plans for this table, and creates new
+ * query plans during the warm-up.
  */
 const warmUpSeconds = 1;
 
@@ -68,8 +68,7 @@ interface Round {
 
 /**
  * Compares the costs of writes to a whitelist with and without the whitelist feed. Each pair of measurements consists
- * of one short measurement with the whitelist feed and one without the whitelist feed. The two measurements of a pair
- * run in random order.
+ * of one short measurement with the whitelist feed and one without the whitelist feed, in random order.
  */
 export async function feedCost(bench: Bench): Promise<CaseResult> {
   const { database } = bench;

@@ -17,7 +17,7 @@ import { goalText, spreadText } from './report.ts';
 import { costTable } from './request-costs/table.ts';
 import { worstTable } from './worst-requests/table.ts';
 
-/** Returns the figures of all cases as a Markdown table. Figures that miss their goal are shown in bold. */
+/** Returns the figures of all benchmark cases as a Markdown table. Figures that miss their goal are shown in bold. */
 const caseTable = (cases: Record<string, RecordedCase>): string =>
   markdownTable(
     ['case', 'figure', 'value (bounds)', 'goal', 'verdict'],

@@ -37,15 +37,18 @@ interface Import {
   imported: readonly ImportedRow[];
   /** The expected response of the gateway: how many whitelist entries the import has created, updated and deleted. */
   answer: { created: number; updated: number; deleted: number };
-  /** Whether the rows come from a file that the command `pms import` sends. */
+  /**
+   * True if the command `pms import` sends the rows from a CSV file; otherwise, the benchmark itself sends the import
+   * request.
+   */
   isFile?: boolean;
 }
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
- * Before each measured CREATE import, the whitelist contains only this entry. No measured import contains the plate of
- * this entry. The benchmark restores the whitelist of an embedded database with a REPLACE import. A REPLACE import
- * needs at least one row, so the whitelist cannot be empty before the measured import.
+ * The only whitelist entry before each measured CREATE import. No measured import contains the plate of this whitelist
+ * entry. Without this entry, the whitelist would be empty. The benchmark cannot restore an empty whitelist in an
+ * embedded database, because it uses a REPLACE import, which needs at least one row.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 
@@ -100,9 +103,9 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(server.origin + path, {
     method: 'POST',
-    // Each import request uses a new connection to the gateway. The gateway can close an idle connection while an SQL
-    // statement on an embedded database blocks the benchmark process. An import request on a closed connection would
-    // fail.
+    // Each import request uses a new connection to the gateway. An SQL statement on an embedded database can block the
+    // benchmark process for so long that the gateway closes idle connections. An import request on a closed connection
+    // would fail.
     headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', Connection: 'close' },
     body: JSON.stringify(body),
   });

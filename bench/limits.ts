@@ -10,12 +10,12 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// For each benchmark case, this file measures two upper limits of the gateway's speed on this machine. The first limit
-// is the speed of a plain Node HTTP server that always sends the same response. For the second limit, the program
-// pgbench runs the SQL statements of the benchmark case without the gateway.
+// For each benchmark case, this file measures two programs that show how fast this machine can be at best. The first
+// program is a plain Node HTTP server, which always sends the same response. The second program, pgbench, runs the SQL
+// statements of the benchmark case without the gateway.
 
 /**
- * An upper limit of the gateway's speed in a benchmark case: the requests per second (`perSecond`) that another program
+ * A limit for the gateway's speed in a benchmark case: the requests per second (`perSecond`) that a simpler program
  * reaches without the gateway. The field `reached` is the number of requests per second of the gateway, divided by
  * `perSecond`.
  */
@@ -33,8 +33,8 @@ export interface RawAnswer {
 }
 
 /**
- * The response headers that Node sets in every response, such as `Date`. The plain Node server does not copy these
- * headers from the response of the gateway.
+ * The response headers that Node sets in every response, such as `Date`. The plain Node server, which sends a copy of a
+ * gateway response, therefore does not copy these headers.
  */
 const ofTheConnection = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
@@ -50,8 +50,8 @@ async function answerOf(
       headers: { ...request.headers, 'Accept-Encoding': 'identity' },
     });
   let response = await ask();
-  // If a benchmark case expects the status 429, the first request can still be within the rate limit of the API key.
-  // The benchmark then sends the request again, and the second request exceeds the rate limit.
+  // In a benchmark case that expects the status 429, the first request may not exceed the rate limit of the API key
+  // yet. The benchmark then sends the request again, and this second request exceeds the rate limit.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
@@ -62,7 +62,7 @@ export async function startCeiling(bench: Bench, compared: ComparedCase, gateway
   return bench.startRaw(await answerOf(compared, gateway, bench));
 }
 
-/** The number of requests whose SQL statements are recorded for pgbench. */
+/** The number of requests to the gateway whose SQL statements the benchmark records for pgbench. */
 const sampledRequests = 20;
 
 /**
@@ -85,7 +85,7 @@ export async function statementsAlone(
     };
     const first = freshNumbers();
     // The first requests look up the API keys in the database, and later requests read the API keys from a cache. The
-    // benchmark therefore records only the SQL statements of later requests.
+    // benchmark therefore does not record the SQL statements of the first requests.
     for (let n = 0; n < sampledRequests; n++) await ask(first + n);
     for (let n = first + sampledRequests; n < first + 2 * sampledRequests; n++) {
       const statements = await statementsOf(() => ask(n));
@@ -131,7 +131,7 @@ interface Executed {
 /** Matches SQL statements that come from background tasks of the gateway, and not from a request. */
 const besideRequests = /"UsageRecord"|SKIP LOCKED|^SET /;
 
-/** Records the SQL statements that node-postgres sends in this process while `work` runs. */
+/** Records the SQL statements that node-postgres sends in this process while the function `work` runs. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Executed[]> {
   const executed: Executed[] = [];
   const query = pg.Client.prototype.query as (this: pg.Client, ...parameters: unknown[]) => unknown;
@@ -150,7 +150,10 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Executed[]> {
   return executed.filter(({ text }) => !besideRequests.test(text));
 }
 
-/** Matches identifiers that the gateway has generated, but not the seeded identifiers, which begin with 01900000. */
+/**
+ * Matches identifiers that the gateway has generated. The pattern does not match the identifiers of the benchmark's
+ * seed data, which begin with 01900000.
+ */
 const madeId = /(?!01900000-)[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/;
 const newIdSql = 'gen_random_uuid()::text';
 

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, type Side, trafficOf } from './traffic.ts';
 import type { World } from './world.ts';
 
-// This file runs in a separate process, which sends the requests of a measurement to one server. The process is
-// separate, so that the work of sending requests does not slow down the measured servers.
+// This file runs in a separate process, which sends the requests of a measurement to one server. The measured servers
+// run in other processes, so the work of sending requests does not block the servers.
 
 /**
  * The settings of one measurement: the kind of requests, the server that gets the requests, the duration, and the
@@ -22,13 +22,13 @@ export interface LoadJob {
   connections: number;
   /**
    * The number of the first request that this measurement sends. Two requests of the same kind with the same number are
-   * identical. If the requests create objects, each measurement must therefore start with a number that no earlier
-   * measurement has used.
+   * identical. If the requests create objects, such as whitelist entries, each measurement must therefore start with a
+   * number that no earlier measurement has used.
    */
   from: number;
   /**
-   * How many requests to send per second. Without `rate`, each connection sends the next request immediately after the
-   * response to the previous request.
+   * How many requests the process sends per second. Without `rate`, each connection sends its next request as soon as
+   * it has received a response.
    */
   rate?: number | undefined;
 }
@@ -36,7 +36,7 @@ export interface LoadJob {
 /** The results of one measurement. */
 export interface LoadResult {
   answers: number;
-  /** The first request number after the request numbers of this measurement. */
+  /** The number of the first request that this measurement has not sent. */
   next: number;
   seconds: number;
   p50: number;
@@ -71,8 +71,8 @@ function resultOf(
 }
 
 /**
- * Sends as many requests as the server can answer. Each connection sends its next request as soon as it has received a
- * response.
+ * Sends requests as fast as the server can answer them. Each connection sends its next request as soon as it has
+ * received a response.
  */
 async function saturate(job: LoadJob): Promise<LoadResult> {
   const { build, fresh } = trafficOf(job.traffic, job.side, job.world);

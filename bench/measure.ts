@@ -13,8 +13,8 @@ export interface Bench {
   world: World;
   database: Database;
   /**
-   * Starts the gateway or a server with which the gateway is compared (a peer). The started server gets the pepper of
-   * the API keys and the URLs of the databases as environment variables.
+   * Starts the gateway or a server with which the gateway is compared (a peer). The started server gets the URLs of the
+   * databases and the secret for hashing API keys (the pepper) as environment variables.
    */
   start(side: Side, nodeOptions?: string[]): Promise<Server>;
   /** Starts a plain Node server that answers every request with the same response. */
@@ -30,12 +30,12 @@ export interface Bench {
   openHere(): Promise<Gateway>;
   /** The URL of PostgreSQL and the size of each server's connection pool, or `undefined` for the embedded database. */
   postgres: { url: string; poolSize: number } | undefined;
-  /** The minimum (`least`) and the maximum (`most`) number of pairs of measurements when two servers are compared. */
+  /** The minimum (`least`) and the maximum (`most`) number of pairs of measurements in a comparison of two servers. */
   pairs: { least: number; most: number };
   pairSeconds: number;
   /**
-   * The duration of a measurement of gate decisions, in seconds. The duration is long enough for an exact 99th
-   * percentile (p99) of the response times.
+   * The duration of a measurement of gate decisions, in seconds. These measurements take longer than others, because
+   * the 99th percentile (p99) of the response times needs many responses.
    */
   longRoundSeconds: number;
   warmUpSeconds: number;
@@ -64,8 +64,8 @@ export interface MeasuredSide {
 
 /**
  * Measures servers repeatedly for a short time, and returns the median of each figure. In each repetition of the
- * measurement, every server is measured once, in random order. The values in `rates` and `p99s` with the same index
- * come from the same repetition.
+ * measurement, every server is measured once, in random order. In the arrays `rates` and `p99s`, values with the same
+ * index come from the same repetition.
  *
  * @param accept a function that throws an error when the server sent unexpected responses
  * @param figuresOfCase a function that computes the figures of the case. The measurement stops when every figure

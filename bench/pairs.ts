@@ -21,10 +21,10 @@ export interface Figure extends Partial<Spread> {
 export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
- * The maximum number of pairs of measurements in a benchmark case. With four times as many pairs, a confidence interval
- * is about half as wide. If 40 pairs do not decide whether a figure meets its goal, the figure is very close to the
- * goal. For a decision, the benchmark would then need hundreds of pairs, which would take an hour for one benchmark
- * case.
+ * The maximum number of pairs of measurements in a benchmark case. If 40 pairs do not show whether a figure meets its
+ * goal, the figure is very close to the goal. The benchmark would then need hundreds of pairs for a result, because a
+ * confidence interval of half the width needs four times as many pairs. Hundreds of pairs would take an hour for one
+ * benchmark case.
  */
 export const maxPairs = 40;
 
@@ -39,7 +39,7 @@ export function median(values: readonly number[]): number {
 
 /**
  * Returns the median of the given values, with its confidence interval. The confidence interval comes from the sign
- * test (https://en.wikipedia.org/wiki/Sign_test). The sign test works for any distribution of the measurement noise.
+ * test (https://en.wikipedia.org/wiki/Sign_test). The sign test is correct for any distribution of the measured values.
  * With fewer than six values, no interval reaches the confidence level of 95%, so the function returns the range from
  * the smallest to the largest value.
  */
@@ -50,14 +50,14 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Returns how many measured values lie below the confidence interval. Equally many values lie above the confidence
- * interval. `count` is the number of all measured values.
+ * Returns how many of `count` measured values lie below the confidence interval. The same number of values lies above
+ * the confidence interval.
  */
 function leftOutAtEachEnd(count: number): number {
   // The loop tries confidence intervals without the `k` smallest and the `k` largest measured values. `chance` is the
-  // probability that the true median lies outside such an interval. The true median lies below the interval if at most
-  // `k` measured values are smaller than the true median. The true median lies above the interval with the same
-  // probability.
+  // probability that the true median lies outside the tried confidence interval. The true median lies below the
+  // interval if at most `k` measured values are smaller than the true median. The true median lies above the interval
+  // with the same probability.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -69,8 +69,8 @@ function leftOutAtEachEnd(count: number): number {
 
 /**
  * For each pair of measurements, divides the result in `ours` by the result in `theirs`. Returns the median of these
- * ratios, with the confidence interval of the median. If other load slows down the machine, both measurements of a pair
- * become slower, so the ratio stays the same.
+ * ratios, with the confidence interval of the median. If another program slows down the machine, both measurements of a
+ * pair become slower, so their ratio stays almost the same.
  */
 export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));
@@ -88,10 +88,10 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 
 /**
  * Makes at least `least` and at most `most` pairs of measurements. The measurement stops early when no figure has the
- * verdict `undecided` (`verdictOf`). The function first compares the figures with their goals after `least` pairs. If a
- * figure is undecided, the function doubles the number of pairs, and compares the figures with their goals again. The
- * function does not compare the figures after each pair, because random deviations would then end more measurements too
- * early.
+ * verdict `undecided` (`verdictOf`). After `least` pairs, the function compares the figures with their goals. If the
+ * result for a figure is undecided, the function doubles the number of pairs, and compares the figures with their goals
+ * again. The function does not compare the figures with their goals after each pair, because then more measurements
+ * would end too early, with a wrong verdict by chance.
  *
  * @param measurePair a function that makes one pair of measurements
  * @param figures a function that computes the figures of the benchmark from all pairs measured so far

@@ -16,7 +16,7 @@ const built = (name: string) =>
 /** The maximum time from the start of a server until it answers requests, in milliseconds. */
 const longestStart = 30_000;
 
-/** A server that runs in its own process. */
+/** A server of the benchmark, which runs in its own process. */
 export interface Server {
   origin: string;
   pid: number;
@@ -28,7 +28,7 @@ export interface Server {
  * function `startServer` sets PATH, NODE_ENV and PORT.
  */
 export interface ServerOptions {
-  /** The name of the built script to run. */
+  /** The name of the built script with which the server starts. */
   script: string;
   env: NodeJS.ProcessEnv;
   /** The options of Node itself, which come before the name of the script on the command line. */
@@ -95,7 +95,7 @@ export interface LoadProcess {
   stop(): void;
 }
 
-/** Starts a process that sends the requests of the measurements. */
+/** Starts the load process, which sends the requests of the measurements. */
 export function startLoad(): LoadProcess {
   const child: ChildProcess = fork(built('bench-load'));
   return {
@@ -108,7 +108,8 @@ export function startLoad(): LoadProcess {
       });
       const answered = once(child, 'message', { signal }) as Promise<[LoadResult]>;
       const [result] = await Promise.race([answered, ended]).finally(() => {
-        // `waiting.abort()` rejects the promise `ended`. Without a `catch`, this rejection would end the process.
+        // `waiting.abort()` rejects the promise `ended`. If no `catch` handled this rejection, Node would end the
+        // benchmark process.
         ended.catch(() => undefined);
         waiting.abort();
       });
@@ -130,8 +131,8 @@ export async function residentMemory(pid: number): Promise<number | undefined> {
 
 /**
  * Returns the processor time of a process in milliseconds. Returns `undefined` on an operating system without /proc.
- * The function adds up the processor times of all threads of the process, because the operating system shows exact
- * times only for threads. The operating system shows the processor time of a whole process only in steps of 10 ms.
+ * Linux shows the processor time of a whole process only in steps of 10 ms, but shows exact processor times for each
+ * thread. The function therefore adds up the processor times of all threads of the process.
  */
 export async function processorTime(pid: number): Promise<number | undefined> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -152,7 +153,7 @@ export function watchMemory(pid: number): { stop(): number } {
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  // `unref` lets the benchmark process end even if a failed measurement never calls `stop`.
+  // If a measurement fails, nothing calls `stop`. With `unref`, the timer does not keep the benchmark process running.
   const timer = setInterval(() => void sample(), 20).unref();
   return {
     stop() {

@@ -10,8 +10,8 @@ interface CpuProfile {
 
 const shownFunctions = 40;
 /**
- * The benchmark ignores the first part of each CPU profile, in which Node still loads and compiles modules. `startUp`
- * is the share of this part in the duration of the CPU profile.
+ * The share of each CPU profile that the benchmark ignores. The ignored share is the first part of the CPU profile, in
+ * which Node still loads and compiles modules.
  */
 const startUp = 0.3;
 

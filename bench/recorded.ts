@@ -3,8 +3,8 @@ import { type Figure, type Spread, type Verdict, verdictOf } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 import type { DatabaseKind } from './target.ts';
 
-// The figures of earlier benchmark runs are stored in JSON files in this repository. The tables of README.md show these
-// recorded figures, and each new benchmark run is compared with the recorded figures.
+// The figures of earlier benchmark runs are stored in JSON files in this repository. The tables in bench/README.md show
+// the recorded figures, and each new benchmark run is compared with the recorded figures.
 
 /** The date, the machine and the software versions of the benchmark run that measured the recorded figures. */
 export interface Measured {
@@ -35,7 +35,7 @@ export interface RecordedWorst {
   growthMiB: number;
   /**
    * The 99th percentile (p99) of the gate decision times during the expensive requests, divided by the p99 without
-   * expensive requests. The figures of earlier benchmark runs do not contain `p99Ratio`.
+   * expensive requests. `p99Ratio` is undefined in the figures of old benchmark runs, which did not measure this ratio.
    */
   p99Ratio?: number;
   failures?: number;
@@ -44,7 +44,7 @@ export interface RecordedWorst {
 /** The cost of a request in rate limit points, and the processor time of the request. */
 export interface RecordedCost {
   points: number;
-  /** True if docs/contract.md defines how many rate limit points the request costs. */
+  /** True if the contract (docs/contract-keys.md) defines how many rate limit points the request costs. */
   priceOfContract: boolean;
   gatewayMs: number;
   /**
@@ -67,7 +67,7 @@ export async function readRecorded<Entry>(file: URL): Promise<Recorded<Entry>> {
 
 /**
  * Adds the figures of a benchmark run to a file with recorded figures. If the benchmark run did not measure a figure,
- * the file keeps the recorded figure. Figures whose name is not in `known` are removed from the file.
+ * the file keeps the recorded figure of an earlier run. Figures whose name is not in `known` are removed from the file.
  *
  * @param known the names of all figures that the file may contain, in the order of the tables in bench/README.md
  */
@@ -87,7 +87,10 @@ export async function record<Entry>(
   console.log('Recorded. `npm run bench:figures` writes the tables of bench/README.md.');
 }
 
-/** Returns the figures of a case for the file of recorded figures, or undefined when the case has no figures. */
+/**
+ * Returns the figures of a benchmark case in the form of the file with recorded figures, or undefined when the
+ * benchmark case has no figures.
+ */
 export function recordedCase({ title, figures }: CaseResult): RecordedCase | undefined {
   if (figures.length === 0) return undefined;
   return {

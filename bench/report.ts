@@ -32,9 +32,12 @@ export interface CaseResult {
   sides: SideFigures[];
   /** The measured figures, which the benchmark stores and compares with later runs. */
   figures: Figure[];
-  /** The upper limits of the gateway's speed in this benchmark case on this machine. */
+  /** The speeds of simpler programs, which show how fast this machine can be at best in this benchmark case. */
   limits?: Limit[];
-  /** Lines of text below the figures: additional figures, or the reason why the benchmark case was not measured. */
+  /**
+   * Lines of text that the report shows below the figures: additional figures, or the reason why the benchmark case was
+   * not measured.
+   */
   notes?: string[];
 }
 
@@ -70,13 +73,12 @@ function figureText(figure: Figure): string {
 }
 
 /**
- * Returns a text about an upper limit of the gateway's speed. The text also says which share of this limit the gateway
- * reaches.
+ * Returns a line of text with the speed of a simpler program, and with the gateway's speed as a share of this speed.
  */
 const limitText = ({ label, perSecond, reached }: Limit) =>
   `limit: ${label} ${number(perSecond)}/s; the gateway reaches ${spreadText(reached)} of it`;
 
-/** Returns the result of a benchmark case as lines of text. */
+/** Returns the results of a benchmark case as lines of text. */
 export function caseLines({ title, sides, figures, limits = [], notes = [] }: CaseResult): string {
   const rows = sides.map((side) =>
     [

@@ -17,7 +17,7 @@ import {
   type World,
 } from './world.ts';
 
-/** A rate limit that no benchmark reaches. */
+/** A rate limit that is so high that no benchmark reaches it. */
 const hugeLimit = 10_000_000;
 const bulkCompany = companies;
 const mainPositions = Array.from({ length: mainLocations }, (_, position) => position);
@@ -98,7 +98,9 @@ export async function removeCreated(database: Database): Promise<void> {
   );
 }
 
-/** Restores the database to its state before a benchmark case, including the statistics for the query planner. */
+/**
+ * Removes the rows that a benchmark case has added to the database, and updates the statistics for the query planner.
+ */
 export async function tidy(database: Database): Promise<void> {
   await removeCreated(database);
   await database.sql.query(
@@ -135,8 +137,8 @@ async function createKey(
 }
 
 /**
- * The number of whitelist entries that one SQL statement inserts. With more than 50,000 whitelist entries, an SQL
- * statement could take longer than the statement timeout of the database.
+ * The number of whitelist entries that one SQL statement inserts. An SQL statement with more than 50,000 whitelist
+ * entries could take longer than the statement timeout of the database.
  */
 const entriesAtOnce = 50_000;
 

@@ -16,8 +16,8 @@ import { exactLimit } from './world.ts';
 export interface SpecialCase {
   name: string;
   /**
-   * Whether the benchmark case needs PostgreSQL, a peer or a second gateway process, and therefore cannot run on the
-   * embedded database.
+   * Whether the benchmark case cannot run on the embedded database, because the case needs PostgreSQL or a second
+   * gateway process.
    */
   needsPeers: boolean;
   needsScale: boolean;

@@ -6,8 +6,8 @@ import { median } from './pairs.ts';
 // body arrives in chunks, so the benchmark measures the structure check with several chunk sizes.
 
 /**
- * The goal for the speed of the structure check: megabytes of JSON per second of processor time. If the structure check
- * missed the goal, the check would block other requests for longer than any other step of an import does.
+ * The goal for the speed of the structure check: megabytes of JSON per second of processor time. A slower structure
+ * check would block other requests for longer than any other step of an import does.
  */
 const goal = 300;
 
@@ -33,7 +33,7 @@ const bodyWith = (note: string) =>
     }),
   );
 
-/** Splits a body into chunks of text, as the gateway does when it reads a request body. */
+/** Splits a request body into chunks of text. The gateway also receives a request body in chunks. */
 function partsOf(body: Buffer, size: number): string[] {
   const decoder = new StringDecoder('utf8');
   const count = Math.ceil(body.length / size) || 1;

@@ -13,7 +13,7 @@ export interface Target {
   kind: DatabaseKind;
   databaseUrl: string | undefined;
   pepper: string;
-  /** The environment variables that make a gateway use the database of this benchmark run. */
+  /** The environment variables of a gateway that uses the database of this benchmark run. */
   env: NodeJS.ProcessEnv;
   /**
    * Opens the database of the benchmark run in the current process. Only one process at a time can open an embedded
@@ -28,8 +28,8 @@ export interface Target {
 const log = pino({ level: 'warn' });
 
 /**
- * Creates the database for a benchmark run: on the server in `DATABASE_URL`, or an embedded database. The process exits
- * if `DATABASE_URL` or `REDIS_URL` is not set and the user has not requested an embedded database.
+ * Creates the database for a benchmark run: on the server in `DATABASE_URL`, or an embedded database. If the user has
+ * not requested an embedded database, the process exits when `DATABASE_URL` or `REDIS_URL` is not set.
  */
 export async function createTarget({ embedded = false }: { embedded?: boolean } = {}): Promise<Target> {
   const { DATABASE_URL, REDIS_URL } = process.env;
@@ -37,7 +37,8 @@ export async function createTarget({ embedded = false }: { embedded?: boolean } 
     console.error('Set DATABASE_URL and REDIS_URL, or use --embedded to measure the embedded database');
     process.exit(1);
   }
-  // `createScratchDatabase` creates an embedded database only if the variable `DATABASE_URL` is not set.
+  // The function `createScratchDatabase` creates an embedded database only if the environment variable `DATABASE_URL`
+  // is not set.
   if (embedded) delete process.env.DATABASE_URL;
   const { createEmbeddedDatabase, createScratchDatabase } =
     await import('../test/support/scratch-database.ts');

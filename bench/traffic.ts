@@ -16,7 +16,7 @@ import {
 export type Side = 'gateway' | PeerName;
 export type PeerName = keyof typeof peerNames;
 
-/** The servers with which the gateway is compared (peers), with the name of each server in the report. */
+/** Maps each server with which the gateway is compared (peer) to its name in the benchmark's report. */
 export const peerNames = {
   'hand-written': 'hand-written',
   postgraphile: 'PostGraphile',
@@ -49,7 +49,7 @@ interface Traffic {
   fresh?: boolean;
 }
 
-/** Maps a number to a pseudo-random number below `size`. `spread` returns the same result for the same arguments. */
+/** Maps a number to a pseudo-random number below `size`. The same arguments always give the same result. */
 const spread = (n: number, size: number) => Math.floor((((n + 1) * 0.618_033_988_749_895) % 1) * size);
 const someLocation = (n: number) => spread(n, mainLocations);
 const someEntry = (n: number) => spread(n * 7 + 3, entriesPerLocation);
@@ -166,8 +166,8 @@ const mixed =
   };
 
 /**
- * The number of client addresses that send invalid API keys. With 1,000 addresses, no address exceeds the rate limit
- * for client addresses.
+ * The number of IP addresses from which requests with invalid API keys seem to come. With 1,000 addresses, no address
+ * exceeds the rate limit for client addresses.
  */
 const strangers = 1000;
 const badKey: Build = (world, n) => {
@@ -245,8 +245,8 @@ const traffics: Record<string, Traffic> = {
 };
 
 /**
- * Returns the function `build`, which builds requests of one kind for one server. The server is the gateway or a peer.
- * A peer is a server with which the benchmark compares the gateway.
+ * Returns the function `build`, which builds requests of one kind for one server: the gateway, or a server with which
+ * the gateway is compared (a peer).
  */
 export function trafficOf(
   name: string,

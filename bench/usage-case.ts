@@ -12,8 +12,8 @@ import type { CaseResult } from './report.ts';
 // gate decisions.
 
 /**
- * The number of gate decisions per second that the benchmark requests. The benchmark writes the usage records of an
- * hour with `requestsPerSecond` requests per second.
+ * The number of gate decisions per second that the benchmark requests. The benchmark also writes as many usage records
+ * as a gateway writes in one hour with this number of requests per second.
  */
 const requestsPerSecond = 1_000;
 const recordsOfAnHour = requestsPerSecond * 3_600;
@@ -21,10 +21,9 @@ const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * How many times the benchmark measures gate decisions before it writes the usage records. After it has written the
- * usage records, the benchmark measures gate decisions the same number of times. Six measurements are enough for a
- * confidence interval. The number of measurements is fixed in advance, because the benchmark cannot repeat the
- * measurements without usage records after it has written the records.
+ * The number of measurements of gate decisions before the benchmark writes the usage records, and again after it has
+ * written the usage records. Six measurements are enough for a confidence interval. The number is fixed, because the
+ * benchmark cannot repeat the first measurements after it has written the usage records.
  */
 const gateRounds = 6;
 
@@ -32,8 +31,8 @@ const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20);
 const noonYesterday = () => new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000 + 43_200_000);
 
 /**
- * Writes the usage records of one hour. Like a gateway, the function runs two SQL statements at the same time. Returns
- * the duration of each SQL statement in milliseconds.
+ * Writes the usage records of one hour. The function runs two SQL statements at the same time, as two gateway processes
+ * would do. Returns the duration of each SQL statement in milliseconds.
  */
 async function writeHour(
   connections: readonly Sql[],
@@ -72,9 +71,9 @@ async function writeHour(
 }
 
 /**
- * Measures how much space the usage records of one hour need in the database. `usageHour` also measures the p99 of gate
- * decisions at three times: before the usage records are written, after they are written, and while PostgreSQL removes
- * them.
+ * Measures how much space the usage records of one hour need in the database. `usageHour` also measures the 99th
+ * percentile (p99) of the gate decision times: before the usage records are written, after they are written, and while
+ * PostgreSQL removes them.
  */
 export async function usageHour(bench: Bench): Promise<CaseResult> {
   const { database, world } = bench;

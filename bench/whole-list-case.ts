@@ -17,10 +17,10 @@ interface Fetched {
 }
 
 /**
- * Reads a list from the gateway, as a fast or slow client.
+ * Reads a whitelist from the gateway, as a fast or slow client.
  *
  * @param pauseMs the pause of the client after each chunk of up to 64 KiB, in milliseconds
- * @param signal an AbortSignal with which the caller makes the client stop
+ * @param signal an AbortSignal that makes the client stop before the end of the whitelist
  */
 async function fetchList(
   server: Server,
@@ -86,8 +86,8 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
       rate,
     });
   const short = () => fetchList(server, bulkSecret, shortPath);
-  // Before the measurement, the benchmark requests gate decisions and short lists. These requests let the heap of the
-  // server grow to its usual size. The usual size includes garbage that V8 has not collected yet.
+  // Before the measurement, the benchmark requests gate decisions and short lists, so that the heap of the gateway
+  // grows to its usual size. The usual size includes garbage that V8 has not collected yet.
   await ask('gate', bench.warmUpSeconds);
   await ask('list-1000', bench.warmUpSeconds * 2);
   await repeat(30, short);
@@ -122,7 +122,10 @@ async function readAlone({ server, short, long }: Lists) {
   return { baseline, growth: memory.stop() - baseline, shorts, longs };
 }
 
-/** Lets slow clients read long lists while `work` runs, and stops the slow clients when `work` ends. */
+/**
+ * Lets slow clients read long lists of whitelist entries while the function `work` runs, and stops the slow clients
+ * when `work` ends.
+ */
 async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Result>): Promise<Result> {
   const done = new AbortController();
   const readers = Array.from({ length: slowReaders.count }, () => slow(done.signal));
@@ -184,8 +187,8 @@ async function totalOfPeer(bench: Bench): Promise<number> {
 }
 
 /**
- * The maximum size of the V8 heap in MB. V8 collects garbage only when the heap is full. In a larger heap, V8 would
- * keep more garbage, and the benchmark would measure this garbage as memory growth.
+ * The maximum size of the V8 heap in MB. In a larger heap, V8 would collect garbage later, and the benchmark would
+ * measure the garbage as memory growth.
  */
 const smallHeap = 160;
 

@@ -1,7 +1,10 @@
-// Describes the data in the database of a benchmark. The benchmark computes the identifier of each object from the
-// number of the object, so the benchmark needs no list of identifiers.
+// This file describes the seed data in the database of a benchmark. The identifier of each seeded object is computed
+// from the number of the object, so the benchmark needs no list of identifiers.
 
-/** The API keys that the load process needs, which the benchmark passes to the load process as JSON. */
+/**
+ * The API keys for the requests of the benchmark. The benchmark passes these API keys as JSON to the load process,
+ * which sends the requests.
+ */
 export interface World {
   /** The secrets of ten API keys, each with all main locations of the benchmark in its scope. */
   secrets: string[];
@@ -22,14 +25,14 @@ export interface World {
 export const mainLocations = 100;
 export const entriesPerLocation = 1000;
 export const companies = 10;
-/** The number of whitelist entries with the same reference id in the benchmark data. */
+/** In the benchmark data, the number of whitelist entries that have the same reference id. */
 export const entriesPerReference = 10;
 /** The number of requests that a client may send with the API key `exactSecret` in each rate limit window. */
 export const exactLimit = 200;
 
 /**
- * The positions of the large locations in the list of all locations. The benchmark computes the id of a location from
- * the location's position in the list. The large locations come after the main locations and belong to another company.
+ * The numbers of the large locations. The benchmark computes the id of a location from the number of the location. The
+ * large locations come after the main locations and belong to another company.
  */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 

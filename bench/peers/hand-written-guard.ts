@@ -20,7 +20,9 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL!, max: Number(DATABASE
 export const query = async <Row>(name: string, text: string, values: unknown[]) =>
   (await pool.query({ name, text, values })).rows as Row[];
 
-/** An error whose message the server sends to the client. */
+/**
+ * An error with an HTTP status. The hand-written server sends the status and the message of the error to the client.
+ */
 export class Failure extends Error {
   constructor(
     readonly status: 400 | 401 | 404 | 409 | 429,
@@ -90,8 +92,8 @@ async function authenticate(secret: string | undefined): Promise<Key> {
 }
 
 // Each API key has a rate limit for a long time window and a rate limit for a short time window. For each API key and
-// each time window, Redis has one list with the times of the requests. The middleware checks both rate limits in one
-// round trip to Redis.
+// each time window, Redis stores a list with the times of the requests. The middleware checks both rate limits of an
+// API key in one round trip to Redis.
 
 const redis = new Redis(REDIS_URL!, { maxRetriesPerRequest: 1, enableOfflineQueue: true }) as Redis & {
   take(
@@ -157,8 +159,8 @@ async function limit(headers: Headers, id: string, hourly: number, burst: number
 
 type Usage = [string | null, string, string, string, number, number, string, string];
 let usage: Usage[] = [];
-// Two concurrent writes could lock rows of the table ApiKey in different orders, and cause a deadlock. A write
-// therefore starts only after the previous write has ended.
+// Two concurrent writes of usage records could lock rows of the table ApiKey in different orders, and cause a deadlock.
+// Each write of usage records therefore starts only after the previous write has ended.
 let isWriting = false;
 setInterval(() => {
   if (usage.length === 0 || isWriting) return;
@@ -180,7 +182,7 @@ setInterval(() => {
   ).finally(() => (isWriting = false));
 }, 1000).unref();
 
-/** The values that the middleware passes to a route handler: the API key and the request id. */
+/** The values that the middleware stores for the route handlers: the API key and the request id. */
 export interface Env {
   Variables: { key: Key; requestId: string };
 }

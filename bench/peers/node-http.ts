@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
 // This plain Node HTTP server shows the maximum number of requests per second that a server on this machine can reject.
-// The plain Node server answers every request with the same error, without any checks.
+// The plain Node server checks nothing, and answers every request with the same error.
 
 const refusals = {
   401: { code: 'UNAUTHORIZED', message: 'Invalid or missing API key' },

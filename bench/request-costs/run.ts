@@ -17,8 +17,8 @@ const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
     /**
-     * A list of words, separated by commas. The benchmark measures a kind of request only if its name contains one of
-     * the words.
+     * The value of the option `--only`: a list of words, separated by commas. The benchmark measures only the kinds of
+     * requests whose names contain one of these words.
      */
     only: { type: 'string' },
     runs: { type: 'string', default: '12' },
@@ -26,8 +26,8 @@ const { values: options } = parseArgs({
   },
 });
 /**
- * The number of warm-up requests of each kind. During the warm-up requests, Node compiles the code, and the database
- * fills its caches.
+ * The number of warm-up requests of each kind. During the warm-up requests, Node compiles the gateway's code, and the
+ * database fills its caches.
  */
 const warmUpRuns = 3;
 const eventsOfBatch = 1_000;

@@ -14,8 +14,8 @@ export interface ShapeRequest {
 export interface Shape {
   name: string;
   /**
-   * True if docs/contract.md defines how many rate limit points the request costs. If `priceOfContract` is false, the
-   * gateway computes the cost of the request from its GraphQL fields.
+   * True if the contract (docs/contract-keys.md) defines how many rate limit points the request costs. If
+   * `priceOfContract` is false, the gateway computes the cost of the request from the GraphQL fields of the request.
    */
   priceOfContract: boolean;
   request: (run: number) => ShapeRequest;
@@ -50,8 +50,8 @@ const graph = (name: string, query: (run: number) => string, variables?: (run: n
 const atPriceOfContract = (shape: Shape): Shape => ({ ...shape, priceOfContract: true });
 
 /**
- * Returns the name and the arguments of a GraphQL field that reads a list of the large location. `rest` contains
- * further arguments and the closing parenthesis.
+ * Returns the name and the arguments of a GraphQL field that reads a list of the large location, such as its whitelist.
+ * `rest` contains the further arguments of the field and the closing parenthesis.
  */
 const of = (list: string, rest: string) => `${list}(locationId: "${large}"${rest}`;
 const entryFields =
@@ -59,14 +59,14 @@ const entryFields =
 const path = `/api/locations/${large}`;
 
 /**
- * Returns the parking events that one request records. The same event number always produces the same event, so that a
- * later request can send an event again.
+ * Returns the parking events that one request records. The same event number always produces the same parking event, so
+ * that the benchmark can also send corrections of earlier events.
  */
 const eventBatch = (first: number, count: number, values: (index: number) => object = () => ({})) =>
   times(count, (index) => ({
     eventId: `event-${first + index}`,
     kind: (first + index) % 4 === 3 ? 'EXIT' : 'ENTRY',
-    // Every fourth event is the exit of the vehicle that entered in the previous event.
+    // Every fourth parking event is the exit of the vehicle that entered in the previous parking event.
     plate: plate(((first + index) % 4 === 3 ? first + index - 1 : first + index) % entries),
     occurredAt: at(first + index),
     ...values(first + index),

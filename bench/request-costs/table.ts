@@ -2,8 +2,9 @@ import { markdownTable } from '../markdown-table.ts';
 import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
-// The processor time of a request per rate limit point has two limits. The first limit is `maxMilliseconds`. The second
-// limit is the median processor time per point of all kinds of requests, multiplied by `maxTimesMedian`.
+// Two constants limit the processor time of a request per rate limit point. The processor time must not exceed
+// `maxMilliseconds`. The processor time must also not exceed the median of all kinds of requests, multiplied by
+// `maxTimesMedian`.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;
@@ -12,7 +13,10 @@ const maxTimesMedian = 6;
 export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): number =>
   (gatewayMs + postgresMs) / points;
 
-/** Returns the maximum processor time per rate limit point in milliseconds: the lower of the two limits. */
+/**
+ * Returns the maximum processor time per rate limit point, in milliseconds. The maximum is the lower of two limits:
+ * `maxMilliseconds`, and the median of all kinds of requests multiplied by `maxTimesMedian`.
+ */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));
 

@@ -13,18 +13,15 @@ export const entries = 10_000;
  * large location.
  */
 export const events = 11_000;
-/**
- * The number of locations in the benchmark data. Every location except the large location has only 10 whitelist
- * entries.
- */
+/** The number of locations in the benchmark data. Every location except the large location has 10 whitelist entries. */
 const locations = 100;
 const entriesOfSmall = 10;
 
-/** A rate limit, in points, that no benchmark reaches. */
+/** A rate limit that is so high that no benchmark reaches it, in points. */
 const hugeLimit = 10_000_000;
 
 /**
- * Fills an empty database with a company and its locations, but without events. The caller must first apply all
+ * Fills an empty database with a company and its locations, but without parking events. The caller must first apply all
  * migrations to the database. Returns the secret of an API key whose scope contains the company.
  */
 export async function seedCosts({ sql, prisma }: Database, pepper: string): Promise<string> {

@@ -10,15 +10,15 @@ import type { WorstWorld } from './seed.ts';
  */
 const largestBody = 16 * 1024 * 1024 - 1000;
 /**
- * The number of repeated JSON values in a request body with many values. `mostValues` is lower than the gateway's limit
- * of 150,000 JSON values, because the body also contains other values.
+ * The number of JSON values in a request body with many values. `mostValues` is lower than the gateway's limit of
+ * 150,000 JSON values, because the body also contains other values.
  */
 const mostValues = 149_000;
 const deepestNesting = 34;
 
 const target = locationId(bulkLocations.import);
 
-/** A GraphQL query with the variable `$plate`, for which a request body can contain any JSON value. */
+/** A GraphQL query with the variable `$plate`. In a request body, the value of this variable can be any JSON value. */
 const question = `query ($plate: PlateInput!) { plateAccess(locationId: "${target}", plate: $plate) { allowed } }`;
 
 /** Returns a request body with the GraphQL query `question` and a JSON value for the variable `$plate`. */
@@ -43,7 +43,7 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 }`;
 
 /**
- * Returns an import row with the longest values that the validation rules allow. Each import row has a different plate.
+ * Returns a row of an import, with the longest values that the validation rules allow. Each row has a different plate.
  */
 const largestRow = (round: number, row: number) => ({
   referenceId: `${round}-${row}`.padEnd(100, 'r'),

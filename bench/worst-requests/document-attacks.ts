@@ -22,7 +22,7 @@ const usageFields = 'hour surface operation requests refused errors';
 const usage = ({ busyKeyId }: WorstWorld) =>
   `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { ${usageFields} } }`)} }`;
 
-/** Returns a query whose response has nearly the maximum number of usage rows. */
+/** Returns a GraphQL query for the usage of an API key, whose response has nearly the maximum number of rows. */
 const largestUsage = ({ busyKeyId }: WorstWorld) =>
   `{ apiKey(id: "${busyKeyId}") { usage(from: "${instant(15, 0)}", to: "${instant(0, 0)}") { ${usageFields} } } }`;
 

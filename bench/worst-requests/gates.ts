@@ -14,8 +14,8 @@ export interface GatesJob {
 }
 
 /**
- * The time at which a gate decision was requested (by the system clock), and the delay until the response, both in
- * milliseconds.
+ * The time at which this process requested a gate decision (by the system clock), and the delay until the response,
+ * both in milliseconds.
  */
 export interface Decision {
   askedAt: number;

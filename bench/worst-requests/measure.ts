@@ -20,7 +20,7 @@ export interface AttackResult {
   busySeconds: number;
   /** The number of requests for gate decisions that failed or whose response did not have status 200. */
   failures: number;
-  /** The largest growth of the gateway's memory, in MiB. */
+  /** The largest growth of the gateway's memory during the expensive requests, in MiB. */
   growth: number;
   statuses: Record<number, number>;
   sample: string;
@@ -29,7 +29,7 @@ export interface AttackResult {
 const warmUpMs = 2_000;
 const quietMs = 2_000;
 /**
- * The pause after the expensive requests, in milliseconds, in which the gateway completes the work that is still
+ * The pause after the expensive requests, in milliseconds. In this pause, the gateway completes work that is still
  * running.
  */
 const settleMs = 500;

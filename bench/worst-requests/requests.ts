@@ -10,14 +10,12 @@ export interface AttackRequest {
   body?: string | Buffer;
 }
 
-/**
- * A kind of expensive request. Each request of this kind is as expensive as the request limits of the gateway allow.
- */
+/** A kind of expensive request. Each request is about as expensive as the limits of the gateway allow for its kind. */
 export interface Attack {
   name: string;
   /**
-   * Builds a list of expensive requests of one kind. The benchmark sends the requests of the list in order, again and
-   * again.
+   * Builds a list of expensive requests of one kind. The benchmark sends the requests in the order of the list, and
+   * starts again at the end of the list.
    */
   build(world: WorstWorld): AttackRequest[];
   /**

@@ -16,8 +16,8 @@ const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
     /**
-     * A list of words, separated by commas. With `--only`, the benchmark measures only the kinds of requests whose name
-     * contains one of the words.
+     * The value of the option `--only`: a list of words, separated by commas. The benchmark measures only the kinds of
+     * requests whose names contain one of these words.
      */
     only: { type: 'string' },
     seconds: { type: 'string', default: '8' },

@@ -15,11 +15,11 @@ export interface SpendJob {
   /** The number of expensive requests to send. At most `atOnce` requests run at the same time. */
   requests: number;
   atOnce: number;
-  /** The maximum duration of all requests together, in seconds. */
+  /** The time in seconds after which this process stops all requests that are still running. */
   maxSeconds: number;
 }
 
-/** The responses to the expensive requests. */
+/** A summary of the responses to the expensive requests. */
 export interface SpendResult {
   seconds: number;
   /**
@@ -27,7 +27,10 @@ export interface SpendResult {
    * and each request whose response the client did not read to the end.
    */
   statuses: Record<number, number>;
-  /** The beginning of one response. This text shows the user of the benchmark what the requests do. */
+  /**
+   * The first 160 characters of the responses. The benchmark prints this text, so that the user sees what the requests
+   * do.
+   */
   sample: string;
 }
 

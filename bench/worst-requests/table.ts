@@ -9,8 +9,8 @@ const mostDelayMs = 250;
 const mostRatio = 5;
 const mostGrowthMiB = 300;
 /**
- * The length of the short rate limit window, in seconds. If the expensive requests use up the rate limit in less than
- * 60 seconds, no expensive requests are possible in the rest of the window.
+ * The length of the short rate limit window, in seconds. If a client has used up the rate limit of its API key in less
+ * than 60 seconds, the gateway accepts no further requests of this API key until the window ends.
  */
 const budgetSeconds = 60;
 
@@ -21,8 +21,7 @@ function p99(delays: readonly number[]): number {
 
 /**
  * Returns the delays of gate decisions in one rate limit window. The first delays were measured during the expensive
- * requests. The benchmark does not measure the rest of the window, so the function repeats delays that were measured
- * without load.
+ * requests. For the rest of the window, the function repeats delays that were measured without expensive requests.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -31,8 +30,9 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 }
 
 /**
- * Maps the name of each kind of expensive request to its figures. The benchmark measures delays without load before
- * each kind of expensive request. From these delays of all kinds, the function computes one common p99.
+ * Maps the name of each kind of expensive request to its figures. The benchmark measures gate decisions without load
+ * before it sends each kind of expensive request. From all these measurements without load, the function computes one
+ * common 99th percentile (p99) of the delays.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);
@@ -55,8 +55,8 @@ const cell = (value: number | undefined, most: number) => {
 };
 
 /**
- * Returns a Markdown table with the figures of each kind of expensive request. A figure above its maximum (such as
- * `mostDelayMs`) is shown in bold.
+ * Returns a Markdown table with the figures of each kind of expensive request. A figure above its maximum value (such
+ * as `mostDelayMs`) is shown in bold.
  */
 export const worstTable = (figures: Record<string, RecordedWorst>): string =>
   markdownTable(
