@@ -1,5 +1,5 @@
 // `npm run build` writes the pages and the bundled programs to the folder dist/. With the option `--if-changed`, which
-// `npm start` uses, this script builds only if dist/ is out of date.
+// `npm start` uses, the build is skipped if dist/ is up to date.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -10,8 +10,8 @@ import { externalPackages } from './external-packages.mjs';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 /**
- * The files and folders from which dist/ is built. package-lock.json is in the list, because it determines the content
- * of node_modules.
+ * The files and folders from which dist/ is built. The list contains package-lock.json, because dist/ also contains the
+ * npm packages in node_modules.
  */
 const sources = [
   ...[
@@ -28,7 +28,7 @@ const sources = [
 ];
 const stampFile = join(root, 'dist', '.built-from');
 
-/** Returns a hash of the names, sizes and modification times of all source files. */
+/** Returns a hash of the Node version, and of the names, sizes and modification times of all source files. */
 async function stampOfSources() {
   const hash = createHash('sha256').update(process.version);
   for (const source of sources) {
@@ -45,7 +45,8 @@ async function stampOfSources() {
 /**
  * Makes every import of the package graphql load the same copy of the package. Some packages import the ES modules of
  * graphql, and other packages load the CommonJS files of graphql. Without this plugin, the bundle would therefore
- * contain two copies of graphql. A copy of graphql rejects a schema that another copy of graphql has created.
+ * contain two copies of graphql. The gateway would then fail, because one copy of graphql rejects a schema that the
+ * other copy has created.
  */
 const oneGraphql = {
   name: 'one-graphql',
@@ -77,8 +78,8 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/bootstrap-key.ts', 'cli/pms.ts'],
     entryNames: '[name]',
     outdir: 'dist',
-    // The bundle contains the code of the npm packages. Without bundled packages, Node would have to find and read
-    // 1,500 package files, and the gateway would take twice as long to start.
+    // The bundle contains the code of the npm packages. Otherwise, Node would have to find and read 1,500 files of
+    // these packages at the start, and the gateway would take twice as long to start.
     bundle: true,
     external: externalPackages,
     plugins: [oneGraphql],
@@ -92,7 +93,7 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
       js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
     },
     // Without source maps, stack traces would show wrong line numbers. The source maps do not contain the source code,
-    // so that every process needs less memory.
+    // so that each gateway process needs less memory.
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'warning',

@@ -14,8 +14,8 @@ const documentsOf = (folder: string, options: object = {}) => ({
 });
 
 /**
- * The values of the generated enums have the same names as in the GraphQL schema, because the command line lists these
- * names as the allowed values of its options.
+ * In the generated code of the command line, the values of enums keep their names from the GraphQL schema. The command
+ * line derives the allowed values of its options from these names.
  */
 const enumValues = {
   enumType: 'const',
@@ -23,8 +23,9 @@ const enumValues = {
   namingConvention: { enumValues: 'keep' },
 };
 
-// The file schema/schema.graphql is generated only so that reviewers can read the schema. REST, the command line and
-// the console use the generated typed documents to run their GraphQL operations.
+// The generated file schema/schema.graphql contains the whole GraphQL schema. People and tools read this file, but the
+// gateway does not. REST, the command line and the console use the generated typed documents to run their GraphQL
+// operations.
 const config: CodegenConfig = {
   schema: './schema/index.ts',
   generates: {

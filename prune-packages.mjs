@@ -1,5 +1,6 @@
 // This script runs after `npm run build`, and makes the container image smaller. In node_modules and package.json, the
-// script keeps only the packages that the bundle loads, and removes all other packages.
+// script keeps only the npm packages that are not part of the bundle (external-packages.mjs), and removes all other
+// packages.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { externalPackages } from './external-packages.mjs';

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { exitCode, Failure } from './failure.ts';
 import type { PlateInput, WebhookEvent } from './generated/operations.ts';
 
-/** Parses a whole number from the command line. */
+/** Parses a whole number that a user wrote on the command line. */
 export function wholeNumber(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('Must be a whole number.');
   return Number(value);
@@ -17,7 +17,7 @@ export function fraction(value: string): number {
   return number;
 }
 
-/** Returns the values of a GraphQL enum in lower case. The options of the command line accept values in lower case. */
+/** Returns the values of a GraphQL enum in lower case, in which users write these values on the command line. */
 export const choicesOf = <Value extends string>(values: Readonly<Record<string, Value>>) =>
   Object.values(values).map((value) => value.toLowerCase() as Lowercase<Value>);
 
@@ -25,8 +25,8 @@ export const choicesOf = <Value extends string>(values: Readonly<Record<string, 
 export const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
 
 /**
- * Parses the name of a webhook event. Users can write the name as in webhook messages, such as `whitelist.created`, or
- * as in GraphQL, such as `WHITELIST_CREATED`.
+ * Parses the name of a webhook event. Users can write the name of an event as in webhook messages, such as
+ * `whitelist.created`, or as in GraphQL, such as `WHITELIST_CREATED`.
  */
 export const webhookEvent = (value: string) =>
   // The name of the event is not checked here, because the gateway rejects unknown event names.
@@ -63,7 +63,8 @@ export const safeCsvOption = [
 ] as const;
 
 /**
- * Requires at least one option, because the command would otherwise change nothing.
+ * Checks that the user has given at least one option to a command such as `update`. Without an option, the command
+ * would change nothing.
  *
  * @throws {Failure} when the user has given no option
  */

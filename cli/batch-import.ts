@@ -17,7 +17,7 @@ export interface Rejection {
 export interface FileRow {
   /** The line number of the row in the file; the first line has the number 1. */
   line: number;
-  /** The reason why the command rejects the row without sending it to the gateway. */
+  /** The reason why the command does not send the row to the gateway, for example because a field is malformed. */
   rejection?: Rejection | undefined;
 }
 
@@ -61,8 +61,8 @@ interface BatchImport<Row> {
     stopping: AbortSignal,
   ): Promise<ReadonlyMap<number, Rejection>>;
   /**
-   * Returns the arguments that the user must add to the command to continue a failed import. If the import has no
-   * function `continuation`, the user continues the import by running the same command again.
+   * Returns the arguments that the user must add to the command to continue a failed import. Without the function
+   * `continuation`, the user continues the import by running the same command again.
    */
   continuation?(after: { line: number; rejected: number }): string[];
 }
@@ -75,7 +75,8 @@ interface Imported {
   rows: number;
   rejected: number;
   /**
-   * The error to show to the user after the numbers, when the last rejected rows could not be written to their file.
+   * The error when the last rejected rows could not be written to their file. The command shows this error after the
+   * numbers of imported and rejected rows.
    */
   unsaved?: Failure;
 }
@@ -181,8 +182,8 @@ export async function importInBatches<Row extends FileRow>(
   );
   const forget = onFirstSignal(() => {
     stopping.abort();
-    // If the command is pausing before a retry, Ctrl-C ends the pause immediately. If the command waits for the
-    // response to a request, Ctrl-C stops the command only after this response.
+    // During the pause before a retry, Ctrl-C stops the command immediately. If the command waits for the response to a
+    // request, Ctrl-C stops the command only after this response.
     setImmediate(() => {
       if (!sending) return;
       progress.stop();
@@ -195,8 +196,8 @@ export async function importInBatches<Row extends FileRow>(
 
   /**
    * Returns the next batch of rows. If the input is the standard input, Ctrl-C ends the wait for further rows, and the
-   * function returns `isStopped`. If the input is a file, the function reads the next batch even after Ctrl-C: without
-   * further rows, the import is complete, and the command reports no interruption.
+   * function returns `isStopped`. If the input is a file, the function reads the next batch even after Ctrl-C. If the
+   * file has no further rows, the import is complete, and the command does not report an interruption.
    */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
@@ -214,8 +215,8 @@ export async function importInBatches<Row extends FileRow>(
   }
 
   /**
-   * Writes rejected rows to their file. If the write fails, the function stores the error and does not throw the error.
-   * The command later shows the error together with the number of imported rows.
+   * Writes rejected rows to the file for rejected rows. If this write fails, the function stores the error instead of
+   * throwing the error. The command later shows the error together with the number of imported rows.
    */
   async function save(rejected: readonly RejectedRow<Row>[]): Promise<void> {
     imported.rejected += rejected.length;

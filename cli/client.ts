@@ -16,8 +16,8 @@ export interface Client {
    * the response header `Retry-After` and sends the operation again.
    *
    * @param options.repeatable whether the operation may be executed twice without harm. When the gateway fails or
-   *   becomes unreachable, the client sends a repeatable operation again a few times. The client does so only if the
-   *   gateway has already answered an earlier request
+   *   becomes unreachable, the client sends a repeatable operation again a few times. The client retries an operation
+   *   only if the gateway has answered an earlier request
    * @param options.stopping a signal that ends the pause before a retry; `run` then throws an AbortError
    * @throws {Failure} when the gateway returns an error. The `Failure` contains the error message of the gateway
    */
@@ -34,8 +34,8 @@ interface RunOptions {
 }
 
 /**
- * The data in the response to a GraphQL operation without errors. A root field is null only if the response has an
- * error, so this type excludes null.
+ * The data in the response to a GraphQL operation without errors. Without an error, no root field of the operation is
+ * null, so this type excludes null.
  */
 export type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 

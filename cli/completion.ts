@@ -4,7 +4,7 @@ import { examples } from './arguments.ts';
 /** The shells that have a completion script. */
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** A command, with the words that can follow the command on the command line. */
+/** A command of `pms`, with the words that can follow the command on the command line. */
 interface CompletedCommand {
   /**
    * The words after `pms` that select the command, such as `keys list`. `path` is empty for the program `pms` itself.
@@ -20,7 +20,7 @@ interface Word {
   explanation: string;
 }
 
-/** The placeholder for a file name in the help texts of commands. */
+/** The placeholder that stands for a file name in the help texts of commands. */
 const fileName = '<file>';
 
 /** Returns a command and all its subcommands. */
@@ -45,8 +45,8 @@ function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
 }
 
 /**
- * Returns the allowed values of the options of all commands. Options with the same name have the same allowed values in
- * all commands.
+ * Maps the name of each option that has a fixed list of values to these values, for all commands. Options with the same
+ * name have the same allowed values in all commands.
  */
 function choicesOf(command: Command): Map<string, readonly string[]> {
   const own = command.options.flatMap(({ long, argChoices }): [string, readonly string[]][] =>

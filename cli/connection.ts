@@ -57,14 +57,17 @@ export interface GatewayOptions {
   onWait: (reason: string, seconds: number) => void;
 }
 
-/** The maximum number of retries after a failure of the gateway. All retries together take about half a minute. */
+/**
+ * The maximum number of retries after a failure of the gateway. The pauses before the five retries take about half a
+ * minute in total.
+ */
 const maxRetries = 5;
 
 /**
- * The maximum number of retries for one request, when the gateway refuses the request because of a limit. After the
- * pause in `Retry-After`, the gateway usually accepts the request. The gateway can refuse the request again if other
- * clients use the same API key. If a hundred retries are refused, the cause is probably another limit, such as the
- * limit of a proxy.
+ * The maximum number of retries for one request, when the gateway refuses the request because of a limit. After a pause
+ * as long as `Retry-After` requests, the gateway usually accepts the request. The gateway can refuse the request again
+ * if other clients use the same API key. If a hundred retries are refused, the refusals probably come from another
+ * program, such as a proxy with its own limit.
  */
 const maxLimitRetries = 100;
 
@@ -91,7 +94,7 @@ const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
   if (response.status === 429) return 'The rate limit of the key is reached';
   const { data, errors } = (body ?? {}) as { data?: Record<string, unknown> | null; errors?: GraphError[] };
-  // The response of another server, such as a proxy, can contain `errors` that are null or not a list.
+  // A response that comes from another server, such as a proxy, can have a field `errors` that is not a list.
   if (!Array.isArray(errors)) return undefined;
   const isRefused =
     errors.every(({ extensions }) => extensions?.code === 'RATE_LIMIT_EXCEEDED') &&

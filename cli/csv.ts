@@ -6,8 +6,8 @@ import { exitCode, Failure } from './failure.ts';
 import { type Source, textOf } from './source.ts';
 
 /**
- * Delimiters that some programs write into CSV files instead of commas. Each value is the name of the delimiter in
- * error messages.
+ * Maps delimiters that some programs write into CSV files instead of commas to the names of these delimiters in error
+ * messages.
  */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
@@ -15,7 +15,7 @@ const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' 
 interface CsvColumns {
   required: readonly string[];
   optional?: readonly string[];
-  /** Columns that a file may have, but whose fields the command ignores. */
+  /** Columns that the CSV file may have, but that the command ignores. */
   ignored?: readonly string[];
 }
 
@@ -81,7 +81,7 @@ export async function* readCsv(source: Source, columns: CsvColumns): AsyncGenera
       },
       info: true,
       skip_empty_lines: true,
-      // Without this option, the parser accepts only the line ending of the first line.
+      // Without `record_delimiter`, the CSV parser would use the line ending of the first line for all lines.
       record_delimiter: ['\r\n', '\n', '\r'],
       cast: (value, { quoting, header }) => (value === '' && !quoting && !header ? null : value),
     }),
@@ -110,9 +110,9 @@ export interface CsvOptions {
 }
 
 /**
- * Returns the settings for a writer of CSV rows. The writer writes null as an empty field, and an empty text as empty
- * quotes. With the option `safeCsv`, the writer changes values that look like formulas. Without `safeCsv`, `readCsv`
- * reads back exactly the written values.
+ * Returns the settings with which a library writes CSV rows. A null value becomes an empty field, and an empty text
+ * becomes empty quotes. With the option `safeCsv`, values that look like formulas get an apostrophe. Without this
+ * option, `readCsv` reads back exactly the written values.
  */
 const formatOf = (columns: readonly string[], { safeCsv = false }: CsvOptions): Options => ({
   header: true,

@@ -4,7 +4,9 @@ import { exitCode, Failure } from './failure.ts';
 import type { RestCall } from './rest-client.ts';
 import { shellCommands } from './shell-words.ts';
 
-/** The curl options that change the request, with their short forms. */
+/**
+ * The curl options that the command reads, because these options change the request. Some options have a short form.
+ */
 const meaningful = {
   request: { type: 'string', short: 'X' },
   header: { type: 'string', short: 'H', multiple: true },
@@ -19,8 +21,8 @@ const meaningful = {
 } as const;
 
 /**
- * The ignored curl options that take a value. These curl options only affect how curl sends the request or prints the
- * response.
+ * The curl options with a value that the command ignores. These options only affect how curl sends the request or
+ * prints the response.
  */
 const ignoredWithValue = {
   'user-agent': 'A',
@@ -43,8 +45,8 @@ const ignoredWithValue = {
 } as const;
 
 /**
- * The ignored curl options that take no value. These curl options only affect how curl sends the request or prints the
- * response.
+ * The curl options without a value that the command ignores. These options only affect how curl sends the request or
+ * prints the response.
  */
 const ignoredFlags = {
   silent: 's',
@@ -78,8 +80,8 @@ const options = {
 };
 
 /**
- * Returns the REST requests from a text with curl commands. The curl commands can be written by people, or copied from
- * a browser. The function ignores all shell commands except curl.
+ * Returns the REST requests from a text with curl commands. A user can write the curl commands, or copy them from a
+ * browser. The function ignores all shell commands except curl.
  *
  * @throws {Failure} when a curl command is invalid, or when pms does not support an option of the curl command
  */
@@ -93,8 +95,8 @@ function callOf(args: string[]): RestCall {
   const { values, addresses } = parse(args);
   const [address, ...more] = addresses;
   if (address === undefined || more.length > 0) {
-    // The error message does not show the URLs of the curl command. If the user forgot the quotes around a header, the
-    // API key in this header is parsed as a URL.
+    // The error message does not show the URLs of the curl command, because a URL may be an API key: if the user forgot
+    // the quotes around a header, the API key in this header is parsed as a URL.
     throw new Failure(
       `A curl line must have exactly one address, not ${addresses.length}. Quote each header and each address that contains spaces.`,
       exitCode.usage,
@@ -122,8 +124,8 @@ function callOf(args: string[]): RestCall {
 }
 
 /**
- * Returns the web address in the form in which an error message shows it, without a password or query. If `address` is
- * not a web address, the error message does not show `address`, because `address` may be an API key.
+ * Returns a URL in the form in which an error message shows the URL: without a password and without a query. If
+ * `address` is not a URL, the error message does not show `address`, because `address` may be an API key.
  */
 function shownAddress(address: string): string {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) return '; an address contains /api/';

@@ -92,7 +92,8 @@ function formFault(event: unknown): Rejection | undefined {
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of text) {
-    // A CR at the end of the chunk is not the end of a line yet, because the next chunk may start with LF.
+    // A CR at the end of a chunk may be the first half of the line ending CRLF, so the function waits for the next
+    // chunk.
     const lines = (rest + chunk).split(/\r?\n|\r(?!$)/);
     rest = lines.pop() ?? '';
     yield* lines;

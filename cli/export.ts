@@ -10,9 +10,10 @@ import { entryColumns, fieldsOf } from './whitelist-csv.ts';
 import { feedPages } from './whitelist-feed.ts';
 
 /**
- * Yields the whitelist entries of a location, with the oldest whitelist entry first. The command reads the whitelist
- * feed, because 20 requests to the feed are enough for 100,000 whitelist entries. When a plate moves to another entry
- * during the export, the feed can contain both entries. The function then yields only the later entry.
+ * Yields the whitelist entries of a location, with the oldest whitelist entry first. The function reads the whitelist
+ * feed, because 20 requests to the feed are enough for 100,000 whitelist entries. During the export, a plate can move
+ * to another whitelist entry, for example when a client deletes the entry and creates a new entry with the same plate.
+ * The feed can then contain both entries, and the function yields only the later one.
  */
 async function* entriesOf({ client }: Session, locationId: string) {
   const entryOfPlate = new Map<string, ReturnType<typeof fieldsOf>>();

@@ -3,8 +3,8 @@ export const exitCode = {
   /** The exit code of a command that succeeded. */
   done: 0,
   /**
-   * The exit code when the gateway rejected the request or was unreachable. `failed` is also the exit code when an
-   * import finds an error in the file after the first rows were sent.
+   * The exit code when the gateway rejected the request or was unreachable. A command also ends with the exit code
+   * `failed` when an import finds an error in the file after the first rows were sent.
    */
   failed: 1,
   /**
@@ -23,7 +23,7 @@ export const exitCode = {
   interrupted: 130,
 } as const;
 
-/** Details of a `Failure`, from which a command decides how to react. */
+/** Details of a `Failure`. From these details, a command decides how to react to the `Failure`. */
 interface FailedAnswer {
   /** The error code in the response. */
   code?: string | undefined;

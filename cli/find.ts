@@ -19,7 +19,10 @@ interface Named<Item> {
   /** The singular noun for the objects, such as `location`. */
   kind: string;
   plural: string;
-  /** The fields by which a user can find an object, as text for error messages, such as `id, slug or name`. */
+  /**
+   * The names of the fields by which a user can find an object, in the form in which error messages show these names,
+   * such as `id, slug or name`.
+   */
   by: string;
   /** The permission that an API key needs to list objects of this kind. */
   permission: string;

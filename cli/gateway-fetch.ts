@@ -44,9 +44,7 @@ export async function fetchFromGateway(address: URL, init: RequestInit): Promise
   );
 }
 
-/**
- * The pauses before the first, second and further retries, in seconds. From the sixth retry, every pause is 30 seconds.
- */
+/** The pauses before the first to the sixth retry of a request, in seconds. Every later pause is also 30 seconds. */
 const pausesSeconds = [1, 2, 4, 8, 16, 30];
 
 /** Returns the pause before the next retry, in seconds, after a given number of consecutive failures. */
@@ -69,7 +67,8 @@ const maxRetryAfterSeconds = 3600;
 
 /**
  * Returns the number of seconds in the response header `Retry-After`, but at most 3,600 seconds. Returns `undefined`
- * when `Retry-After` is missing or contains a date, which a gateway never sends.
+ * when `Retry-After` is missing, or when it contains a date instead of a number. A gateway never sends a date in
+ * `Retry-After`.
  */
 export function retryAfterSeconds({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After') ?? '';
@@ -98,7 +97,7 @@ export const notGateway = (address: string, difference: string, answer: { tempor
     answer,
   );
 
-/** Whether the HTTP status of a response says that the gateway failed, so that a retry may succeed. */
+/** Whether the HTTP status of a response (500 or higher) says that the gateway failed. A retry may then succeed. */
 export const isGatewayFailure = ({ status }: Response) => status >= 500;
 
 /** The error for a response whose HTTP status says that the gateway failed, but whose body contains no errors. */

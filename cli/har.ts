@@ -39,8 +39,8 @@ export function readRecording(text: string): Recording | undefined {
 
 function callOf({ method, url, headers = [], postData }: HarRequest): RestCall | undefined {
   const path = URL.canParse(url) ? /\/api\/[^#]*/.exec(url)?.[0] : undefined;
-  // The command skips requests with the method OPTIONS, because browsers send these requests automatically (CORS
-  // preflight).
+  // The command skips requests with the method OPTIONS, because these requests come from the browser itself (CORS
+  // preflight) and not from the recorded program.
   if (!path || method === 'OPTIONS') return undefined;
   const ifMatch = headers.find(({ name }) => name.toLowerCase() === 'if-match')?.value;
   return { method, path, body: postData?.text || undefined, ifMatch };

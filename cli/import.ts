@@ -57,7 +57,8 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
 
 /**
  * Finds the rows that repeat the plate of an earlier row of the file. The gateway finds repeated plates only within one
- * request, and a long file needs several requests. As in the gateway, a row that is rejected as invalid does not count.
+ * request, and a long file needs several requests. A row may repeat the plate of a row that was rejected as invalid.
+ * The gateway allows this, too.
  */
 function createRepetitionCheck() {
   const lineOfPlate = new Map<string, number>();
@@ -80,9 +81,9 @@ function createRepetitionCheck() {
     add,
     rejectionOf,
     /**
-     * Returns why a row that the command has sent was rejected, or undefined if the row was not rejected. The gateway's
-     * message about a repeated plate contains the index of a row in the request. The message of `outcomeOf` contains
-     * the line of this row in the file.
+     * Returns why a row that the command has sent was rejected, or undefined if the row was not rejected. If the row
+     * repeats the plate of an earlier row, the gateway's message contains the index of the earlier row in the request.
+     * The function replaces this message by a message with the line of the earlier row in the file.
      *
      * @param error the error that the gateway returned for the row
      */
@@ -99,8 +100,8 @@ type RepetitionCheck = ReturnType<typeof createRepetitionCheck>;
 
 /**
  * Yields the rows that come after a given line of a file. A row that is malformed, or that repeats the plate of a row
- * of an earlier request, is marked as rejected and is not sent to the gateway. The rows up to the given line were
- * imported before, so the function only records their plates.
+ * of an earlier request, is marked as rejected and is not sent to the gateway. An earlier command has imported the rows
+ * up to the given line, so the function only records the plates of these rows.
  */
 async function* checkedRows(
   rows: AsyncIterable<Row>,
@@ -164,8 +165,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
   const repetitions = createRepetitionCheck();
 
   /**
-   * Sends the rows of a batch to the gateway. Returns the reason why each rejected row was rejected, by the index of
-   * the row.
+   * Sends the rows of a batch to the gateway. Returns a map from the index of each rejected row to the reason of the
+   * rejection.
    */
   async function send(rows: readonly Row[], batch: readonly CheckedRow[], stopping: AbortSignal) {
     const sayNotReplaced = () =>

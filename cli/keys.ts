@@ -44,7 +44,7 @@ interface KeyOptions {
   expiresAt?: string;
 }
 
-/** Adds the options of `KeyOptions` to a command. */
+/** Adds the options in `KeyOptions` to the command `keys create` or `keys update`. */
 const withKeyOptions = (command: Command) =>
   command
     .option(
@@ -64,8 +64,8 @@ const withKeyOptions = (command: Command) =>
     );
 
 /**
- * Returns the GraphQL input for the options of a command. Companies and locations that the user has named in an option
- * are replaced by their ids.
+ * Converts the options of `keys create` or `keys update` to a GraphQL input. The function replaces the names of
+ * companies and locations by their ids.
  */
 async function inputOf<Rest extends object>(
   client: Client,

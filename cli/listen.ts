@@ -18,8 +18,8 @@ import type { Session } from './session.ts';
 import { onFirstSignal } from './signals.ts';
 
 /**
- * The time limit for the response of a webhook receiver, in milliseconds. In push delivery, the gateway uses the same
- * time limit.
+ * The time limit for the response of a webhook receiver, in milliseconds. The gateway uses the same time limit when it
+ * posts messages to a receiver.
  */
 const receiverTimeoutMs = 15_000;
 /**
@@ -29,8 +29,8 @@ const receiverTimeoutMs = 15_000;
 const leaseSeconds = 60;
 /**
  * The time, in milliseconds, after which `pms listen` forwards no further message from the same call of
- * `pullWebhookMessages`. After this time, the leases of the messages still last for twice `receiverTimeoutMs`, so that
- * the receiver can respond to the last message before its lease ends.
+ * `pullWebhookMessages`. After this time, the leases of the messages still last for twice `receiverTimeoutMs`. The
+ * receiver can therefore respond to the last forwarded message before the lease of this message ends.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
 /** The maximum number of messages that `pms listen` pulls with one request. */
@@ -204,7 +204,7 @@ export function addListenCommand(program: Command, open: () => Session): void {
           output.say(`Secret, for the receiver to verify messages: ${secret}`);
           await forwardWhileListening(session, forwardTo, webhook.id, stopping.signal);
         } finally {
-          // after a failure, `abort` closes the subscription stream, because an open stream would keep the process
+          // after a failure, `abort` closes the subscription stream, because an open stream would keep the command
           // running
           stopping.abort();
           await deleteWebhook(session, webhook.id);

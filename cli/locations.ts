@@ -55,7 +55,7 @@ const withDetails = (command: Command) =>
       ).argParser(numberOr('forever')),
     );
 
-/** Returns the GraphQL input for the options of a command. */
+/** Converts the options of `locations create` or `locations update` to a GraphQL input. */
 const inputOf = ({ capacity, longestStay, name, slug, address, description, timezone }: LocationOptions) => ({
   name,
   slug,

@@ -7,13 +7,13 @@ import { sayWait, type Session } from './session.ts';
 // that follows a subscription reconnects after a restart of the gateway.
 
 /**
- * The time between two polls while no subscription stream is open, in milliseconds. A poll every 15 seconds needs 240
- * requests an hour. By default, an API key may send 1,000 requests an hour.
+ * The time between two polls (requests for changes) while no subscription stream is open, in milliseconds. With a poll
+ * every 15 seconds, a command sends 240 requests an hour. By default, an API key may send 1,000 requests an hour.
  */
 const pollIntervalMs = 15_000;
 /**
- * The time between two polls while a subscription stream is open, in milliseconds. Polls are needed even while a stream
- * is open, because a notice in the stream can be lost.
+ * The time between two polls (requests for changes) while a subscription stream is open, in milliseconds. The polls
+ * find changes whose notice in the stream was lost.
  */
 const refreshIntervalMs = 60_000;
 /**
@@ -22,18 +22,14 @@ const refreshIntervalMs = 60_000;
  */
 const gatheringMs = 200;
 
-/**
- * Waits for a number of milliseconds, or until the signal is aborted. The function throws no error when the signal is
- * aborted.
- */
+/** Waits for a number of milliseconds. If the signal is aborted, the function returns early and throws no error. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /**
- * Calls `work` again after each temporary failure until `work` succeeds. Between two calls, the function waits as long
- * as the gateway requests with the response header `Retry-After`. Without `Retry-After`, the function waits up to 30
- * seconds.
+ * Calls `work` again after each temporary failure until `work` succeeds. Before each further call, the function waits
+ * for the time in the response header `Retry-After`, or for up to 30 seconds without this header.
  *
  * @param signal a signal that ends the current pause. After `signal` is aborted, `work` is called at most once more
  * @throws {Failure} when `work` fails permanently. After `signal` is aborted, the function also throws a `Failure` when
@@ -57,9 +53,9 @@ export async function untilItSucceeds<Result>(
 }
 
 /**
- * Receives notices of changes from a GraphQL subscription in the background. The function `next` returns after a
- * notice. If no notice arrives, `next` returns at the time of the next poll, so that the caller also detects changes
- * without a notice.
+ * Receives notices of changes from a GraphQL subscription in the background. The function `next` waits for the next
+ * notice. If no notice arrives, `next` returns at the time of the next poll, so that the caller also finds changes for
+ * which no notice arrived.
  *
  * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
  * @param signal a signal that ends the stream and all pauses. A caller that fails must abort this signal, because an
@@ -101,8 +97,8 @@ export function followNotices(
           );
         }
         isConnected = false;
-        // The call of `notice` makes the caller poll immediately instead of at the next interval. If the gateway
-        // refused the stream because of the API key, the poll fails, too, and the user sees the reason.
+        // The call of `notice` makes the caller poll immediately. If the gateway refused the stream because of the API
+        // key, the poll fails for the same reason, and the command shows this reason to the user.
         if (!isOutageSaid && error instanceof Failure && !error.temporary) notice();
         isOutageSaid = true;
         await pause(pauseOf(error, failures) * 1000, signal);

@@ -18,8 +18,9 @@ const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 
 /**
- * Returns the time at which the vehicles were counted. The gateway recognizes a retry by the time of the occupancy
- * count. The command therefore always sends a time, even if the user has not given a time.
+ * Returns the time at which the vehicles were counted. If the command sends the same occupancy count again after a
+ * failure, the gateway recognizes the count by this time. The command therefore always sends a time: if the user has
+ * not given a time, the current time.
  */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 

@@ -18,8 +18,8 @@ export interface Output {
    * Shows a list of objects. A table has one row for each object. In a table, the property `id` appears as a short
    * identifier.
    *
-   * @param options.fullIds true to show complete identifiers, if the commands for these objects do not accept short
-   *   identifiers
+   * @param options.fullIds true to show complete identifiers, because the commands for these objects do not accept
+   *   short identifiers
    */
   many<Value extends object>(
     values: readonly Value[],
@@ -34,9 +34,9 @@ export interface Output {
   /** Prints a message for the user that is not part of the command's result. */
   say(line: string): void;
   /**
-   * Sets the function that prints messages for the user. For example, a command with a progress bar sets a function
-   * that prints messages above the bar. If `write` is `undefined`, messages are printed to the stream `err`, which is
-   * the default.
+   * Sets the function `write`, which prints the messages for the user. For example, a command with a progress bar sets
+   * a function that prints messages above the bar. If `write` is `undefined`, messages are printed to the stream `err`,
+   * which is the default.
    */
   sayThrough(write: ((text: string) => void) | undefined): void;
 }

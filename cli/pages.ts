@@ -4,7 +4,7 @@ export interface Page<Node> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
-/** The maximum number of items on a page. */
+/** The maximum number of items on one page of a list. */
 export const maxPageSize = 100;
 
 /**

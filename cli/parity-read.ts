@@ -15,8 +15,8 @@ export interface Comparison {
 }
 
 /**
- * The maximum number of attempts to compare a REST response with a GraphQL response. `pms parity` makes another attempt
- * if the length of a list or the HTTP status changes during a comparison.
+ * The maximum number of attempts to compare a REST response with a GraphQL response. If the data changes so much during
+ * a comparison that the length of a list or the HTTP status changes, `pms parity` makes another attempt.
  */
 const maxAttempts = 3;
 /** The HTTP status of the responses of a deprecated route that the operator has switched off. */
@@ -26,10 +26,10 @@ const switchedOff = 410;
 export const notCompared = (obstacle: string): Comparison => ({ items: 0, differences: [], obstacle });
 
 /**
- * Returns the result of a comparison during which the gateway failed. A failed comparison must not discard the results
- * of the other comparisons.
+ * Returns the result of a comparison during which the gateway failed. The function returns a result instead of throwing
+ * an error, so that the results of the other comparisons are not lost.
  *
- * @throws the given error if this error is permanent. All other comparisons would fail with the same permanent error
+ * @throws the given error if this error is permanent, because all other comparisons would fail with the same error
  */
 export function notComparedAfter(error: unknown): Comparison {
   if (!(error instanceof Failure) || !error.temporary) throw error;

@@ -15,8 +15,8 @@ import { type Comparison, compareRead, notCompared, notComparedAfter } from './p
 import type { Session } from './session.ts';
 
 /**
- * The default number of days for which the usage of the API key is read. The GraphQL field `usage` accepts up to 31
- * days.
+ * The default number of days for which `pms parity` reads the usage of the API key. The GraphQL field `usage` accepts
+ * up to 31 days.
  */
 const usedDays = 30;
 const dayMs = 86_400_000;
@@ -25,7 +25,7 @@ const dayMs = 86_400_000;
  * has read, so the command reads several locations.
  */
 const defaultLocations = 10;
-/** The default number of pages, of 100 items each, to compare in each list. */
+/** The default number of pages that `pms parity` compares in each list. A page has 100 items. */
 const defaultPages = 10;
 /** At each location, `pms parity` compares REST with GraphQL for at most this number of residents (references). */
 const maxResidents = 3;
@@ -76,7 +76,10 @@ async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to
     .sort((a, b) => b.requests - a.requests);
 }
 
-/** Returns the result of a request, or undefined when the API key does not have the permission for this request. */
+/**
+ * Returns the result of a request to the gateway, or undefined when the API key does not have the permission for this
+ * request.
+ */
 async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | undefined> {
   return question.catch((error: unknown) => {
     if (error instanceof Failure && error.code === 'FORBIDDEN') return undefined;

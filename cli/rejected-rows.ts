@@ -6,8 +6,8 @@ import { openPrivateFile } from './replace-file.ts';
 import type { Source } from './source.ts';
 
 /**
- * Returns the properties of the file that `find` returns. Returns undefined if `find` finds no file or throws an error,
- * or if the file is not a regular file.
+ * Calls the function `find`, which reads the properties of a file, and returns these properties. Returns undefined if
+ * the file does not exist, cannot be read, or is not a regular file.
  */
 function regularFile(find: () => BigIntStats | undefined): BigIntStats | undefined {
   try {
@@ -28,7 +28,8 @@ function isInput(path: string, { fd }: Source): boolean {
 /**
  * Writes rejected rows to a file, which is created when the first row is rejected.
  *
- * @param textOf a function that converts rejected rows to a text for the file; `isFirst` is true for the first rows
+ * @param textOf a function that converts rejected rows to a text for the file; `isFirst` is true if the file is still
+ *   empty
  * @throws {Failure} when the file is the input file of the import
  */
 export function createRejects<Row extends FileRow>(

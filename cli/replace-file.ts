@@ -3,8 +3,8 @@ import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { onFirstSignal } from './signals.ts';
 
 /**
- * Whether a path exists but is not a regular file. For example, if the path is a pipe, a command must write to the pipe
- * and must not replace the pipe by a new file.
+ * Whether a path leads to something other than a regular file, such as a pipe. A command must write to an existing
+ * pipe, and must not replace the pipe by a new file.
  */
 async function isSpecial(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);

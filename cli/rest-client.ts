@@ -23,7 +23,7 @@ export interface Twin {
 
 /**
  * Sends REST requests to a gateway, for commands that help users to move from REST to GraphQL. When the gateway fails,
- * the client repeats each request a few times, and then throws a temporary failure.
+ * the client repeats the request a few times. If the gateway still fails, the client throws a temporary `Failure`.
  */
 export interface RestClient {
   /**
@@ -52,8 +52,8 @@ const twinMediaType = 'application/graphql-request+json';
  */
 const comparison = { 'X-Request-Purpose': 'parity' };
 /**
- * The path of a REST request that changes no data. A gateway before version 1.6.0 would execute this request instead of
- * returning the equivalent GraphQL request.
+ * The path of a REST request that is harmless, because it changes no data. A gateway before version 1.6.0 would execute
+ * this REST request instead of returning the equivalent GraphQL request.
  */
 const harmlessPath = '/api/health';
 

@@ -6,7 +6,10 @@ import { createOutput, type Output, type Streams } from './output.ts';
 import { createRestClient, type RestClient } from './rest-client.ts';
 import { createSubscriber, type Subscriber } from './subscription.ts';
 
-/** The session of a command: its clients for the gateway, its input and output streams, and its output functions. */
+/**
+ * The session of a command: the clients with which the command calls the gateway, its input and output streams, and its
+ * output functions.
+ */
 export interface Session {
   client: Client;
   rest: RestClient;
@@ -64,7 +67,7 @@ function readKey(keyFile: string | undefined, env: Record<string, string | undef
   );
 }
 
-/** Tells the user why a command waits before a retry, and for how many seconds. */
+/** Prints a message to the user: why a command must send a request again, and after how many seconds. */
 export const sayWait = (output: Output) => (reason: string, seconds: number) =>
   output.say(`${reason}; retrying in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
 

@@ -1,6 +1,6 @@
 type Stop = (signal: NodeJS.Signals) => void;
 
-/** The functions that are called when the running command must stop. */
+/** The functions that `pms` calls when the running command must stop. */
 const stops = new Set<Stop>();
 
 /**
@@ -31,10 +31,9 @@ export function onFirstSignal(stop: Stop): () => void {
 }
 
 /**
- * Stops the running command in the same way as the first SIGTERM. After a call of `stopCommand`, the first SIGINT or
- * SIGTERM has no effect, and the second signal ends the process. A single Ctrl-C can close the output and also send a
- * SIGINT. The program calls `stopCommand` when the output is closed, and the SIGINT of the same Ctrl-C must not end the
- * process.
+ * Stops the running command in the same way as the first SIGTERM. The program calls `stopCommand` when its output is
+ * closed. A single Ctrl-C can close the output and also send a SIGINT, and this SIGINT must not end the process. After
+ * a call of `stopCommand`, the first SIGINT or SIGTERM therefore has no effect, and the second signal ends the process.
  *
  * @returns true if the command stops by itself; false if the caller must end the process
  */

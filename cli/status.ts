@@ -99,7 +99,7 @@ export function addStatusCommand(program: Command, open: () => Session): void {
         await Promise.all(statuses.map(({ locationId }) => watch(session, locationId, signal)));
       } finally {
         // after one event stream has failed, `abort` closes the other event streams, because an open event stream would
-        // keep the process running
+        // keep the command running
         stopping.abort();
       }
     });

@@ -37,8 +37,8 @@ interface StreamOptions {
 }
 
 /**
- * If a stream has no data for this number of milliseconds, `pms` treats the connection as lost. A gateway writes to
- * an open stream every 12 seconds.
+ * If a stream has no data for this number of milliseconds, `pms` treats the connection as lost. A working gateway
+ * writes to an open stream at least every 12 seconds.
  */
 const maxSilenceMs = 40_000;
 
@@ -65,7 +65,7 @@ function breakOffWhenSilent(body: ReadableStream<Uint8Array>): ReadableStream<Ui
   );
 }
 
-/** Creates the object that opens subscriptions at a gateway. */
+/** Creates the object that opens GraphQL subscriptions at a gateway. */
 export function createSubscriber({ url, key }: { url: string; key: string }): Subscriber {
   const address = new URL('/graphql', url);
 

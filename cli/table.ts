@@ -1,8 +1,8 @@
 import stringWidth from 'string-width';
 
-/** The text between two columns of a table. */
+/** The spaces between two columns of a table. */
 const gap = '  ';
-/** The minimum width of a table column whose texts are shortened, including the ellipsis. */
+/** The minimum width of a table column whose texts do not fit and are shortened. This width includes the ellipsis. */
 const leastWidth = 8;
 
 /**

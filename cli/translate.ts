@@ -52,7 +52,8 @@ async function showTwins({ rest, output }: Session, calls: readonly RestCall[]):
       const twin = await rest.twinOf(call);
       output.next(twin, ...twinText(call, twin).split('\n'));
     } catch (error) {
-      // If the gateway failed or the API key is invalid, the translation of the remaining requests would fail, too.
+      // If the gateway fails or the API key is invalid, the command stops, because the translation of the remaining
+      // requests would fail, too.
       if (!(error instanceof Failure) || error.temporary || calls.length === 1) throw error;
       if (error.code === 'UNAUTHORIZED') throw error;
       refused += 1;

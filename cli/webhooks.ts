@@ -15,7 +15,7 @@ import { allItemsOf } from './pages.ts';
 import type { Session } from './session.ts';
 import { addDeliveryCommands } from './webhook-deliveries.ts';
 
-/** Returns as text whether a webhook is enabled, disabled or failing. */
+/** Returns the state of a webhook as text: whether the webhook is enabled, disabled or failing. */
 const stateOf = ({ enabled, disabledAt, failingSince }: WebhookFieldsFragment) => {
   if (!enabled) return disabledAt ? `disabled ${disabledAt}` : 'disabled';
   return failingSince ? `failing since ${failingSince}` : 'enabled';

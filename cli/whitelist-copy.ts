@@ -7,8 +7,8 @@ import { replaceFile } from './replace-file.ts';
 import type { FeedEntry } from './whitelist-feed.ts';
 
 /**
- * A local copy of the whitelist of a location. The cursor of the copy is the position in the whitelist feed up to which
- * the copy contains all changes.
+ * A local copy of the whitelist of a location. The cursor of the copy is a position in the whitelist feed. The copy
+ * contains all changes before this position.
  */
 export interface WhitelistCopy {
   locationId: string;
@@ -26,7 +26,7 @@ export interface WhitelistCopy {
    * `syncedAt`.
    */
   syncedAt: string;
-  /** Maps the id of each whitelist entry to the entry. */
+  /** Maps the id of each whitelist entry to the whitelist entry. */
   entries: Map<string, FeedEntry>;
 }
 
@@ -47,7 +47,7 @@ function isWrittenCopy(value: unknown): value is WrittenCopy {
  * is null. If the cursor is null, the next read of the whitelist feed returns the whole whitelist.
  *
  * @throws {Failure} when the file cannot be read, or when the file is not a copy of the location's whitelist. The
- *   command must not overwrite a file for which `readCopy` throws an error
+ *   command then must not overwrite this file
  */
 export async function readCopy(path: string, locationId: string): Promise<WhitelistCopy> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -8,8 +8,9 @@ const required = ['referenceId', 'plateType', 'plateCode', 'plateNumber'] as con
 const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
 /**
- * If a CSV file has no column `hours` or `maxEntries`, an import keeps the values in the whitelist. An empty field in
- * the column `hours` or `maxEntries` deletes the value in the whitelist.
+ * If a CSV file has no column `hours`, an import does not change the weekly hours of the whitelist entries. An empty
+ * field in the column `hours` deletes the weekly hours of a whitelist entry. The same rules apply to the column
+ * `maxEntries`.
  */
 const kept = ['hours', 'maxEntries'] as const;
 
@@ -39,20 +40,21 @@ export interface Row {
 }
 
 /**
- * The functions that parse the fields `hours` and `maxEntries`. An empty field of the CSV file means null, and is not
- * parsed.
+ * The functions that parse the fields `hours` and `maxEntries` of a CSV row. These functions do not parse empty fields,
+ * because an empty field means null.
  */
 const readKept = {
   hours: (text: string) => parseHours(text),
   maxEntries: (text: string) => {
     if (!/^\d+$/.test(text)) throw new TypeError('Must be a whole number');
-    // The gateway would reject a whole request with a larger number.
+    // GraphQL numbers have a maximum. If one row contained a larger number, the gateway would reject the whole request
+    // with all rows.
     if (Number(text) > GRAPHQL_MAX_INT) throw new TypeError(`Must be ${GRAPHQL_MAX_INT} or less`);
     return Number(text);
   },
 } satisfies Record<(typeof kept)[number], (text: string) => unknown>;
 
-/** Converts a record from the CSV parser to a row of a whitelist. */
+/** Converts a record from the CSV parser to a `Row` with a whitelist entry. */
 function rowOf(record: Record<string, string | null>, line: number): Row {
   let fault: Row['fault'];
   const read = kept.flatMap((name) => {

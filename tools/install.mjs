@@ -10,7 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const timeOf = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /**
- * Installs the npm packages of a folder if they are missing or older than the folder's package-lock.json.
+ * Installs the npm packages of a folder. If the folder's package-lock.json has not changed since the last installation,
+ * the function does nothing.
  *
  * @throws when `npm ci` fails
  */
