@@ -18,8 +18,8 @@ export interface Subscriber {
    *
    * @param options.onConnected a function that is called when the stream is open. After this call, no result of the
    *   subscription is lost
-   * @param options.signal an abort signal that ends the stream. The function then throws a temporary `Failure`, as
-   *   after a broken connection
+   * @param options.signal an abort signal that ends the stream. After the abort, the function throws a temporary
+   *   `Failure`, as after a broken connection
    * @throws {Failure} when the stream cannot be opened, breaks or ends. If a retry may succeed, the `Failure` is
    *   temporary
    */
