@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openCommandLine } from '../support/command-line.ts';
 
-// No server needs to listen at this address, because pms refuses the options before it sends a request.
+// No server needs to listen at this address, because pms refuses the contradictory options before it sends a request.
 const { pms } = openCommandLine('http://127.0.0.1:1');
 
 describe('contradictory options of pms', () => {
@@ -11,7 +11,7 @@ describe('contradictory options of pms', () => {
       ['--all-locations', '--location', 'gate'],
       "'--all-locations' cannot be used with option '--location <location...>'",
     ],
-  ])('pms webhooks update refuses the options %j', async (options, message) => {
+  ])('pms webhooks update refuses the contradictory options %j', async (options, message) => {
     expect(await pms('key', 'webhooks', 'update', 'https://hooks.example.com', ...options)).toMatchObject({
       code: 2,
       err: expect.stringContaining(message),

@@ -180,7 +180,7 @@ test.each([
   ['an empty value', ['--text', 'A 1', '--confidence', ''], 'Must be a number from 0 to 1'],
   ['a number above 1', ['--text', 'A 1', '--confidence', '93'], 'Must be a number from 0 to 1'],
   ['a plate', ['--plate', 'DXB/A/1', '--confidence', '0.9'], "cannot be used with option '--plate"],
-])('`pms events record` refuses a confidence with %s', async (_, options, message) => {
+])('`pms events record` refuses the option --confidence with %s', async (_, options, message) => {
   const answer = await pms('key', 'events', 'record', '--location', 'gate', '--kind', 'entry', ...options);
   expect(answer).toMatchObject({ code: 2, err: expect.stringContaining(message) });
   expect(answer.err).toContain('--confidence');

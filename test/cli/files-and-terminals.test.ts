@@ -14,7 +14,10 @@ const { pms, folder, fileOf } = openCommandLine(await serve(gateway));
 
 const formula = '=HYPERLINK("https://evil.example";"7")';
 
-/** Creates a location with a whitelist entry and a quota. The reference id of both is a spreadsheet formula. */
+/**
+ * Creates a location with a whitelist entry and a quota. The entry and the quota have the same reference id, which is a
+ * spreadsheet formula.
+ */
 async function newTenant() {
   const tenant = await gateway.newTenant();
   const { key, locationId } = tenant;
@@ -43,7 +46,7 @@ describe('files with personal data that pms writes', () => {
     ['a copy of a whitelist', () => ['sync', '--output']],
     ['rejected rows', () => ['import', rejectedCsv(), '--rejects']],
     ['rejected events', () => ['events', 'import', rejectedJson(), '--rejects']],
-  ])('only its owner can read a file that pms writes: %s', async (name, command) => {
+  ])('a file that pms writes is readable only by its owner: %s', async (name, command) => {
     const { key, locationId } = await newTenant();
     const path = join(folder, name.replaceAll(' ', '-'));
     for (const round of ['new', 'existing']) {
@@ -163,7 +166,7 @@ test('when the gateway refuses a stream with status 429, pms status --watch wait
   expect({ code, streams }).toEqual({ code: 1, streams: 2 });
 });
 
-test('pms status --watch exits when the gateway refuses the event stream for one location', async () => {
+test('pms status --watch exits when the gateway refuses one of its event streams', async () => {
   const ids = Array.from({ length: 12 }, (_, index) => String(index));
   let streams = 0;
   const url = await startHttpServer(async (request, response) => {

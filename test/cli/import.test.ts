@@ -19,7 +19,7 @@ const plateNumbersOf = async (locationId: string) =>
   );
 
 describe('the command pms import', () => {
-  test('pms import accepts a byte order mark, LF and CRLF, and quoted fields with line breaks', async () => {
+  test('pms import accepts a CSV file with a byte order mark, with LF and CRLF, and with line breaks in quoted fields', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = fileOf(
       '\ufeffplateType,plateCode,plateNumber,referenceId,note\r\n' +
@@ -42,7 +42,7 @@ describe('the command pms import', () => {
     ]);
   });
 
-  test('pms import accepts different line endings in one file', async () => {
+  test('pms import accepts a CSV file that contains different line endings', async () => {
     const { key, locationId } = await gateway.newTenant();
     const columns = 'referenceId,plateType,plateCode,plateNumber,note';
     for (const ending of ['\r\n', '\n', '\r']) {
@@ -55,7 +55,7 @@ describe('the command pms import', () => {
     expect(notes).toEqual(Array.from({ length: 4 }, () => ({ note: 'blue' })));
   });
 
-  test('pms import updates or replaces whitelist entries, and a dry run of pms import changes nothing', async () => {
+  test('pms import --mode replace deletes the whitelist entries that the file does not contain, and a dry run changes nothing', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [kept, gone] = [newEntry(), newEntry()];
     const first = fileOf([header, line(kept), line(gone)].join('\n'));
@@ -118,7 +118,7 @@ describe('the command pms import', () => {
     ['in one request', '3'],
     ['in two requests', '1'],
   ])(
-    'pms import imports the first valid row of each plate when the gateway rejects an earlier row of the plate %s',
+    'when the gateway rejects a row, pms import imports the next valid row with the same plate (both rows %s)',
     async (_, batchSize) => {
       const { key, locationId } = await gateway.newTenant();
       const rows = ['unit 1', 'unit 2', 'unit 3'].map((referenceId) => `${referenceId},DXB,A,1,`);
@@ -180,7 +180,7 @@ describe('the command pms import', () => {
     expect(await read()).toEqual({ hours: null, maxEntries: 2 });
   });
 
-  test('pms import accepts every number of entries that pms export writes, and rejects only the rows with larger numbers', async () => {
+  test('pms import accepts every value of maxEntries that pms export writes, and rejects only the rows with a larger value', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId, '--mode', 'upsert'];
     const rows = ['unit,DXB,A,1,2147483647', 'unit,DXB,A,2,2147483648', 'unit,DXB,A,3,1234567890'];
@@ -325,7 +325,7 @@ describe('the command pms import', () => {
     expect(readFileSync(`${file}.rejected.csv`, 'utf8')).toContain(',2,note,VALIDATION_ERROR,');
   });
 
-  test('pms import reads a CSV from standard input', async () => {
+  test('pms import reads a CSV file from standard input', async () => {
     const { key, locationId } = await gateway.newTenant();
     const text = [header, line(), line()].join('\n');
     const { code, out } = await pmsWithInput(text, key, '--json', 'import', '-', '--location', locationId);

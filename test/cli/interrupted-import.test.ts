@@ -63,7 +63,7 @@ function start(address: string, key: string, args: string[]) {
   return started;
 }
 
-/** Runs the command that an interrupted import printed. */
+/** Runs the command that an interrupted import printed, so that pms imports the remaining rows. */
 async function continueAsSaid(said: string, key: string) {
   const [, command] = /^To continue.*:\n {2}pms (.+)$/m.exec(said)!;
   const { stdout } = await promisify(execFile)('bash', ['-c', `node dist/pms.js --json ${command}`], {
@@ -321,7 +321,7 @@ describe('an import by pms whose input is invalid or cannot be read', () => {
   });
 });
 
-test('pms import --after-line 2 skips the first two lines of the file, but is refused together with --mode replace', async () => {
+test('pms import --after-line 2 skips the first two lines of the file, and pms refuses this option together with --mode replace', async () => {
   const { key, locationId } = await gateway.newTenant();
   const twice = newEntry();
   const file = csvOf(row(twice), row(), row(twice), row());

@@ -244,7 +244,7 @@ describe('the command pms parity', () => {
   test.each<[string, 'rest' | 'twin' | 'graph', Replacement]>([
     ['REST', 'rest', restFailure],
     ['REST through a load balancer', 'rest', page],
-    ['the translation', 'twin', { status: 503, body: '{}' }],
+    ['the translation to GraphQL', 'twin', { status: 503, body: '{}' }],
     ['GraphQL', 'graph', graphFailure],
   ])(
     'when %s fails repeatedly for one REST path, pms parity reports that it could not compare this path, and compares all other paths',

@@ -102,7 +102,7 @@ describe('error messages of pms', () => {
       },
     );
 
-    test('when the given address begins with https, pms reports that the server does not use TLS', async () => {
+    test('when the user gives an https address of a server without TLS, pms reports that the server does not use TLS', async () => {
       const address = (await listen(page)).replace('http:', 'https:');
       const { err } = await pms('key', '--url', address, 'whoami');
       expect(err).toBe(
@@ -181,7 +181,7 @@ describe('redirects of the server that pms calls', () => {
   );
 });
 
-test('pms repeats only the second request of a command when this request gets status 503', async () => {
+test('when the second request of a pms command gets status 503, pms repeats only this request', async () => {
   const { key, companyId } = await gateway.newTenant();
   const { slug } = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
   let requests = 0;
@@ -212,7 +212,7 @@ test('pms stops after 100 retries when every response to a request has status 42
   expect(err).toMatch(/The rate limit of the key is reached, also after 100 retries\. Try again later\.\n$/);
 });
 
-test('when the gateway refuses a request because too many changes are waiting, pms sends the request again', async () => {
+test('when the gateway refuses a request because too many changes are already waiting, pms sends the request again', async () => {
   let requests = 0;
   const busy = await listen((_, response) => {
     requests += 1;
@@ -364,7 +364,7 @@ describe('secret values that pms must not print', () => {
     },
   );
 
-  test('pms translate does not print a password in the URL of a curl command', async () => {
+  test('when the URL of a curl command contains a password, pms translate does not print the password', async () => {
     for (const [address, shown] of [
       [`https://user:${secret}@host/health?key=${secret}`, ': https://host/health'],
       [`user:${secret}@host/health`, '; an address contains /api/'],
@@ -375,7 +375,7 @@ describe('secret values that pms must not print', () => {
     }
   });
 
-  test('pms does not print a password in the address of the gateway', async () => {
+  test('when the address of the gateway contains a password, pms does not print the password', async () => {
     const address = url.replace('://', `://operator:${secret}@`);
     const { code, err } = await pms('key', '--url', address, 'whoami');
     expect(code).toBe(2);

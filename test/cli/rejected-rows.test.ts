@@ -108,26 +108,29 @@ describe('an import by pms whose option --rejects names the input file', () => {
     ['its own path', (file: string) => file],
     ['a symbolic link', (file: string) => (symlinkSync(file, `${file}.symlink`), `${file}.symlink`)],
     ['a hard link', (file: string) => (linkSync(file, `${file}.link`), `${file}.link`)],
-  ])('when --rejects names the input file by %s, pms keeps the file and sends nothing', async (_, pathOf) => {
-    const { key, locationId } = await gateway.newTenant();
-    for (const [command, file] of [
-      [['import'], csvOf(row(), badRow())],
-      [['events', 'import'], eventsOf(eventOf(0), eventOf(1, 'PARKED'))],
-    ] as const) {
-      const before = readFileSync(file, 'utf8');
-      const args = [...command, file, '--location', locationId, '--rejects', pathOf(file)];
-      expect(await pms(key, ...args)).toEqual({
-        code: 2,
-        out: '',
-        err: '--rejects must not be the input file\n',
-      });
-      expect(readFileSync(file, 'utf8')).toBe(before);
-    }
-    expect(await countEntries(locationId)).toBe(0);
-    expect(await countEvents(locationId)).toBe(0);
-  });
+  ])(
+    'pms refuses to overwrite its input file with the rejected rows (--rejects names the file by %s)',
+    async (_, pathOf) => {
+      const { key, locationId } = await gateway.newTenant();
+      for (const [command, file] of [
+        [['import'], csvOf(row(), badRow())],
+        [['events', 'import'], eventsOf(eventOf(0), eventOf(1, 'PARKED'))],
+      ] as const) {
+        const before = readFileSync(file, 'utf8');
+        const args = [...command, file, '--location', locationId, '--rejects', pathOf(file)];
+        expect(await pms(key, ...args)).toEqual({
+          code: 2,
+          out: '',
+          err: '--rejects must not be the input file\n',
+        });
+        expect(readFileSync(file, 'utf8')).toBe(before);
+      }
+      expect(await countEntries(locationId)).toBe(0);
+      expect(await countEvents(locationId)).toBe(0);
+    },
+  );
 
-  test('pms keeps the input file when pms reads the file from standard input', () => {
+  test('pms refuses to overwrite a file with the rejected rows while pms reads this file from standard input', () => {
     const file = csvOf(row(), badRow());
     const before = readFileSync(file, 'utf8');
     const stdin = openSync(file, 'r');

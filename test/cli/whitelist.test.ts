@@ -94,7 +94,7 @@ describe('the command pms export', () => {
     expect(out).toBe([header, ...rows, ''].join('\n'));
   });
 
-  test('pms export writes a plate once when the plate moves to another entry during the export', async () => {
+  test('when a plate moves to another whitelist entry during an export, pms export writes the plate only once', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const rows = Array.from({ length: 5001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
