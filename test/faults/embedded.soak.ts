@@ -7,8 +7,8 @@ import { checkLedger, checkMessages, type Queries } from './support/checker.ts';
 import { operatorKey, soak, type SoakedGateway, soakMinutes, startSoakedGateway } from './support/soak.ts';
 import { newTenant, raiseOperatorLimits } from './support/tenant.ts';
 
-// This test runs one gateway with its embedded database under load for a long time. The test causes no faults. The
-// section "The soak" in docs/faults.md describes the test.
+// This test runs one gateway with its embedded database under load for a long time, and causes no faults. The section
+// "The soak" in docs/faults.md describes the test.
 
 const dataDir = mkdtempSync(join(tmpdir(), 'soak-embedded-'));
 let gateway: SoakedGateway | undefined;
@@ -19,8 +19,8 @@ afterAll(async () => {
 });
 
 /**
- * Opens the embedded database, calls a function with the database, and closes the database. The gateway must be
- * stopped, because only one process can open an embedded database.
+ * Opens the embedded database, calls a function with the database, and closes the database. The gateway must not run at
+ * the same time, because only one process can open an embedded database.
  */
 async function withDatabase(work: (database: Queries) => Promise<unknown>): Promise<void> {
   const database = await PGlite.create({ dataDir: join(dataDir, 'postgres') });

@@ -11,10 +11,7 @@ import { operatorKey, watchFallback } from './support/fleet.ts';
 import { type Ledger, type Load, type LoadOptions, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
 
-/**
- * The time, in milliseconds, within which the gateways must acknowledge 60 requests. The time is long enough for a busy
- * machine.
- */
+/** The timeout for 60 acknowledged requests, in milliseconds. The timeout is long, because the machine may be busy. */
 const progressTimeoutMs = 120_000;
 /** The duration of a fault, in milliseconds, which is long enough for the gateway to detect the fault. */
 const faultMs = 6_000;
@@ -92,7 +89,7 @@ afterAll(async () => {
 const total = ({ acknowledged }: Ledger) => acknowledged.reduce((sum, count) => sum + count, 0);
 
 /**
- * Waits until the given gateway has acknowledged 60 more requests (`enough`). If `gateway` is undefined, the function
+ * Waits until the given gateway has acknowledged `enough` (60) more requests. If `gateway` is undefined, the function
  * counts the requests of all gateways.
  */
 async function progress({ ledger }: Load, gateway?: number): Promise<void> {
@@ -104,7 +101,8 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 /**
  * The maximum number of requests with the rate-limited API key that the gateways serve when Redis fails. Redis and each
  * gateway process have separate counters, and each counter allows `limitedKeyBudget` requests. During one test, Redis
- * can lose its data once, and each gateway process can restart once. Each counter then starts at 0 a second time.
+ * can lose its data once, and each gateway process can restart once. The counter of a restarted process, or of Redis
+ * without its data, starts at 0 again.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 
@@ -165,7 +163,7 @@ async function under(
 }
 
 describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
-  test('every acknowledged change is stored once when a gateway is killed', () =>
+  test('every acknowledged change is stored exactly once, even when a gateway is killed', () =>
     under('gateway-killed', async () => {
       await gateways[0]!.end('SIGKILL');
       await startGateway(0);
@@ -204,14 +202,14 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
     },
   );
 
-  test('every acknowledged change is stored once when PostgreSQL is killed', () =>
+  test('every acknowledged change is stored exactly once, even when PostgreSQL is killed', () =>
     under('postgres-killed', async () => {
       await postgres.kill();
       await sleep(faultMs);
       await postgres.start();
     }));
 
-  test('every acknowledged change is stored once when PostgreSQL hangs', () =>
+  test('every acknowledged change is stored exactly once, even when PostgreSQL hangs', () =>
     under('postgres-hung', async () => {
       postgres.freeze();
       await sleep(faultMs);
@@ -231,10 +229,11 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
       await admin.end();
     }));
 
-  test('every acknowledged change is stored once when PostgreSQL refuses commits', () =>
+  test('every acknowledged change is stored exactly once, even when PostgreSQL refuses commits', () =>
     under('commits-refused', async (load) => {
       const admin = await connectDatabase();
-      // PostgreSQL runs a deferred trigger at the commit, after all statements have succeeded.
+      // PostgreSQL runs a deferred trigger at the commit. A commit can therefore fail although all statements have
+      // succeeded.
       await admin.query(`
         CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$
           BEGIN IF random() < 0.5 THEN RAISE EXCEPTION 'refused at the commit'; END IF; RETURN NULL; END $$;
@@ -245,7 +244,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
       await admin.end();
     }));
 
-  test('every acknowledged change is stored once when PostgreSQL has no free connection', () =>
+  test('every acknowledged change is stored exactly once, even when PostgreSQL has no free connection', () =>
     under('postgres-full', async () => {
       const taken: pg.Client[] = [];
       // The test closes the connections between the gateways and PostgreSQL, and then takes all free connections, so
@@ -265,7 +264,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
       await admin.end();
     }));
 
-  test('every acknowledged change is stored once when Redis is killed', () =>
+  test('every acknowledged change is stored exactly once, even when Redis is killed', () =>
     under(
       'redis-killed',
       async (load) => {
@@ -277,7 +276,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
     ));
 
-  test('every acknowledged change is stored once when Redis hangs', () =>
+  test('every acknowledged change is stored exactly once, even when Redis hangs', () =>
     under(
       'redis-hung',
       async (load) => {
@@ -289,7 +288,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
     ));
 
-  test('every acknowledged change is stored once when Redis stops answering on open connections', () =>
+  test('every acknowledged change is stored exactly once, even when Redis stops answering on open connections', () =>
     under(
       'redis-silent',
       async (load) => {
@@ -301,7 +300,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
     ));
 
-  test('every acknowledged change is stored once when Redis loses its data', () =>
+  test('every acknowledged change is stored exactly once, even when Redis loses its data', () =>
     under(
       'redis-flushed',
       async () => {
@@ -312,7 +311,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
       { limitBound: 2 * limitedKeyBudget, everyRequestIsAnswered: true },
     ));
 
-  test('every acknowledged change is stored once when Redis is full', () =>
+  test('every acknowledged change is stored exactly once, even when Redis is full', () =>
     under(
       'redis-full',
       async (load) => {
@@ -327,7 +326,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
     ));
 
   test.each(['-90s', '+90s'])(
-    'every acknowledged change is stored once when the clock of a gateway is wrong by %s',
+    'every acknowledged change is stored exactly once, even when the clock of a gateway is wrong by %s',
     (offset) =>
       under(
         `clock-${offset.replace(/\W/, offset.startsWith('-') ? 'behind-' : 'ahead-')}`,
@@ -342,9 +341,9 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
           const attempts = new Map<string, number>();
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
-          // From the third delivery attempt on, the gateway pauses before each attempt. Each pause at least doubles the
-          // time since the first attempt. For example, if attempt 3 is 10 s after attempt 1, attempt 4 is at least 20 s
-          // after attempt 1.
+          // From the third delivery attempt on, the gateway pauses before each attempt. Each pause is at least as long
+          // as the time between the first attempt and the most recent attempt. For example, if attempt 3 is 10 s after
+          // attempt 1, attempt 4 is at least 20 s after attempt 1.
           const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
           expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
           receiver.answer = 204;
@@ -355,7 +354,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
   );
 
   test.each(['nothing', 'upgrade', 301, 500] as const)(
-    'every acknowledged change is stored once when a webhook receiver responds with %s',
+    'every acknowledged change is stored exactly once, even when a webhook receiver responds with %s',
     (answer) =>
       under(
         `receiver-${answer}`,
@@ -369,7 +368,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
   );
 });
 
-test('every change reaches a webhook receiver under only one message id', { timeout: 400_000 }, async () => {
+test('all webhook messages about one change have the same message id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
   // On a busy machine, the pause after a failed delivery attempt can be long. To skip this pause, the test sets the
   // time of the next delivery attempt to the current time.

@@ -103,15 +103,15 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       }),
     );
 
-  test('rate limits are exact on every node of a Redis cluster, and concurrent requests share a Redis command', async () => {
+  test('rate limits are exact on every node of a Redis cluster, even when many requests arrive at the same time', async () => {
     await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['redis', 'redis']);
     expect(await passed(newSubjects())).toEqual(Array(30).fill(10));
     await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
   });
 
-  test('a notice of a change also reaches gateway processes that are connected to another node of the Redis cluster than the sender', async () => {
-    // The test opens 12 connections, like 12 gateway processes. With 12 connections, some connections lead to different
-    // nodes of the Redis cluster.
+  test('a notice of a change reaches every gateway process, even when the sender is connected to a different node of the Redis cluster', async () => {
+    // The test opens 12 connections to Redis, as 12 gateway processes would. With 12 connections, some connections lead
+    // to different nodes of the Redis cluster.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];

@@ -70,7 +70,7 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
     await admin.end();
   });
 
-  test('when a PostgreSQL primary is lost under load, the standby has every acknowledged change, and clients must copy the whitelist again', async () => {
+  test('when the PostgreSQL primary is lost under load, the standby has every acknowledged change, and clients must copy the whitelist again', async () => {
     const tenant = await newTenant(fleet.urls[0]!, operatorKey, 'standby-promoted');
     const changes = (after?: string) =>
       askGraph<{ cursor: string; reset: boolean }>(
@@ -91,6 +91,7 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
       proxy.turnTo(standby.url);
       await expect.poll(() => fleet.readiness('database')).toEqual(['ok', 'ok']);
       // After the promotion of a standby, PostgreSQL reports the timeline of the old primary until the next checkpoint.
+      // The gateway must detect the new timeline before this checkpoint.
       expect(await changes(cursor)).toMatchObject({ reset: true });
       await progress(load);
     } finally {

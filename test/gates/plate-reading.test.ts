@@ -141,7 +141,8 @@ describe('gate checks with a text that a camera read', () => {
       entry: 'AUH 7 1',
       details: [{ differences: [{ field: 'plateNumber', position: 1, read: 'I', listed: '1' }] }],
     });
-    // An alternative text that equals a plate has priority over a main text that is only similar to a plate.
+    // A camera reading has a main text and alternative texts. An alternative text that equals a plate has priority over
+    // a main text that is only similar to a plate.
     expect(await ask({ text: 'C IO', alternatives: ['8 15'] }, 1)).toMatchObject({ entry: 'DXB 8 15' });
     expect(await ask({ text: 'C 1O', alternatives: ['B 15', '8 15'] }, 1)).toMatchObject({
       allowed: false,
@@ -150,7 +151,7 @@ describe('gate checks with a text that a camera read', () => {
     });
   });
 
-  test('a gate check has the reason EXPIRED when the camera text matches an expired whitelist entry', async () => {
+  test('when the camera text matches an expired whitelist entry, the gate admits no vehicle and gives the reason EXPIRED', async () => {
     const { ask } = await whitelistOf(['DXB A 1'], { validUntil: new Date('2020-01-01T00:00:00Z') });
     expect(await ask('A 1')).toMatchObject({ allowed: false, reason: 'EXPIRED', entry: 'DXB A 1' });
   });
@@ -273,8 +274,8 @@ describe('matching of camera texts and plates', () => {
         const once = plateText(text);
         expect(plateText(once)).toBe(once);
       }),
-      // The first example is a letter whose capital form has three code points. The second example is a hyphen with a
-      // combining mark, after the letter A. The gateway removes hyphens.
+      // The first example is U+1FD2, a letter whose capital form has three code points. The second example is the
+      // letter A, a hyphen and a combining mark. The gateway removes hyphens.
       { examples: [['\u1fd2'], ['A-\u0301']] },
     );
   });

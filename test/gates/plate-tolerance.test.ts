@@ -121,10 +121,13 @@ describe('gate checks of a plate with a tolerance for similar characters', () =>
     [-1, 'DXB A 1', 'tolerance'],
     [1, 'DXB A 1-2', 'plateNumber'],
     [1, 'DXBXX A 1', 'plateType'],
-  ])('a plate check with tolerance %s and plate %s is refused', async (tolerance, read, field) => {
-    const ask = await whitelistOf();
-    expect(await ask(read, tolerance)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
-  });
+  ])(
+    'a plate check is refused when its tolerance (%s) or its plate (%s) is invalid',
+    async (tolerance, read, field) => {
+      const ask = await whitelistOf();
+      expect(await ask(read, tolerance)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
+    },
+  );
 
   test('a plate check with a tolerance for similar characters uses one SQL statement', async () => {
     const ask = await whitelistOf('DXB B 1');

@@ -20,8 +20,8 @@ const listed = [
 ] as const;
 
 /**
- * A parking event that names its whitelist entry by the position of the plate in `listed`, instead of by the id of the
- * entry.
+ * A parking event that refers to its whitelist entry by the position of the plate in `listed`, instead of by the id of
+ * the entry.
  */
 type Event = Omit<Seen, 'entryId' | 'at'> & { eventId: string; minutes: number; named: number | undefined };
 
@@ -121,7 +121,7 @@ test.each<{ title: string; stored: Event[]; batch: Event[]; exceeded: [string, s
   },
 );
 
-test('late parking events are recorded in one transaction if no camera may confuse their plates with the plates of later events', async () => {
+test('late parking events are recorded in one transaction if cameras cannot confuse their plates with the plates of later events', async () => {
   const { activity, locationId, seenOf } = await locationWithQuotas();
   await activity.see(locationId, seenOf(event('later', 'ENTRY', 'DXB/C/17', 9)));
   const batch = [
@@ -141,7 +141,7 @@ test.each([
   ['with its plate when the gateway records a batch', true, { ...plateOf('DXB/A/2'), text: null }],
   ['without its plate when the gateway records a single event', false, null],
 ])(
-  'the vehicles of a quota contain the session of an ordinary vehicle once, %s',
+  'a vehicle inside appears once in the list of vehicles that count towards its quota, %s',
   async (_, isBatch, plate) => {
     const { activity, locationId, seenOf } = await locationWithQuotas();
     await activity.see(locationId, seenOf(event('inside', 'ENTRY', 'DXB/A/2', 0)));

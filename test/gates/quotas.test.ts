@@ -391,10 +391,10 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
   });
 
   test.each([
-    ['-1', 'inside: -1, referenceId: "a"', 'inside'],
+    ['a negative number of vehicles', 'inside: -1, referenceId: "a"', 'inside'],
     ['a blank reference', 'inside: 1, referenceId: " "', 'referenceId'],
     ['an unknown enforcement', 'inside: 1, referenceId: "a", enforcement: SOFT', 'enforcement'],
-  ])('a quota with %s is refused', async (_, args, field) => {
+  ])('a request that sets a quota with %s is refused', async (_, args, field) => {
     const { run } = await unitWith(0);
     expect(
       await run(`mutation ($locationId: ID!) { setQuota(locationId: $locationId, ${args}) { used } }`),
@@ -439,7 +439,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
 describe.runIf(testServerUrl)(
   'the quota of a reference (such as an apartment) when several vehicles enter at the same time',
   () => {
-    test('when 24 vehicles enter at the same time, the gateway marks exactly the entry events that exceed the quota as over the quota', async () => {
+    test('when 24 vehicles with a quota of 5 enter at the same time, the gateway marks exactly 19 entry events as over the quota', async () => {
       const { setQuota, record, decide, exceeded } = await unitWith(24);
       await setQuota(5);
       const marks = await Promise.all(
@@ -462,7 +462,7 @@ describe.runIf(testServerUrl)('SQL statements of a batch of parking events with 
     { order: 'in the order of their times', minutes: [0, 1, 2, 3, 4, 5], counts: 1 },
     { order: 'in the reverse order of their times', minutes: [5, 4, 3, 2, 1, 0], counts: 3 },
   ])(
-    'a batch of 6 parking events $order causes $counts SQL statements that use the table Quota',
+    'a batch of 6 parking events ($order) causes $counts SQL statements that use the table Quota',
     async ({ minutes, counts }) => {
       const { setQuota, recordMany } = await unitWith(2);
       await setQuota(1);

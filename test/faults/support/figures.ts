@@ -65,8 +65,8 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 
 /**
  * A soak test (a long run under load) compares the resource usage in these parts of its duration. `[1, 3]` is the part
- * from 10 % to 30 % of the duration. The parts omit the first 10 % of the duration. In this time, Node still compiles
- * code, and the connection pools still open connections.
+ * from 10 % to 30 % of the duration. The first 10 % of the duration is not compared, because Node still compiles code
+ * then, and the connection pools still open connections.
  */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 

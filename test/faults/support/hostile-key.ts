@@ -22,7 +22,10 @@ const expensiveQueries = ({ locationId }: Access): string[] => [
   `{ whitelistChanges(locationId: "${locationId}", first: 5000) { upserts { id referenceId note createdAt } } }`,
 ];
 
-/** GraphQL operations that the hostile client sends with a hostile value in the variable `$value`. */
+/**
+ * GraphQL operations that the hostile client sends with a hostile value, such as a very long text, in the variable
+ * `$value`.
+ */
 const operationsWithValue = ({ locationId }: Access): string[] => [
   `query ($value: String) { whitelist(locationId: "${locationId}", plateNumber: $value) { totalCount } }`,
   `query ($value: String) { whitelistChanges(locationId: "${locationId}", after: $value) { cursor } }`,

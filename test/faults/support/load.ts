@@ -180,8 +180,8 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // An event whose outcome is unknown stays unknown when the gateway refuses a later attempt, because the gateway
-      // may have stored the event at the earlier attempt.
+      // When an attempt to record a parking event has an unknown outcome, the gateway may have stored the event. The
+      // outcome therefore stays unknown, even when the gateway refuses a later attempt.
       if (resend === 0 || outcome !== 'refused') history.outcome = outcome;
       if (stopped) return;
     }

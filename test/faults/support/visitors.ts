@@ -7,7 +7,7 @@ import type { Tenant } from './tenant.ts';
 /** The maximum duration of a request of a simulated client, in milliseconds. */
 const patienceMs = 20_000;
 
-/** Sends a GraphQL query. The abort signal `signal` ends the request. */
+/** Sends a GraphQL query. The client disconnects when `signal` is aborted. */
 const ask = (url: string, key: string, query: string, headers: Record<string, string>, signal: AbortSignal) =>
   fetch(`${url}/graphql`, {
     method: 'POST',
