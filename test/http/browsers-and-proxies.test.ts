@@ -138,7 +138,7 @@ describe('compression of responses', () => {
     ['REST', list],
     ['GraphQL', graphList],
   ])(
-    'the gateway compresses a large response of %s with the encoding that the client prefers',
+    'the gateway compresses a large %s response with the encoding that the client prefers',
     async (_, path) => {
       const { get } = await newListHolder();
       const plain = await get(path);
@@ -241,7 +241,7 @@ describe('compression of responses', () => {
 test.each([
   ['0.0.0.0', '127.0.0.1'],
   ['127.0.0.1', '127.0.0.1'],
-])('a gateway with HOST %s prints a link that a browser can open', async (host, shown) => {
+])('when the variable HOST is %s, the gateway prints a link that a browser can open', async (host, shown) => {
   const { url, close } = await listen(closed.app, {
     host,
     port: 0,

@@ -62,7 +62,7 @@ describe.each(['rest', 'graphql'] as const)(
       ['a request with an unknown API key', 401, async () => newSecret('development')],
       ['a request with an API key over its rate limit', 429, () => gateway.newKey(limited)],
     ])(
-      '%s gets the same response from the HTTP listener and from the application',
+      'a refused request gets the same response from the HTTP listener and from the application: %s',
       async (_, status, newKey) => {
         const key = await newKey();
         const call = { ...(key !== undefined && { key }), address: newAddress() };

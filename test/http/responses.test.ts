@@ -107,7 +107,7 @@ describe('invalid REST requests', () => {
   test.each([
     ['a body with Content-Type text/plain', { 'Content-Type': 'text/plain' }, 415],
     ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }, 415],
-  ])('the gateway refuses %s with status 415', async (_, headers, status) => {
+  ])('a REST request with %s gets status 415', async (_, headers, status) => {
     const { key } = await gateway.newTenant();
     const answer = await gateway.rest('POST', '/locations', { key, headers, body: '{}' });
     expect(answer).toMatchObject({ status, body: { success: false, error: { code: 'VALIDATION_ERROR' } } });
@@ -135,13 +135,16 @@ describe('invalid REST requests', () => {
     ['OPTIONS', '/locations', 'GET'],
     ['DELETE', '/locations/status', 'GET'],
     ['GET', '/register/company', 'POST'],
-  ])('the response to %s %s has status 405 and lists the allowed methods', async (method, path, allowed) => {
-    const { key } = await gateway.newTenant();
-    const answer = await gateway.rest(method, path, { key });
-    expect(answer).toMatchObject({ status: 405, body: { error: { code: 'VALIDATION_ERROR' } } });
-    expect(answer.headers.get('Allow')?.split(', ')).toContain(allowed);
-    expect(answer.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
-  });
+  ])(
+    'a %s request to %s gets status 405, and the response lists the allowed methods',
+    async (method, path, allowed) => {
+      const { key } = await gateway.newTenant();
+      const answer = await gateway.rest(method, path, { key });
+      expect(answer).toMatchObject({ status: 405, body: { error: { code: 'VALIDATION_ERROR' } } });
+      expect(answer.headers.get('Allow')?.split(', ')).toContain(allowed);
+      expect(answer.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
+    },
+  );
 
   test.each(['/nothing', '/companies/', '/locations/x/y/z', '/..%2f..%2fetc'])(
     'the response to a request for the unknown path %s has status 404',

@@ -51,15 +51,18 @@ describe('connections that the gateway closes or refuses', () => {
   test.each([
     ['no byte', ''],
     ['half of the headers', 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow:'],
-  ])('the gateway closes a connection over which the client sent %s', async (_, bytes) => {
-    const { port } = await serveApp(newApp().app, { headersTimeoutMs: 100 });
-    const { received, closed } = await open(port, bytes);
-    await closed;
-    expect(received()).toMatch(/^HTTP\/1\.1 408 /);
-    expect(received()).toMatch(envelope);
-  });
+  ])(
+    'the gateway closes a connection when the request headers do not arrive in time (the client has sent %s)',
+    async (_, bytes) => {
+      const { port } = await serveApp(newApp().app, { headersTimeoutMs: 100 });
+      const { received, closed } = await open(port, bytes);
+      await closed;
+      expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+      expect(received()).toMatch(envelope);
+    },
+  );
 
-  test('the gateway closes a connection over which the client sent only half of a request body', async () => {
+  test('the gateway closes a connection when only half of a request body arrives in time', async () => {
     const { port } = await serveApp(newApp().app, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
     const half = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
     const { received, closed } = await open(port, half);
@@ -67,7 +70,7 @@ describe('connections that the gateway closes or refuses', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test('a client that stalls in the middle of a request body gets an error response before the idle timeout', async () => {
+  test('a client that stalls in the middle of a request body gets an error response before the idle timeout closes the connection', async () => {
     const { requestTimeoutMs, checkIntervalMs, silentTimeoutMs } = connectionLimits;
     expect(silentTimeoutMs).toBeGreaterThan(requestTimeoutMs + checkIntervalMs);
     // The timeouts of this test are the timeouts of production divided by 100.
@@ -101,7 +104,7 @@ describe('connections that the gateway closes or refuses', () => {
     ['bytes that are not HTTP', 'NONSENSE\r\n\r\n', 400],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
   ])(
-    'a refused connection does not count as open, even when the client keeps its side of the connection open: %s',
+    'a refused connection does not count towards the connection limit, even when the client keeps its side open: %s',
     async (_, bytes, status) => {
       const { port } = await serveApp(newApp().app, { maxConnections: 1, headersTimeoutMs: 60_000 });
       // The client keeps its own side of the connection open when the server closes the server's side.

@@ -92,7 +92,7 @@ describe('an HTTP server that is stopping', () => {
     await stopped;
   });
 
-  test('a stopping HTTP server aborts requests that take longer than the allowed time', async () => {
+  test('a stopping HTTP server aborts a request that has not finished at the end of the drain timeout', async () => {
     const { app, arrival } = newApp();
     const { port, close } = await serveApp(app, { drainTimeoutMs: 200 });
     const busy = await open(port, request('/slow'));

@@ -47,8 +47,8 @@ interface SourceContext {
 }
 
 /**
- * Creates a GraphQL schema whose subscription sends every value of the `Source` iterator in the context, and whose
- * query returns only the first value of the iterator.
+ * Creates a GraphQL schema with a subscription and a query. The subscription sends every value of the `Source` iterator
+ * in the context, and the query returns only the first value.
  */
 function createSourceSchema(): GraphQLSchema {
   const schema = buildSchema('type Query { value: String } type Subscription { value: String }');
@@ -107,7 +107,7 @@ const kinds: Record<string, (source: Source) => Response | Promise<Response>> = 
 
 /**
  * The longest pause between two steps of a test, in microtasks. A value of a `Source` iterator reaches the response in
- * fewer than `maxMicrotasks` microtasks.
+ * fewer than `maxMicrotasks` microtasks, so longer pauses test nothing new.
  */
 const maxMicrotasks = 20;
 
@@ -183,7 +183,7 @@ describe.each(Object.entries(kinds))('a streamed response whose client disconnec
     // value.
     if (kind === 'incremental parts') source.emit();
     const opened = await open(source);
-    // The test wraps the stream in a new response, like middleware that changes response headers, such as CORS.
+    // The test wraps the stream in a new response, as middleware for CORS does when it changes the response headers.
     const body = new Response(opened.body, opened).body!.getReader();
     const act: Record<Step, () => void> = {
       emit: source.emit,

@@ -100,8 +100,8 @@ describe('long lists that stalled clients do not read', async () => {
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       return response;
     };
-    // The gateway reads fewer than eight lists from the database at the same time. The test therefore requests eight
-    // lists, each with a different API key.
+    // The gateway reads fewer than eight lists from the database at the same time. The test requests eight lists, each
+    // with a different API key. If unread lists kept their slots, the ninth list would wait.
     const unread = await Promise.all(Array.from({ length: 8 }, open));
     const read = await buffer(await open());
     expect(JSON.parse(read.toString()).data).toHaveLength(entries);

@@ -73,7 +73,7 @@ const writes: [string, (administrator: Administrator) => Promise<unknown>][] = [
 
 describe.each(ends)('a request that has begun before the API key of its administrator %s', (_, code, end) => {
   test.each(writes)(
-    'a request in progress fails and changes nothing when its API key loses access: the administrator %s',
+    'when the API key of an administrator loses access, a request in progress fails and changes nothing: the administrator %s',
     async (__, write) => {
       const administrator = await newAdministrator();
       await end(administrator);

@@ -60,7 +60,7 @@ const ends: [string, (id: string) => Promise<unknown>][] = [
 
 describe('streaming of a list without pages', () => {
   test.each(ends)(
-    'the gateway stops streaming a list without pages when the API key of the client %s',
+    'the gateway stops streaming a whole list when the API key of the client loses access (the key %s)',
     async (_, end) => {
       const { path, secret, id } = await newLongList();
       const response = await startReading(path, secret);
@@ -112,7 +112,7 @@ describe('requests whose body arrives slowly', () => {
   );
 
   test.each(cases)(
-    'a $surface request changes nothing when its API key $reason before the body has arrived',
+    'a $surface request changes nothing when its API key loses access before the request body has arrived (the key $reason)',
     async ({ requestFor, end, code }) => {
       const { companyId, locationId } = await gateway.newTenant();
       const { secret, apiKey } = await keys.create(operator, {
@@ -134,8 +134,8 @@ describe('requests whose body arrives slowly', () => {
         }),
         duplex: 'half',
       } as RequestInit);
-      // The test waits for the response of `/health`. During this time, the request guard accepts the POST request,
-      // because the API key still has access.
+      // While the test waits for the response of `/health`, the request guard accepts the POST request, because the API
+      // key still has access.
       await gateway.rest('GET', '/health', { key: secret });
       await end(apiKey.id);
       finish();
@@ -242,7 +242,7 @@ describe.runIf(testServerUrl)('changes that wait for a location while their API 
     ['FORBIDDEN', 'loses its company', (id) => keys.update(operator, id, { companyIds: [] })],
   ];
   test.each(cases)(
-    'a waiting change of a location fails with the error %s, and changes nothing, when the API key of the change %s',
+    'a request that waits for a locked location changes nothing when its API key loses access (error %s, the key %s)',
     async (code, _, end) => {
       const { companyId, locationId } = await gateway.newTenant();
       const { secret, apiKey } = await keys.create(operator, {
@@ -363,13 +363,13 @@ describe('reads that wait for a concurrency slot while their API key is revoked'
 
 describe('subscriptions whose API key loses access', () => {
   test.each(ends.slice(0, 2))(
-    'a subscription ends with UNAUTHORIZED when the API key of its client %s',
+    'a subscription ends with UNAUTHORIZED when the secret of its API key becomes invalid (the key %s)',
     async (_, end) => {
       await endsWith(end, 'UNAUTHORIZED');
     },
   );
   test.each(ends.slice(2))(
-    'a subscription ends with FORBIDDEN when the API key of its client %s',
+    'a subscription ends with FORBIDDEN when its API key loses access to the location status (the key %s)',
     async (_, end) => {
       await endsWith(end, 'FORBIDDEN');
     },

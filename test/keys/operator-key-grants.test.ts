@@ -142,7 +142,7 @@ describe("what an operator's API key with few permissions and an expiry can gran
   ];
 
   test.each(stronger)(
-    "an operator's API key with few permissions can neither change nor rotate %s",
+    "an operator's API key with few permissions can neither change nor rotate an API key with more rights: %s",
     async (_, newStronger) => {
       const key = await newLimited();
       const secret = await newStronger();
