@@ -91,7 +91,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
   });
 
-  test('the rate limiter refunds the first point of a refused request, so that a cheaper request is allowed later', async () => {
+  test('when a request is refused, the rate limiter refunds the point that the request has already paid, so that a cheaper request succeeds later', async () => {
     const limiter = await create(hour);
     const subject = newSubject(100, 5);
     const earlier = await limiter.take(subject, 1);
@@ -106,7 +106,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(allowed).toMatchObject({ allowed: true, hour: { used: 5 }, burst: { used: 5 } });
   });
 
-  test('the rate limiter refunds the first point of a refused request only once, and never refunds the point of another request', async () => {
+  test('the rate limiter refunds the paid point of a refused request only once, and never refunds the point of another request', async () => {
     const limiter = await create(hour);
     const subject = newSubject(5, 5);
     const own = await limiter.take(subject, 1);
@@ -171,7 +171,7 @@ test('the in-memory rate limiter makes the same decisions as a simple rate limit
       const within = (length: number) => passed.filter((time) => time > now - length * 1000).length;
       for (const { wait, points, afterMs } of steps) {
         now += wait;
-        // The request guard charges one point before the executor knows the cost of the whole request.
+        // The request guard charges one rate limit point before the executor knows the cost of the whole request.
         const first = afterMs === undefined ? undefined : await limiter.take(subject, 1);
         now += afterMs ?? 0;
         const room = (limit: number, length: number) => within(length) + points <= limit;
@@ -280,7 +280,7 @@ describe('requests that cost several rate limit points', () => {
     ['minute', newSubject(1000, 5), 59],
     ['hour', newSubject(5, 100), 3599],
   ])(
-    'when the limit of the %s refuses a request, the request succeeds after exactly the time in Retry-After',
+    'when the rate limit for one %s refuses a request, the request succeeds after exactly the time in Retry-After',
     async (_, subject, retryAfter) => {
       const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
       const limiter = newLimiter();
@@ -296,7 +296,7 @@ describe('requests that cost several rate limit points', () => {
     },
   );
 
-  test('a request that costs one point succeeds as soon as the rate limiter has refunded the first point of a refused request', async () => {
+  test('a request that costs one point succeeds as soon as the rate limiter has refunded the paid point of a refused request', async () => {
     const limiter = newLimiter();
     const subject = newSubject(5, 5);
     await limiter.consumeWhole(subject, 4, undefined);
@@ -357,7 +357,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
       burst: { used: allowed * 3 },
     });
     // A limit of 100 points allows 33 requests of three points each. If refused requests cost points, the limit would
-    // allow fewer requests.
+    // allow fewer than 33 requests.
     expect(allowed).toBe(33);
   });
 

@@ -146,7 +146,7 @@ describe('rate limit points that GraphQL requests cost', () => {
       [{ hourlyLimit: 4, burstLimit: 100 }],
       [{ hourlyLimit: 2, burstLimit: 3 }],
     ])(
-      'a request that costs more points than a rate limit of its API key can ever allow gets VALIDATION_ERROR: %o',
+      'a request that costs more points than a rate limit of its API key can ever allow gets VALIDATION_ERROR (rate limits: %o)',
       async (limits) => {
         const { companyId, locationId } = await gateway.newTenant();
         const key = await gateway.newKey({ companyIds: [companyId], ...limits });

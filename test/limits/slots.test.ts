@@ -52,7 +52,7 @@ test('when only one task may run at a time, the tasks of different owners (such 
   await Promise.all(tasks);
 });
 
-test('with two slots, tasks of two owners (such as API keys) start before a second task of the first owner', async () => {
+test('with two slots, one task of each of two owners (such as API keys) starts before the second task of the first owner', async () => {
   const { begun, run, end } = startTasks(2);
   const tasks = ['a1', 'a2', 'b1', 'c1'].map(run);
   expect(begun).toEqual(['a1', 'b1']);
@@ -79,7 +79,7 @@ test('after 2 s, a slow task frees its slot for other owners (such as API keys),
   expect(begun).toEqual(['a1']);
   await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(['a1', 'b1']);
-  // The slow task `a1` released its slot after 2 s. The end of `a1` therefore frees no slot.
+  // The slow task `a1` already released its slot after 2 s, so the end of `a1` frees no further slot.
   end('a1');
   await vi.advanceTimersByTimeAsync(1_999);
   expect(begun).toEqual(['a1', 'b1']);

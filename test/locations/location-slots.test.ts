@@ -138,8 +138,8 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     const change = { key, body: { capacity: 20 } };
     const { status, headers, body } = await gateway.rest('PUT', `/locations/${locationId}`, change);
     expect([status, body.error.code, headers.get('Retry-After')]).toEqual([429, 'RATE_LIMIT_EXCEEDED', '1']);
-    // The gateway refused the other changes without an SQL statement, so only the first parking event waits for a lock
-    // in PostgreSQL.
+    // The gateway refused all changes after the first parking event without an SQL statement, so only this event waits
+    // for a lock in PostgreSQL.
     expect(await waitingConnections()).toBe(1);
     await unlock();
     expect(await first).toBe('recorded');

@@ -10,7 +10,7 @@ test.each([
     'DIRECT_DATABASE_URL is a direct connection to the database of DATABASE_URL, which is not set',
   ],
   [{ PORT: '3000', METRICS_PORT: '3000' }, 'METRICS_PORT must differ from PORT'],
-])('the gateway does not start with the variables %o', (env, message) => {
+])('the gateway does not start with the inconsistent variables %o', (env, message) => {
   expect(() => loadConfig(env)).toThrow(message);
 });
 
@@ -22,7 +22,7 @@ describe('warnings about the configuration', () => {
     'change-me-please-7f3k9q2x8v5b1n4m',
     'my-company-operator-key-2026-abcd',
     '01234567890123456789012345678901',
-  ])('the OPERATOR_API_KEY %s causes a warning', (key) => {
+  ])('an OPERATOR_API_KEY that is easy to guess causes a warning: %s', (key) => {
     const [warning, ...others] = configWarnings(loadConfig({ OPERATOR_API_KEY: key }));
     expect(warning).toContain('OPERATOR_API_KEY is easy to guess');
     expect(warning).not.toContain(key);

@@ -16,11 +16,14 @@ const idsFrom = (first: number, last: number) =>
 const recordAll = (ids: string[]) =>
   ids.forEach((id) => recorder.record(newUsage({ apiKeyId: null, requestId: id })));
 /**
- * For each SQL statement that the usage recorder sent, returns the id of the recorder and the number of the batch of
- * usage records.
+ * Returns a list with one item for each SQL statement that the usage recorder sent: the id of the recorder, and the
+ * number of the batch of usage records.
  */
 const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
-/** For each SQL statement that the usage recorder sent, returns the request ids of its usage records. */
+/**
+ * Returns a list with one item for each SQL statement that the usage recorder sent: the request ids of the usage
+ * records.
+ */
 const written = () => query.mock.calls.map(([, values]) => values[3]!);
 
 afterEach(() => vi.clearAllMocks());

@@ -41,7 +41,7 @@ async function used(apiKeyId: string, ...requests: [Date, string, number, string
 
 const bucket = '{ hour surface operation requests refused errors }';
 
-/** Reads the usage of an API key between two times. The request uses the same API key. */
+/** Sends a request with an API key, and returns the usage of this API key between two times. */
 async function ownUsage(key: string, from?: Date, to?: Date) {
   const { body } = await gateway.graph(
     `query ($from: DateTime, $to: DateTime) { viewer { usage(from: $from, to: $to) ${bucket} } }`,

@@ -42,7 +42,7 @@ type Company = Awaited<ReturnType<typeof newCompany>>;
 const pressIn = (page: Page, name: string) =>
   page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
 
-/** A dialog that sends a mutation, and the steps with which a user opens, fills in and sends the dialog. */
+/** A dialog that sends a mutation, and the steps with which a user opens, fills in and submits the dialog. */
 interface SendingDialog {
   title: string;
   place: keyof Company['places'];
@@ -50,7 +50,7 @@ interface SendingDialog {
   send(page: Page, company: Company): Promise<void>;
 }
 
-/** The dialogs that close when the gateway has answered. */
+/** The dialogs that close when the response of the gateway arrives. */
 const closingDialogs: SendingDialog[] = [
   {
     ...{ title: 'changes an API key', place: 'keys', operation: 'ChangeKey' },
@@ -94,7 +94,7 @@ const closingDialogs: SendingDialog[] = [
   },
 ];
 
-/** The dialogs that show a result when the gateway has answered. */
+/** The dialogs that show a result when the response of the gateway arrives. */
 const otherDialogs: SendingDialog[] = [
   {
     ...{ title: 'sets a quota', place: 'whitelist', operation: 'SetQuota' },
@@ -117,7 +117,7 @@ const otherDialogs: SendingDialog[] = [
   },
 ];
 
-/** Opens the second dialog of a view and types a text in the dialog. Returns the field with the text. */
+/** Opens the second dialog of a view, types a text in an input field of the dialog, and returns the input field. */
 async function openSecondDialog(page: Page, place: SendingDialog['place']) {
   const [button, label] = place === 'keys' ? ['Issue a key', 'Name'] : ['Change DXB K 2', 'Note'];
   await page.getByRole('button', { name: button }).click();
@@ -134,8 +134,8 @@ describe.runIf(hasBrowser)('the dialogs of the console that send a change', () =
   });
 
   /**
-   * Opens a view of the console, and sends a dialog. The request reaches the gateway only after the test has called
-   * `change.release`.
+   * Opens a view of the console, and submits a dialog. The request of the dialog reaches the gateway only after the
+   * test has called `change.release`.
    */
   async function sendAndHold({ place, operation, send }: SendingDialog) {
     const company = await newCompany();
@@ -147,7 +147,7 @@ describe.runIf(hasBrowser)('the dialogs of the console that send a change', () =
   }
 
   test.each([...closingDialogs, ...otherDialogs].map((dialog) => [dialog.title, dialog] as const))(
-    'while the dialog that %s sends its request, only the button Close closes the dialog',
+    'while a dialog waits for the response to its request, only the button Close closes the dialog (the dialog %s)',
     async (_, sending) => {
       const { page, change, dialog } = await sendAndHold(sending);
       await tryToDismiss(page);
@@ -163,7 +163,7 @@ describe.runIf(hasBrowser)('the dialogs of the console that send a change', () =
   );
 
   test.each(closingDialogs.map((dialog) => [dialog.title, dialog] as const))(
-    'when the user has closed the dialog that %s, its late response does not close the next dialog',
+    'when a user has closed a dialog, the late response to its request does not close the next dialog (the closed dialog %s)',
     async (_, sending) => {
       const { page, change, dialog } = await sendAndHold(sending);
       await pressIn(page, 'Close');

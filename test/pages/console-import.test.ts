@@ -158,7 +158,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(entries.map(({ referenceId }) => referenceId)).toEqual(['unit-1', 'unit-4000']);
   });
 
-  test('during an import and after a stopped import, only a button closes the import dialog', async () => {
+  test('during an import and after a stopped import, the Escape key and a click outside do not close the import dialog', async () => {
     const { page, locationId } = await openWhitelist(browser);
     const dialog = page.getByRole('dialog');
     await openImport(page, ['unit-2,DXB,C,2']);
@@ -228,7 +228,7 @@ describe.runIf(hasBrowser)('the export of a whitelist by the console', () => {
     return file.trim().split('\n').slice(1);
   }
 
-  test('an exported file contains a plate once when the plate moves to another entry during the export', async () => {
+  test('when a plate moves to another whitelist entry during an export, the exported file contains the plate only once', async () => {
     const rows = await exportDuring(async ({ key, locationId }) => {
       const { id } = await prisma.whitelistEntry.findFirstOrThrow({
         where: { locationId, plateNumber: '0' },
@@ -241,7 +241,7 @@ describe.runIf(hasBrowser)('the export of a whitelist by the console', () => {
     expect(rows.filter((row) => row.includes(',E,0,'))).toEqual([expect.stringContaining('second,')]);
   });
 
-  test('an exported file contains only the entries after a restore of the database during the export', async () => {
+  test('when the database is restored during an export, the exported file contains only the entries of the restored database', async () => {
     const rows = await exportDuring(async ({ locationId }) => {
       await prisma.whitelistEntry.deleteMany({ where: { locationId, plateNumber: '0' } });
       await prisma.auditRecord.deleteMany({ where: { locationId } });

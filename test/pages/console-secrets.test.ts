@@ -28,7 +28,7 @@ const openRotation = (page: Page) =>
     .first()
     .click();
 
-/** Goes back to the previous address of the page, as with the button of the browser. */
+/** Goes back to the previous address of the page, like the Back button of the browser. */
 async function goBack(page: Page): Promise<void> {
   await page.evaluate(
     () =>

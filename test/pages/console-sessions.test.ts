@@ -85,7 +85,7 @@ describe.runIf(hasBrowser)('API keys in several tabs of the console', () => {
     await first.getByText('Remembered site').waitFor();
   });
 
-  test('a late rejection of the previous API key does not sign out the current API key', async () => {
+  test('when a late response rejects the previous API key, the user stays signed in with the current API key', async () => {
     const { first, second, remembered } = await openTwoTabs();
     const { locationId } = remembered;
     await first.close();
@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)('API keys in several tabs of the console', () => {
     await dialog.getByLabel('READ_STATUS').check();
     await dialog.getByRole('button', { name: 'Issue a key' }).click();
     await expect.poll(() => held).toBe(1);
-    // The dialog covers the button, so the test activates the button without the mouse.
+    // The dialog covers the button "Leave", so the test activates this button without the mouse.
     await second.locator('button', { hasText: 'Leave' }).evaluate((button: HTMLElement) => button.click());
     await second.getByLabel('API key').fill(remembered.key);
     await second.getByRole('button', { name: 'Open', exact: true }).click();

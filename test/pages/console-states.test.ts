@@ -17,8 +17,8 @@ const endingUrl = await serve(ending);
 const { prisma } = gateway.database;
 
 /**
- * Returns how many points of its hourly rate limit an API key has used. The request of this function also uses one
- * point. The result does not include this point.
+ * Returns how many points of its hourly rate limit an API key has used. The result does not include the point that the
+ * request of this function uses.
  */
 async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });

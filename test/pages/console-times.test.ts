@@ -57,7 +57,7 @@ describe.runIf(hasBrowser)('the times of the console in a browser', () => {
     await page.getByRole('row').filter({ hasText: 'Old key' }).getByText('5 Mar 2024, 11:00').waitFor();
   });
 
-  test('the form that sends the webhook messages of a period again names the time zone of its times', async () => {
+  test('the form for resending the webhook messages of a period shows the time zone of its two time fields', async () => {
     const { key, companyId } = await gateway.newTenant();
     const { body } = await gateway.graph(
       `mutation ($id: ID!) { createWebhook(input: { url: "http://127.0.0.1:9/hook", events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,

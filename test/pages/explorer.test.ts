@@ -235,7 +235,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     const values = { locationId: 'linked', plate: { plateType: 'SHJ', plateCode: '3', plateNumber: '5' } };
     const variables = JSON.stringify(values);
     // The test opens an address that contains the variables before the query. The explorer writes addresses with the
-    // query before the variables. The new order therefore shows that the explorer has written the address.
+    // query before the variables. When the query comes first in the address, the explorer has written the address.
     const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
     await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
     await openTab(page, 'AddVehicle');
