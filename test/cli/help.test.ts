@@ -7,8 +7,8 @@ const gateway = await openTestGateway({ TRUST_PROXY: 'true' });
 let requests = 0;
 const url = await serve({
   ...gateway,
-  // Requests with an invalid API key count towards the rate limit of the client address. To stay below this rate limit,
-  // each request of these tests comes from a different client address.
+  // Requests with an invalid API key count towards the rate limit of the client address. Each request of these tests
+  // comes from a different client address, so that no request exceeds the rate limit.
   refuseKnown(incoming, outgoing) {
     requests += 1;
     incoming.headers['x-forwarded-for'] = `10.0.${requests >> 8}.${requests & 255}`;

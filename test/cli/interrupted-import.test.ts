@@ -23,9 +23,9 @@ const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
 const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
 
 /**
- * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. The
- * proxy delays each of these requests from number `heldFrom` on, until the test calls `answer`. The proxy forwards all
- * other requests at once.
+ * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. When
+ * the count reaches `heldFrom`, the proxy delays each further request with this text until the test calls `answer`. The
+ * proxy forwards a request without the text at once.
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
   const held: (() => void)[] = [];
@@ -44,7 +44,7 @@ async function startSlowGateway(key: string, heldFrom: number, { held: text = 'm
   };
 }
 
-/** Runs pms in its own process. */
+/** Runs pms in a separate process. */
 function start(address: string, key: string, args: string[]) {
   const child = spawn(process.execPath, ['dist/pms.js', ...args], {
     cwd: projectFolder,

@@ -91,7 +91,7 @@ describe('an import by pms that cannot write its file of rejected rows', () => {
     expect(await countEvents(locationId)).toBe(999);
   });
 
-  test('pms import prints why it cannot write the rejected rows, even if a later row is invalid', async () => {
+  test('pms import prints why it cannot create the file of rejected rows, even if a later row of the input is invalid', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = csvOf(badRow(), '\n'.repeat(300_000), 'a,b');
     const { code, err } = await pms(

@@ -68,8 +68,8 @@ describe('three gateways behind a load balancer', { timeout }, () => {
       );
     expect(await statuses()).toEqual([200, 200, 200]);
     await askGraph(balancer.url, operatorKey, 'mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', viewer);
-    // A gateway process caches an API key for 5 seconds. The test waits for only 4 seconds, so it fails if a gateway
-    // process gets no notice that the API key was revoked.
+    // A gateway process caches an API key for 5 seconds. The test waits for only 4 seconds, so that the test fails if a
+    // gateway process gets no notice of the revocation.
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
 

@@ -7,8 +7,8 @@ import { operatorKey } from './support/fleet.ts';
 import { newAccess } from './support/tenant.ts';
 
 /**
- * The number of clients in one test. For each kind of database, the test runs once with CORS and once without CORS, so
- * that 3,000 clients disconnect.
+ * The number of clients in one test. Each kind of database has two tests, one with CORS and one without CORS. In both
+ * tests together, 3,000 clients disconnect.
  */
 const clientCount = 1_500;
 /**

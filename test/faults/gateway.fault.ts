@@ -43,8 +43,8 @@ const started: GatewayProcess[] = [];
 /** The number of times that the tests have stopped a gateway with SIGTERM. */
 let stops = 0;
 /**
- * The companies that the fault tests have created. The last test of this file checks the webhook messages of these
- * companies.
+ * The companies that the fault tests have created. The last test of this file checks the webhook messages of every
+ * created company.
  */
 const tenants: Tenant[] = [];
 
@@ -370,8 +370,8 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
 
 test('all webhook messages about one change have the same message id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
-  // On a busy machine, the pause after a failed delivery attempt can be long. To skip this pause, the test sets the
-  // time of the next delivery attempt to the current time.
+  // On a busy machine, the pause after a failed delivery attempt can be long. To skip the pause, the test sets the time
+  // of the next delivery attempt to the current time.
   await checker.query(`
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);

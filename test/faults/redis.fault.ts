@@ -131,9 +131,9 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
       // The rate limit of each API key is 10 requests. The killed Redis node stored the counts of some API keys. Each
-      // of the two rate limiters now counts the requests of these API keys in its own memory. Together, the two rate
-      // limiters allow 20 requests of such an API key. The other Redis nodes still store the counts of all other API
-      // keys. Together, the two rate limiters allow 10 requests of each other API key.
+      // of the two rate limiters now counts the requests of an API key on the killed node in its own memory, so that
+      // the two rate limiters together allow 20 requests of the API key. For an API key on a running node, the two rate
+      // limiters together allow 10 requests.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);

@@ -10,7 +10,10 @@ import { testServerUrl } from '../support/scratch-database.ts';
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
-/** Whitelisted plates with the reference (such as an apartment) of each plate. Cameras confuse some of the plates. */
+/**
+ * Whitelisted plates with the reference (such as an apartment) of each plate. Cameras confuse some of the plates with
+ * each other.
+ */
 const listed = [
   ['DXB/B/7', 'unit-7'],
   ['SHJ/B/7', 'unit-7'],

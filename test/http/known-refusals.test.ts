@@ -4,8 +4,8 @@ import { newAddress } from '../support/addresses.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
 
 // After the gateway has refused a client, for example because of the rate limit, the HTTP listener refuses the next
-// requests of this client itself. For these requests, the gateway does not run its Hono app. These tests check that the
-// HTTP listener sends the same response as the Hono app.
+// requests of this client itself. For a request that the HTTP listener refuses, the gateway does not run its Hono app.
+// These tests check that the HTTP listener sends the same response as the Hono app.
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);

@@ -268,8 +268,8 @@ describe('requests that cost several rate limit points', () => {
     createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
 
   /**
-   * Charges a request in two steps, like the gateway. The first step charges one point. The second step replaces this
-   * point by all points of the request.
+   * Charges a request in two steps, like the gateway. The first step charges one point. The second step replaces the
+   * first point by all points of the request.
    */
   async function charge(limiter: RateLimiter, subject: RateLimitSubject, points: number) {
     const first = await limiter.consume(subject);
@@ -389,7 +389,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(calls.reduce((sum, count) => sum + count, 0)).toBeLessThan(100);
   });
 
-  test('the rate limit script in Redis makes the same decisions as a simple rate limiter in this test', async () => {
+  test('the rate limit script in Redis makes the same decisions as a simple rate limiter that the test implements', async () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
     // The age of each stored point is a whole number of seconds plus 500 ms. The length of a rate limit window is a

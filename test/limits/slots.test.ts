@@ -5,9 +5,7 @@ import { createSlots } from '../../src/scheduling/slots.ts';
 
 const described = { task: 'tests', owner: 'key', reason: '' } as const;
 
-/**
- * Limits for concurrent tasks in these tests. The gateway has similar limits for tasks that keep the processor busy.
- */
+/** Limits for concurrent tasks, similar to the limits of the gateway for tasks that keep the processor busy. */
 const shortLimits = {
   ...described,
   runningPerOwner: 1,
@@ -15,7 +13,7 @@ const shortLimits = {
   yields: true,
 } satisfies Partial<SlotLimits>;
 
-/** Limits for concurrent tasks in these tests. The gateway has similar limits for tasks that use the database. */
+/** Limits for concurrent tasks, similar to the limits of the gateway for tasks that use the database. */
 const ownerLimits = {
   ...described,
   runningPerOwner: 1,

@@ -146,7 +146,7 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     expect(await gateway.database.prisma.parkingEvent.count({ where: { locationId } })).toBe(1);
   });
 
-  test('an import continues after its first batch of rows, even when the second batch waits longer than the maximum time', async () => {
+  test('an import continues after its first batch of rows, even when the second batch waits longer than the maximum waiting time', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: rowsPerStatement.postgresql + 1 }, (_, index) =>
       newEntry({ plateNumber: String(index) }),
@@ -158,7 +158,7 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     const event = recordEvent({ key, locationId });
     await expect.poll(waitingChanges).toBe(1);
     // The gateway records the parking event between the first and the second batch of imported rows. The second batch
-    // must wait for the parking event, and waits longer than the maximum time of 1 ms.
+    // must wait for the parking event, and waits longer than the maximum waiting time of 1 ms.
     setMaxWaitMs(1);
     await unlock();
     expect(await imported).toBe(rows.length);

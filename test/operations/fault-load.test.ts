@@ -4,7 +4,7 @@ import { startLoad } from '../faults/support/load.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { freePort } from '../support/system-servers.ts';
 
-test('the load of the fault tests records an event as unknown if the gateway first refused the connection, and later gave no result', async () => {
+test('when the gateway first refuses the connection for a parking event and later answers with status 500, the fault tests record the outcome of the event as unknown', async () => {
   const port = await freePort();
   const access = { locationId: 'location', key: 'key', limitedKey: 'limited key' };
   const load = startLoad(

@@ -76,7 +76,7 @@ describe.each(['rest', 'graphql'])(
   },
 );
 
-test('the metrics count a whole list that is cut because the database fails in the middle of the response', async () => {
+test('the metrics count an error when the database fails in the middle of a streamed list', async () => {
   const { key, locationId } = await gateway.newTenant();
   await gateway.database.prisma.whitelistEntry.createMany({
     data: Array.from({ length: 300 }, () => ({ ...newEntry(), id: newId(), locationId })),

@@ -245,8 +245,8 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     const { secret } = other.data.createApiKey;
     expect((await second.call('/api/locations', { key: secret })).status).toBe(200);
     await graph(first, `mutation { revokeApiKey(id: "${other.data.createApiKey.apiKey.id}") { id } }`);
-    // A gateway process caches each API key for 5 seconds. The test waits for less than 5 seconds, so it fails if a
-    // gateway process gets no notice about the revoked API key.
+    // A gateway process caches each API key for 5 seconds. The test waits for only 4 seconds, so that the test fails if
+    // a gateway process gets no notice of the revocation.
     await expect
       .poll(async () => (await second.call('/api/locations', { key: secret })).status, { timeout: 4000 })
       .toBe(401);

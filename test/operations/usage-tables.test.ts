@@ -157,7 +157,7 @@ describe('daily partitions of usage records', () => {
     expect(await prepareUsagePartitions(sql)).toBe(1);
   });
 
-  test('a daily partition of usage records is dropped only when its last record is too old', async () => {
+  test('a daily partition of usage records is dropped only when even its newest record is too old to keep', async () => {
     const midnight = (days: number) => new Date(Math.floor(Date.now() / dayMs + days) * dayMs).toISOString();
     const ages = [-12, -11, -10];
     for (const age of ages) {

@@ -127,7 +127,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await prisma.whitelistEntry.count({ where: { ...where, referenceId: 'unit-again' } })).toBe(0);
   });
 
-  test('the import dialog imports the first valid row of each plate when the gateway rejects an earlier row of the plate', async () => {
+  test('when the gateway rejects a row, the import dialog imports the next valid row with the same plate', async () => {
     const { page, locationId } = await openWhitelist(browser);
     await page.getByRole('button', { name: 'Import or export CSV' }).click();
     await chooseUpdate(page);

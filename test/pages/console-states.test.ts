@@ -9,8 +9,8 @@ import { newEntry, newSlug, openTestGateway, serve } from '../support/harness.ts
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 /**
- * Only one test uses this gateway. The test ends all event streams of this gateway, but the event streams of the other
- * tests stay open.
+ * A second gateway for only one test. The test ends all event streams of the second gateway, and the event streams of
+ * the other tests stay open.
  */
 const ending = await openTestGateway();
 const endingUrl = await serve(ending);

@@ -27,7 +27,7 @@ test('every example query of the explorer runs with the values that the explorer
   expect(body.data).toMatchObject({ occupied: 3 });
 });
 
-test('when the user has changed the identifier or the time of the example event, the explorer keeps both values', () => {
+test('when the user has changed the identifier or the time of the example event, the explorer overwrites neither of the two values', () => {
   const { eventId, occurredAt } = exampleEvent(new Date('2026-01-31T08:00:00Z'));
   const fill = (event: object) =>
     JSON.parse(fillVariables(JSON.stringify(event), { locationId: '' }, undefined));
@@ -274,7 +274,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the button that copies the link is disabled while the open operation is too long for a link', async () => {
+  test('the button for copying the link is disabled while the query in the open tab is too long for a link', async () => {
     const { page } = await open();
     const isDisabled = () => page.getByRole('button', { name: 'Copy link' }).isDisabled();
     await page.locator('.graphiql-query-editor .CodeMirror').click();
@@ -294,7 +294,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a copy button shows its label again after a user has clicked the button twice', async () => {
+  test('after a user has clicked the button "Copy link" twice, the button shows "Copied" for some time and then its label again', async () => {
     const { page, context } = await open();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.clock.install();

@@ -64,7 +64,7 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 }
 
 /**
- * A soak test (a long run under load) compares the resource usage in these parts of its duration. `[1, 3]` is the part
+ * The parts of a soak test (a long run under load) in which the test compares the resource usage. `[1, 3]` is the part
  * from 10 % to 30 % of the duration. The first 10 % of the duration is not compared, because Node still compiles code
  * then, and the connection pools still open connections.
  */

@@ -60,7 +60,8 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
 /**
  * When Redis fails, all gateways together serve at most this number of requests with one rate-limited API key. Redis
  * and each gateway process count the requests separately, and each count allows up to `limitedKeyBudget` requests. When
- * Redis loses its data, the count in Redis starts again at 0. Redis may then allow `limitedKeyBudget` more requests.
+ * Redis loses its data, the count in Redis starts again at 0. After a loss of data, Redis may therefore allow
+ * `limitedKeyBudget` more requests.
  */
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
@@ -110,7 +111,7 @@ export async function progress({ ledger }: Load, count = 60): Promise<void> {
 
 /**
  * Opens a database connection with which a test checks the stored data. Some tests kill the database server while the
- * connection is open. The function ignores the errors that the connection then reports.
+ * connection is open, so the function ignores the errors of the connection.
  */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });

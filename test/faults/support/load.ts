@@ -10,7 +10,7 @@ export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
 /**
  * The outcome of each request that creates, updates or removes the whitelist entry of one plate. When a request is
- * refused or its outcome is unknown, the client sends no more requests for this plate.
+ * refused or its outcome is unknown, the client sends no more requests for the plate of the request.
  */
 interface PlateHistory {
   plateNumber: string;
