@@ -25,7 +25,7 @@ const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where
 /**
  * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. When
  * the count reaches `heldFrom`, the proxy delays each further request with this text until the test calls `answer`. The
- * proxy forwards a request without the text at once.
+ * proxy forwards every request without the text `held` at once.
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
   const held: (() => void)[] = [];

@@ -7,8 +7,8 @@ import { operatorKey } from './support/fleet.ts';
 import { newAccess } from './support/tenant.ts';
 
 /**
- * The number of clients in one test. Each kind of database has two tests, one with CORS and one without CORS. In both
- * tests together, 3,000 clients disconnect.
+ * The number of clients in one test. Each kind of database has two tests, one with CORS and one without CORS, so that
+ * 3,000 clients disconnect for each kind of database.
  */
 const clientCount = 1_500;
 /**
@@ -35,8 +35,8 @@ const databases = {
 };
 
 describe.each(Object.entries(databases))('a gateway with %s', (_, open) => {
-  // For each streamed response, the CORS middleware creates a new response object. Therefore, the test runs once with
-  // CORS and once without CORS.
+  // The CORS middleware creates a new response object for each streamed response. The test therefore runs once with the
+  // CORS middleware and once without it.
   test.each<Record<string, string>>([{}, { CORS_ORIGINS: 'https://app.example' }])(
     `during repeated imports of 10,000 rows, the gateway survives ${clientCount} clients that disconnect early (settings: %j)`,
     { timeout: 900_000 },

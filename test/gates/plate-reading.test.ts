@@ -274,8 +274,8 @@ describe('matching of camera texts and plates', () => {
         const once = plateText(text);
         expect(plateText(once)).toBe(once);
       }),
-      // The first example is U+1FD2, a letter whose capital form has three code points. The second example is the
-      // letter A, a hyphen and a combining mark. The gateway removes hyphens.
+      // The first example text is the letter U+1FD2, whose capital form has three code points. The second example text
+      // is the letter A, a hyphen and a combining mark. The gateway removes hyphens.
       { examples: [['\u1fd2'], ['A-\u0301']] },
     );
   });

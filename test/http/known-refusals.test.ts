@@ -85,8 +85,8 @@ describe.each(['rest', 'graphql'] as const)(
         return response.status;
       };
       // On a busy machine, the gateway process can count some requests in its own memory instead of in Redis. The
-      // process can then allow 101 requests, one more than the rate limit. The test therefore sends groups of 101
-      // requests until a response has status 429.
+      // gateway process can then allow 101 requests, one more than the rate limit. The test therefore sends groups of
+      // 101 requests until a response has status 429.
       await expect.poll(() => Promise.all(Array.from({ length: 101 }, ask))).toContain(429);
       const { served, guarded } = await bothWays(surface, call);
       expect(served.status).toBe(429);

@@ -74,7 +74,7 @@ describe('an unauthenticated client over its rate limit', () => {
     expect((await gateway.rest('GET', '/health', { key: secret, headers })).status).toBe(200);
   });
 
-  test('many concurrent first requests of a new API key all succeed', async () => {
+  test('when many first requests of a new API key arrive at the same time, all requests succeed', async () => {
     const headers = fromNewAddress();
     const key = await gateway.newKey();
     const answers = await Promise.all(

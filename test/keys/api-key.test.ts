@@ -176,7 +176,7 @@ describe('changing an API key', () => {
     }
   });
 
-  test('a change of an API key takes effect at once', async () => {
+  test('a change of an API key applies to the next request of the API key', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { secret, apiKey } = await keys.create(operator, { companyIds: [companyId] });
     const read = async () => (await gateway.rest('GET', '/locations', { key: secret })).status;
@@ -216,7 +216,7 @@ describe('changing an API key', () => {
 });
 
 describe('revoking an API key', () => {
-  test('the revocation of an API key takes effect at once', async () => {
+  test('the gateway refuses the next request of a revoked API key', async () => {
     const { secret, apiKey } = await keys.create(operator);
     expect(await keys.statusWith(secret)).toBe(200);
     expect((await keys.revoke(operator, apiKey.id)).revokedAt).toMatch(/Z$/);

@@ -15,7 +15,7 @@ import {
 } from '../support/scratch-database.ts';
 
 // Values for OPERATOR_API_KEY in the format of the API key secrets that the gateway generates. A secret in any other
-// format works only while OPERATOR_API_KEY contains it.
+// format works only while OPERATOR_API_KEY contains the secret.
 const [first, second, third, fourth, fifth] = Array.from({ length: 5 }, () => newSecret('development')) as [
   string,
   string,
@@ -164,7 +164,7 @@ describe.runIf(testServerUrl)('an API key that is revoked while a gateway starts
   const gateway = await openTestGateway({ OPERATOR_API_KEY: current });
   const { openTransaction, waitingConnections } = locksOf(gateway);
 
-  test("the starting gateway does not revoke the current operator's key when the API key in its own OPERATOR_API_KEY is revoked during the start", async () => {
+  test("when the API key from OPERATOR_API_KEY is revoked while a gateway starts, the gateway does not revoke the current operator's key", async () => {
     const next = await gateway.newKey({ unrestricted: true });
     const commit = await openTransaction(
       'UPDATE "ApiKey" SET "revokedAt" = now() WHERE unrestricted AND NOT "fromConfiguration"',

@@ -312,8 +312,7 @@ describe('GraphQL requests that select a list or a page several times', () => {
   test('when a query selects `totalCount` of the same list under 28 aliases, the database counts the list only once', async () => {
     const { key } = await gateway.newTenant();
     const query = `{ ${times(28, (index) => `a${index}: locations { totalCount }`)} }`;
-    // The test runs the query before and after the gateway compiles the operation. The gateway compiles an operation at
-    // the third execution.
+    // The test runs the query four times, because the gateway compiles a GraphQL operation at the third execution.
     for (let use = 1; use <= 4; use += 1) {
       let totals: unknown[] = [];
       const statements = await statementsOf(async () => {

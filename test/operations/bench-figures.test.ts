@@ -104,9 +104,9 @@ describe('number of pairs of runs that a benchmark measures', () => {
       },
       figures,
     );
-    // The benchmark requires a ratio of at least 1. One measured ratio meets the goal (1.1), and all other measured
-    // ratios miss the goal (0.9). After six measured ratios, the confidence interval contains 0.9 and 1.1, so the
-    // benchmark cannot decide whether it meets its goal. After 12 measured ratios, all values in the confidence
+    // The goal of the benchmark is a ratio of at least 1. One measured ratio meets the goal (1.1), and all other
+    // measured ratios miss the goal (0.9). After six measured ratios, the confidence interval contains 0.9 and 1.1, so
+    // the benchmark cannot decide whether it meets its goal. After 12 measured ratios, all values in the confidence
     // interval are below 1, so the benchmark misses its goal.
     expect([ratios.length, verdictOf(figures()[0]!)]).toEqual([12, 'missed']);
   });

@@ -353,8 +353,8 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(await impatient.stop('SIGINT')).toBe(1);
     expect(patient.process.exitCode).toBeNull();
     await patientEnd;
-    // The documentation promises that the gateway exits within 12 s. The test allows 15 s, because the machine may be
-    // busy.
+    // The documentation promises that the gateway exits within 12 s. The test allows 15 s for the exit, because the
+    // machine may be busy.
     expect(performance.now() - startedAt).toBeLessThan(15_000);
     await Promise.all(hanging);
   });

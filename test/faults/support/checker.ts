@@ -104,8 +104,8 @@ async function checkEvents(database: Queries, tenant: Tenant, { events }: Ledger
 }
 
 /**
- * Checks that the stored whitelist entries and parking events agree with the recorded outcomes of the clients'
- * requests. Returns a list of texts, one for each difference.
+ * Compares the stored whitelist entries and parking events with the recorded outcomes of the clients' requests, and
+ * returns one text for each difference.
  */
 export async function checkLedger(database: Queries, tenant: Tenant, ledger: Ledger): Promise<string[]> {
   return [...(await checkPlates(database, tenant, ledger)), ...(await checkEvents(database, tenant, ledger))];

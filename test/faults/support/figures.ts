@@ -86,7 +86,8 @@ const allowedGrowth: Figures = {
  * Prints the resource usage of a gateway in each part of a soak test.
  * @returns one text for each measured resource, such as memory, that grew too much from the beginning to the end of the
  *   soak test. For the heap, the function compares the smallest size in each part, because the heap is smallest after a
- *   garbage collection. For any other resource, the function compares the largest value of each part.
+ *   garbage collection. For every resource other than the heap, the function compares the largest value in each part of
+ *   the soak test.
  */
 export function compareParts(samples: readonly Sample[], minutes: number): string[] {
   const tenth = (minutes * 60) / 10;

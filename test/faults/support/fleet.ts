@@ -18,7 +18,7 @@ export interface Fleet {
   start(index: number): Promise<void>;
   /** Requests `/readyz` from each gateway, and returns the state of one component, such as the database. */
   readiness(part: 'database' | 'limiter' | 'notices'): Promise<string[]>;
-  /** Kills all gateways at once. */
+  /** Kills all gateway processes with SIGKILL. */
   kill(): Promise<void>;
 }
 
@@ -72,8 +72,8 @@ export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + 
  * answer".
  *
  * @param started an array with all gateway processes that the test has started. When the test starts another gateway
- *   process, the test adds the process to the array. The array also contains gateway processes that have ended, because
- *   these processes may have served requests that Redis did not count
+ *   process, the test adds the process to `started`. The array `started` also contains gateway processes that have
+ *   ended, because an ended process may have served requests that Redis did not count
  */
 export function watchFallback(started: readonly GatewayProcess[]): () => boolean {
   const printedBefore = new Map(started.map((gateway) => [gateway, gateway.output().length]));
