@@ -24,8 +24,9 @@ import { requestHeader } from './http/request-header.ts';
 import type { GatewayEnv } from './http/request-state.ts';
 
 /**
- * The maximum size of a GraphQL request in bytes, if the API key has a permission for imports or for parking events.
- * Other API keys can send at most 1 MiB. The limit of 16 MiB is large enough for imports (docs/contract.md#endpoints).
+ * The maximum size of a GraphQL request in bytes, if the API key has a permission for imports or for parking events. An
+ * API key without these permissions can send GraphQL requests of at most 1 MiB. A request of 16 MiB is large enough for
+ * an import (docs/contract.md#endpoints).
  */
 const maxGraphRequestBytes = 16 * 1024 * 1024;
 
@@ -42,8 +43,8 @@ export interface AppDependencies extends GuardDependencies {
   brownouts: readonly Brownout[];
   /**
    * Returns three states for /readyz. `database` is the state of the database. `limiter` is `fallback` while the rate
-   * limiter counts points in the memory of the process instead of Redis. `notices` is `late` while notices from other
-   * gateway processes arrive late.
+   * limiter counts points in the memory of the process instead of Redis. `notices` is `late` while the process cannot
+   * receive the notices of other gateway processes, because Redis is unreachable.
    */
   readiness: () => Promise<{
     database: DatabaseState;
@@ -63,7 +64,7 @@ export function createApp(dependencies: AppDependencies): {
    * (src/http/guard/known-refusals.ts).
    */
   refuseKnown: RefuseKnown;
-  /** Logs the number of refused requests without a valid API key that no log line contains yet. */
+  /** Logs how many requests without a valid API key the gateway has refused since the last log line about refusals. */
   logRefusals(): void;
 } {
   const { limiter, readiness, stopping, services } = dependencies;
@@ -135,7 +136,7 @@ export function createApp(dependencies: AppDependencies): {
   const rest: RefusingSurface = { surface: 'rest', render: renderRest };
   const graphql: RefusingSurface = { surface: 'graphql', render: renderGraph };
   const refuseKnown = guards.refusingKnown(({ method, url = '' }) => {
-    // The app refuses requests for deprecated routes, because `refuseKnown` adds no deprecation headers.
+    // `refuseKnown` leaves requests for deprecated routes to the app, because only the app adds deprecation headers.
     if (url.startsWith('/api/')) {
       return url.startsWith(addresses.openApi) || mayBeDeprecated(url) ? undefined : rest;
     }

@@ -81,9 +81,9 @@ export interface Context {
    */
   cutConnection(): boolean;
   /**
-   * The function `takeWholeList` exists only if the REST response contains a whole list instead of one page. In this
-   * case, the resolver of the list only validates the request, and passes the list to `takeWholeList`. The REST layer
-   * then reads the items of the list as JSON text from the database.
+   * The function `takeWholeList` exists only if the REST response contains a whole list instead of one page. If
+   * `takeWholeList` exists, the resolver of the list only validates the request, and passes the list to
+   * `takeWholeList`. The REST layer reads the items of this list as JSON text from the database.
    */
   takeWholeList?: ((list: WholeList) => void) | undefined;
   /**
@@ -92,7 +92,7 @@ export interface Context {
    */
   defersLargeValues?: boolean | undefined;
   /**
-   * Adds a number to the count of response bytes that wait in memory for the client. The number `change` is negative
+   * Adds a number to the count of response bytes that wait in memory for the client. The parameter `change` is negative
    * for bytes that no longer wait in memory.
    */
   holdBytes(change: number): void;

@@ -40,7 +40,8 @@ export async function welcome(
   }
   if (folder !== undefined && keys.length > 0) {
     const file = join(folder, keyFileName);
-    // An earlier start may have created the file with permissions that let other users read it.
+    // The gateway removes an existing file, because an earlier start may have created the file with permissions that
+    // let other users read it.
     await rm(file, { force: true });
     await writeFile(file, `${keys.join('\n').trim()}\n`, { mode: 0o600 });
     log.info({ file }, 'wrote the keys of the first start to a file that only its owner can read');
@@ -86,7 +87,7 @@ async function makeFirstKeys(
   const lines: string[] = [];
   if (missing.operatorKey) {
     const secret = newSecret(environment);
-    // Another process that starts at the same time may have created the operator's key in the meantime.
+    // Only one process creates an operator's key, even if several processes start at the same time.
     if (await createFirstOperatorKey(prisma, { secret, environment, pepper }, 'first start')) {
       lines.push('', 'Keys, shown only now:', `  operator  ${secret}  has access to everything`);
     }

@@ -6,7 +6,7 @@ interface ActionRule {
   description: string;
   /** The permission that an API key needs to read the content of the recorded change. */
   readPermission: Permission;
-  /** Whether webhooks can subscribe to the kind of change. */
+  /** Whether webhooks can subscribe to this kind of change. */
   isWebhookEvent: boolean;
 }
 
@@ -17,7 +17,7 @@ interface ActionRule {
  */
 export const auditActions = {
   'company.registered': {
-    description: 'A company was registered. Only webhooks without a company get this event.',
+    description: 'A company was registered. Only webhooks without a company get the event of a new company.',
     readPermission: 'READ_COMPANIES',
     isWebhookEvent: true,
   },
@@ -63,7 +63,7 @@ export const auditActions = {
   },
   'whitelist.imported': {
     description:
-      'An import changed a whitelist. The message contains the numbers of new, changed and removed entries.',
+      'An import changed a whitelist. The webhook message contains the numbers of new, changed and removed entries.',
     readPermission: 'READ_WHITELIST',
     isWebhookEvent: true,
   },
@@ -95,7 +95,7 @@ export const auditActions = {
   },
   'parking.inside_counted': {
     description:
-      'A person counted the vehicles inside a location. The message contains the numbers of opened and corrected sessions.',
+      'A person counted the vehicles inside a location. The webhook message contains the numbers of opened and corrected parking sessions.',
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },

@@ -35,7 +35,7 @@ const authorParameters = ['auditId', 'auditApiKeyId', 'auditRequestId', 'auditTr
 export const authorColumns = columnList(authorParameters);
 
 /**
- * The SQL parameters that contain the authors of several changes. Each parameter is an array with the values of one
+ * The SQL parameters that contain the authors of several changes. Each SQL parameter is an array with the values of one
  * column in `authorColumns`.
  */
 export const authorArrayParameters = columnList(authorParameters, (_, name) => `$${name}::text[]`);

@@ -37,7 +37,7 @@ export interface Authenticator {
     add(hash: string): void;
     /**
      * Reads the hashes of the newest secrets from the database 5 s after the call, because other processes may have
-     * issued new secrets. Until this database read has ended, further calls of `readSoon` have no effect.
+     * issued new secrets. Further calls of `readSoon` have no effect until the hashes have been read.
      */
     readSoon(): void;
   };
@@ -54,8 +54,8 @@ export interface Authenticator {
 const cachedForMs = 5_000;
 /**
  * The time for which the result of an API key look-up stays in the cache while Redis is unreachable, in milliseconds.
- * Without Redis, this process can miss the notice that an API key was revoked. The process then accepts the revoked API
- * key until the result in the cache expires.
+ * Without Redis, this process can miss the notice that an API key was revoked. A process that has missed the notice
+ * accepts the revoked API key until its cached result expires.
  */
 const cachedWithoutNoticesMs = 500;
 /** The maximum number of valid API keys in the cache. Each cached API key occupies about 1 KiB of memory. */
@@ -107,8 +107,8 @@ export async function createAuthenticator(options: {
   function forget(): void {
     keys.clear();
     unknown.clear();
-    // A look-up that began before an API key changed may still return the old state of the key, so the result of this
-    // look-up must not be cached.
+    // A look-up that began before the change of an API key may return the old state of the key. The authenticator
+    // therefore does not cache the results of look-ups that began before the change.
     lookUps.clear();
     changes.emit('change');
   }
@@ -142,9 +142,9 @@ export async function createAuthenticator(options: {
   }
 
   /**
-   * A cache of the hashes of recently used secrets. The key of each hash in the cache is the SHA-256 digest of the
-   * secret. The cache saves processor time, because computing the digest is seven times as fast as computing the HMAC
-   * hash.
+   * A cache of the hashes of recently used secrets. The cache maps the SHA-256 digest of each secret to the HMAC hash
+   * of the secret. The cache saves processor time, because a process computes a SHA-256 digest seven times as fast as
+   * an HMAC hash.
    */
   const hashes = new LRUCache<string, string>({ max: maxCachedKeys });
 
@@ -215,7 +215,7 @@ type FoundSecret = Pick<ApiKeySecret, 'id' | 'hash' | 'apiKeyId' | 'expiresAt'> 
 /**
  * Returns one API key for each given hash of a secret, in the order of the hashes. The array contains `undefined`
  * instead of an API key if no API key of the given environment has a secret with this hash, or if the API key is
- * revoked. The array can contain an expired API key: `usable` checks the expiry time.
+ * revoked. The array can contain an expired API key, because only the function `usable` checks the expiry time.
  */
 async function findKeys(
   prisma: PrismaClient,
@@ -223,8 +223,8 @@ async function findKeys(
   environment: Environment,
 ): Promise<(FoundKey | undefined)[]> {
   const askedAtMs = performance.now();
-  // One SQL statement looks up all given hashes of secrets. If the database contains any of these hashes, a second
-  // statement reads the API keys to which the hashes belong.
+  // One SQL statement looks up all given hashes of secrets. If the database contains at least one of the given hashes,
+  // a second SQL statement reads the API keys to which the hashes belong.
   const secrets = await prisma.$queryRaw<FoundSecret[]>`
     SELECT id, hash, "apiKeyId", "expiresAt", now() FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
   const secretByHash = new Map(secrets.map((secret) => [secret.hash, secret]));

@@ -8,22 +8,22 @@ import { companyScope } from './scope.ts';
 
 // An administrator's key cannot give another API key more permissions, a larger scope, higher limits or a longer
 // lifetime than the administrator's key has (docs/contract-keys.md#keys). An operator's key is an exception: it may
-// give another API key higher rate limits than its own. Without this exception, no new API key could have a higher rate
-// limit than the existing API keys.
+// give another API key higher rate limits than its own. Without the exception for operator's keys, no new API key could
+// have a higher rate limit than the existing API keys.
 
 /**
- * The permissions, scope, limits and expiry that one API key gives to another API key. An omitted member gives nothing:
- * without `permissions`, the other API key gets no permissions.
+ * The permissions, scope, limits and expiry that one API key gives to another API key. An omitted member gives no
+ * access: for example, a grant without `permissions` gives no permissions.
  */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;
   companyIds?: readonly string[] | undefined;
   locationIds?: readonly string[] | undefined;
-  /** The hourly rate limit of the other API key, in points. */
+  /** The hourly rate limit that the grant gives to the other API key, in points. */
   hourlyLimit?: number | undefined;
-  /** The burst rate limit of the other API key, in points. */
+  /** The burst rate limit that the grant gives to the other API key, in points. */
   burstLimit?: number | undefined;
-  /** The time at which the other API key expires; null if the other API key never expires. */
+  /** The expiry time that the grant gives to the other API key; null if the other API key never expires. */
   expiresAt?: Date | null | undefined;
 }
 
@@ -102,8 +102,8 @@ async function requireCompanies(
 
 /**
  * Checks that the API key `key` may rotate or change another API key (the target key). The target key must not have
- * more access than `key` (see `excessOf`). A client that rotates an API key gets the new secret. Without the check, the
- * client could get the secret of an API key with more access.
+ * more access than `key` (see `excessOf`). A client that rotates an API key gets its new secret. Without this check, a
+ * client could therefore rotate an API key with more access and use the new secret.
  *
  * @throws {ServiceError} `FORBIDDEN`; the error message names the access that only the target key has
  */

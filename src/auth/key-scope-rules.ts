@@ -12,7 +12,7 @@ interface KeyScope {
 }
 
 /**
- * Checks the scope of a new API key. The check is only for clients without an operator's key.
+ * Checks the scope of a new API key. The caller skips this check if the client has an operator's key.
  *
  * @throws {ServiceError} `FORBIDDEN` when the new key would be an operator's key, or would have no companies and no
  *   locations

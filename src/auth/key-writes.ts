@@ -53,9 +53,10 @@ interface IssuedKey {
 export type KeyWrites = ReturnType<typeof createKeyWrites>;
 
 /**
- * Creates the functions that write API keys. Inside its transaction, each of these functions checks the author's API
- * key again (`lockKeys`). If the author's API key has become invalid since the request began, the function throws
- * `UNAUTHORIZED`. If the author's API key has lost the permission ADMIN, the function throws `FORBIDDEN`.
+ * Creates the functions that write API keys. Each function that writes an API key checks the API key of the author
+ * again inside its transaction (`lockKeys`). If the author's API key has become invalid since the request began, the
+ * function throws `UNAUTHORIZED`. If the author's API key has lost the permission ADMIN, the function throws
+ * `FORBIDDEN`.
  *
  * @param services.hashSecret returns the hash that is stored instead of a secret
  */
@@ -236,9 +237,9 @@ export function createKeyWrites(services: {
 }
 
 /**
- * Returns the rate limits of a new API key. If the client omits a rate limit, the gateway compares the default rate
- * limit with the rate limit of the client's own API key. The new API key gets the lower of these two rate limits. If
- * the client's own API key is an operator's key, the new API key always gets the default rate limit.
+ * Returns the rate limits of a new API key. If the client omits a rate limit, the new API key gets the lower of two
+ * rate limits: the default rate limit, and the rate limit of the client's own API key. If the client has an operator's
+ * key, the default rate limit replaces an omitted rate limit.
  */
 function limitsOf(key: AuthenticatedKey, { hourlyLimit, burstLimit }: KeyRequest) {
   const own = key.unrestricted ? defaultLimits : key;

@@ -51,7 +51,9 @@ export const keyScopeRelations = {
 /** A stored API key with its scope. */
 export type ScopedApiKey = Prisma.ApiKeyGetPayload<{ include: typeof keyScopeRelations }>;
 
-/** Converts a stored API key to the API key of a request. The client has sent the secret with the id `secretId`. */
+/**
+ * Converts a stored API key to the API key of a request. `secretId` is the id of the secret that the client has sent.
+ */
 export function authenticatedKey(
   { companies, locations, ...row }: ScopedApiKey,
   secretId: string,
@@ -81,8 +83,8 @@ export interface Author {
 }
 
 /**
- * The author of a change that possibly waits for a long time, for example until earlier changes have ended. During this
- * time, the author's API key can become invalid.
+ * The author of a change that may have to wait for a long time, for example until earlier changes have ended. While the
+ * change waits, the API key of the author can become invalid.
  */
 export interface WaitingAuthor extends Author {
   /**

@@ -52,7 +52,8 @@ export async function applyOperatorKey(
   return prisma.$transaction(async (transaction) => {
     await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.operatorKey}::bigint)`;
     const hash = hashSecret(operator.secret, operator.pepper);
-    // The keys are locked, because an administrator may revoke the named key while this transaction runs.
+    // The operator's keys are locked, because an administrator may revoke the key of OPERATOR_API_KEY while this
+    // transaction runs.
     const keys = await transaction.apiKey.findMany({
       where: { OR: [{ secrets: { some: { hash } } }, keysOfConfiguration(environment)] },
       select: { id: true },

@@ -40,7 +40,7 @@ const maxCompaniesOfQuestion = 100;
  * condition `isOfCompanies`, an SQL statement reads a location only if a company with one of the given ids owns the
  * location. The function returns null in three cases: the API key is an operator's key, has more than 100 companies, or
  * has the location in its `locationIds`. If `companiesOfReach` returns null, the SQL statement does not check which
- * company owns the location. The function `reachable` then checks the scope of the API key.
+ * company owns the location, and only the function `reachable` checks the scope of the API key.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
@@ -53,15 +53,16 @@ export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach
 }
 
 /**
- * An SQL condition that is true if a location is in the scope of an API key. In the SQL statement, `l` must be the
- * location, and `q` must be the change that the client requests. Two columns of `q` contain the values from the
- * function `scopeOfLocation`.
+ * An SQL condition that is true if a location is in the scope of an API key. In an SQL statement with `isInScope`, the
+ * alias `l` must be the location, and the alias `q` must be the change that the client requests. Two columns of `q`
+ * contain the values from the function `scopeOfLocation`.
  */
 export const isInScope = `(q."isReached" OR l."companyId" = ANY (string_to_array(q."companyIds", ' ')))`;
 
 /**
  * Returns the values that `isInScope` needs for one change. `isReached` is true for an operator's key, and for an API
- * key whose `locationIds` contain the location. If `isReached` is true, `isInScope` is true for every company.
+ * key whose `locationIds` contain the location. If `isReached` is true, `isInScope` is true whichever company owns the
+ * location.
  */
 export function scopeOfLocation({ unrestricted, companyIds, locationIds }: Reach, locationId: string) {
   const isReached = unrestricted || locationIds.includes(locationId);

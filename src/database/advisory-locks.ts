@@ -19,9 +19,9 @@ export const advisoryLocks = {
   /**
    * The number of the advisory lock that a process holds while it removes expired usage records. While one process
    * holds the lock for usage records, other processes skip the removal of expired usage records. Every other table from
-   * which the gateway removes expired records has a separate lock. The number of such a lock is a hash of the table's
-   * name with the seed `retention`. A process holds the lock of a table while it removes expired records from this
-   * table.
+   * which the gateway removes expired records has a separate lock. The number of the lock of a table is a hash of the
+   * table's name with the seed `retention`. A process holds the lock of a table while it removes expired records from
+   * this table.
    */
   retention: 7_205_759_404,
   /**

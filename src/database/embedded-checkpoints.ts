@@ -5,8 +5,9 @@ const checkIntervalMs = 30_000;
 
 /**
  * The number of bytes by which the write-ahead log grows before the gateway runs the next checkpoint. After a crash,
- * the embedded database replays the part of the write-ahead log that was written after the last checkpoint. The length
- * of this part is at most about `maxLogBytes`. A checkpoint blocks the process for about 30 ms.
+ * the embedded database replays the part of the write-ahead log that was written after the last checkpoint.
+ * `maxLogBytes` is also the approximate maximum number of bytes that the embedded database replays. A checkpoint blocks
+ * the process for about 30 ms.
  */
 const maxLogBytes = 64 * 1024 * 1024;
 

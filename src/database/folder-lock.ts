@@ -9,7 +9,8 @@ import { DatabaseStartError } from './start-error.ts';
  * would be lost. The gateway locks an open file in the folder (`flock`, or `F_OFD_SETLK` on Linux). The kernel gives
  * the file lock to only one process, even if containers share a volume, and releases the file lock when the process
  * ends or crashes. The gateway never removes the lock file. If a process removed a lock file that is in use, another
- * process could create and lock a new lock file. Both processes would then hold a lock.
+ * process could create and lock a new lock file. Two processes could then use the same database folder, because each
+ * process would hold the lock of a different file.
  *
  * @returns a function that unlocks the folder
  * @throws {DatabaseStartError} when another process holds the lock, or when this process cannot write to the folder or

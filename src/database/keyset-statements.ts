@@ -149,9 +149,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
   /**
-   * Converts the names of the filters and page bounds in a query to a list of numbers for the name of the SQL
-   * statement: each filter and each page bound has a fixed number. The statement name contains numbers instead of
-   * names, because PostgreSQL truncates long statement names.
+   * Converts the names of the filters and page bounds in a query to a list of numbers, which becomes a part of the name
+   * of the SQL statement. Each filter and each page bound has a fixed number. The statement name contains numbers
+   * instead of names, because PostgreSQL truncates long statement names.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
@@ -217,8 +217,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Counts the rows in one part of a list that match the client's filters. PostgreSQL first uses an index to read at
-   * most `rowsPerCount` rows. For each of these rows, PostgreSQL then checks the filters that have no index. The SQL
-   * statement therefore reads at most `rowsPerCount` rows, even if none of these rows matches all filters.
+   * most `rowsPerCount` rows. For each row that it has read, PostgreSQL then checks the filters that have no index. One
+   * SQL statement therefore reads at most `rowsPerCount` rows, even if no row matches all filters.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);
@@ -251,7 +251,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Returns the parameters of one SQL statement that answers several queries. The SQL parameter of a column is an array
-   * with one value for each query. All other SQL parameters have a single value, which all queries share.
+   * with one value for each query. An SQL parameter that does not belong to a column has a single value, which all
+   * queries share.
    */
   const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
     ...Object.fromEntries(

@@ -1,13 +1,13 @@
 import { namedStatement } from './named-statement.ts';
 
 /**
- * A JSON value that PostgreSQL stores uncompressed counts as small up to this size, in bytes. One SQL statement reads
- * the small JSON values of several rows, but each large JSON value needs a separate SQL statement.
+ * The maximum size of a small JSON value that PostgreSQL stores uncompressed, in bytes. One SQL statement reads the
+ * small JSON values of several rows, but each large JSON value needs a separate SQL statement.
  */
 const smallStoredBytes = 16 * 1024;
 /**
- * A JSON value that PostgreSQL stores compressed counts as small up to this compressed size, in bytes. The uncompressed
- * value can be ninety times as large.
+ * The maximum compressed size of a small JSON value that PostgreSQL stores compressed, in bytes. Without compression, a
+ * JSON value can be ninety times as large.
  */
 const smallCompressedBytes = 1024;
 

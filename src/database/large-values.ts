@@ -67,8 +67,8 @@ export function createLargeValues(
   /** Reads a value of any size as JSON text. If the value has just been deleted, the returned text is `null`. */
   const readWhole = ({ id, reader }: Question) =>
     readSlots.run(reader.key.id, async () => {
-      // The API key may have been revoked while this function waited for a slot, or while the client read an earlier
-      // part of the response.
+      // The API key is checked again, because it may have been revoked while this function waited for a slot, or while
+      // the client read an earlier part of the response.
       await reader.reauthenticate();
       await yieldToEventLoop();
       const [row] = await sql.query<{ text: string | null }>(wholeValue, wholeValue.values({ id }));
@@ -82,7 +82,7 @@ export function createLargeValues(
   const readBounded = (question: Question) =>
     readSlots.run(question.reader.key.id, async () => {
       const { id, reader } = question;
-      // The API key may have been revoked while this function waited for a slot.
+      // The API key is checked again, because it may have been revoked while this function waited for a slot.
       await reader.reauthenticate();
       // If the values in the response have already reached the maximum total length, the gateway reads no further large
       // value.

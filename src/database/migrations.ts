@@ -18,8 +18,8 @@ export interface Migration {
 }
 
 /**
- * A row in the history of migrations. A row with `finished` describes a completely applied migration. Any other row
- * describes a migration that has failed, or that another process is applying without a transaction.
+ * A row in the history of migrations. A row with `finished` describes a completely applied migration. A row without
+ * `finished` describes a migration that has failed, or that another process is applying without a transaction.
  */
 interface AppliedMigration {
   name: string;
@@ -74,8 +74,8 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
   if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
   return database.withMigrationLock(async (connection) => {
-    // While this process waited for the migration lock, another process may have applied the migrations. This process
-    // therefore reads the history of migrations again.
+    // Another process may have applied the migrations while this process waited for the migration lock, so this process
+    // reads the history of migrations again.
     const history = await readHistory(database.sql);
     if (!needsWork(migrations, history, log)) return [];
     const unfinished = history.find(({ finished }) => !finished);

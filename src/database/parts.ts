@@ -9,7 +9,7 @@ export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
 
 /**
  * Splits a list of items into parts, and keeps the order of the items. The total weight of the items in one part is at
- * most `most`. There is one exception: a single item that is heavier than `most` becomes a part with only this item.
+ * most `most`. An item that is heavier than `most` becomes a part of its own.
  */
 export function partsWithin<Item>(
   most: number,

@@ -20,9 +20,9 @@ export class PoolerAdapters extends PrismaPg {
       try {
         await transaction.queryRaw({ sql: `SELECT ${settings.join(', ')}`, args: [], argTypes: [] });
       } catch (error) {
-        // When the query with the time limits fails, Prisma does not return the connection of the transaction to the
-        // pool. `PoolerAdapters` therefore removes the connection from the pool and closes the connection. On a reused
-        // connection, the transaction would still be open, and later statements would run in this transaction.
+        // When the query that sets the time limits fails, Prisma does not return the connection of the transaction to
+        // the pool. `PoolerAdapters` therefore removes the connection from the pool and closes the connection. If the
+        // connection were used again, later statements would run in the failed transaction, which is still open.
         // `PoolerAdapters` closes the connection instead of sending a ROLLBACK, because a ROLLBACK may have to wait for
         // a slow statement.
         (transaction as unknown as { client: PoolClient }).client.release(true);

@@ -23,8 +23,8 @@ const DEADLOCK = '40P01';
 
 /**
  * The maximum time for which a request waits for a free connection, in milliseconds. A frozen gateway process can block
- * other requests for 5 s, until PostgreSQL ends the transaction of the frozen process. The maximum time is longer than
- * 5 s, so that the blocked requests can still get a connection afterwards.
+ * other requests for 5 s, until PostgreSQL ends the transaction of the frozen process. Requests wait for longer than
+ * 5 s, so that blocked requests can still get a connection after PostgreSQL has ended the transaction.
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
 /**
@@ -155,7 +155,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       ...reads,
       probe: () => answersInTime(standbyProbe.query('SELECT 1')),
       async close() {
-        // A read of a standby that no longer answers can run for 31 s, but no request waits for this read.
+        // A stopping process waits at most one second for running reads of the standby, because no request waits for
+        // their results. On a standby that no longer answers, a read could run for 31 s.
         const closed = Promise.all([reads.close(), standbyProbe.end()]);
         await answersInTime(closed).catch(() => undefined);
       },
@@ -206,8 +207,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
           await worker.query(TIME_LIMITS.map((name) => `SET ${name} TO 0`).join('; '));
         }
         // The gateway takes transaction-level advisory locks, because a pooler does not support session-level advisory
-        // locks. The queries for the advisory locks have no parameters. After a query with parameters, PostgreSQL would
-        // keep the snapshot of the query.
+        // locks. The queries for the advisory locks have no parameters, because PostgreSQL would keep the snapshot of a
+        // query with parameters after the query.
         await locker.query(['BEGIN', ...TIME_LIMITS.map((name) => `SET LOCAL ${name} TO 0`)].join('; '));
         await takeAdvisoryLock(locker, advisoryLocks.migration);
         await takeAdvisoryLock(locker, advisoryLocks.prismaMigration);

@@ -11,10 +11,10 @@ import { isLockFailure, isRefusedValue } from './violations.ts';
 const maxJoinedWrites = 50;
 
 /**
- * If PostgreSQL rejects a statement because of a lock within this time (in milliseconds), another transaction has
- * locked a row. If PostgreSQL rejects the statement later, another transaction has locked a whole table. In this case,
- * the gateway does not run a separate statement for each change, because each statement would wait for the locked table
- * again.
+ * The time that distinguishes a locked row from a locked table, in milliseconds. If PostgreSQL rejects a statement
+ * because of a lock within `maxRejectionMs`, another transaction has locked a row. If PostgreSQL rejects the statement
+ * later, another transaction has locked the whole table. For a locked table, the gateway does not run a separate
+ * statement for each change, because each statement would wait for the table again.
  */
 const maxRejectionMs = 2_000;
 
@@ -26,7 +26,7 @@ interface RowWrite extends Readonly<Record<string, unknown>> {
 
 /**
  * Creates a function that changes one row. One SQL statement writes all changes that arrive in one iteration of the
- * event loop. PostgreSQL can reject this statement because of a wrong value or a locked row. A rejected statement
+ * event loop. PostgreSQL can reject the common statement because of a wrong value or a locked row. A rejected statement
  * changes nothing, and the gateway then runs a separate statement for each change. The wrong value or the locked row of
  * one client therefore does not affect the changes of other clients.
  *
@@ -59,8 +59,8 @@ export function createRowWrites<Row extends { n: number }>(
     }
   }
 
-  // `createBatch` returns all answers of a batch at the same time. Each answer contains a promise for the result of one
-  // change, so that no change waits for the locked row of another change.
+  // `createBatch` returns the answers to all changes of a batch at the same time. Each answer contains a promise for
+  // the result of one change, so that no change waits for the locked row of another change.
   const join = createBatch<RowWrite, { result: Promise<Row | undefined> }>(async (writes) => {
     const results = new Map<RowWrite, Promise<Row | undefined>>();
     const changesOfRows = [...groupBy(writes, ({ rowId }) => rowId).values()];
@@ -68,7 +68,8 @@ export function createRowWrites<Row extends { n: number }>(
     changesOfRows.forEach(([first, ...later], index) => {
       let last = found.then((rows) => rows[index]);
       results.set(first!, last);
-      // A statement can change a row only once, so each later change of the row runs alone, after the previous change.
+      // One SQL statement can change a row only once, so each further change of the same row runs in a separate
+      // statement, after the previous change.
       for (const write of later) {
         last = last.then(
           () => runAlone(write),

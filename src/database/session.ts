@@ -15,15 +15,15 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 /**
  * The PostgreSQL settings that limit how long a frozen gateway process can block other processes, in milliseconds. When
  * a process with an open transaction has sent nothing for 5 s, PostgreSQL ends the transaction and releases the locks
- * of the transaction. Other processes wait for a lock for up to 8 s. Other processes can therefore get the lock of a
- * frozen process after 5 s.
+ * of the transaction. Other processes wait for a lock for up to 8 s, which is long enough to get the lock of a frozen
+ * process.
  */
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
 /**
  * The maximum time in milliseconds for which an SQL statement with changes of several clients waits for a locked row.
  * If a row stays locked for longer, the gateway runs each change in a separate statement. The locked row then delays
- * only the client that changes this row. PostgreSQL measures the time for each row separately.
+ * only the client that changes this row. The maximum time applies to each locked row separately.
  */
 export const maxJoinedWaitMs = 10;
 

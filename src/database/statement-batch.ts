@@ -9,15 +9,15 @@ import { isRefusedValue } from './violations.ts';
 const maxJoinedQuestions = 1000;
 
 /**
- * The maximum number of rows that one SQL statement reads for several queries. Each SQL statement is therefore short,
- * and the process can do other work between two statements.
+ * The maximum number of rows that one SQL statement reads for several queries. The number of rows is limited, so that
+ * each SQL statement is short, and the process can do other work between two statements.
  */
 const maxJoinedRows = 1_024;
 
 /**
  * Answers several queries with one call of `load`. When PostgreSQL rejects a value of one query, `loadApart` calls
  * `load` again for each half of the queries. `loadApart` halves the list of queries again and again, until it calls
- * `load` for the query with the rejected value alone. Only this query then fails. After other errors, such as an
+ * `load` for the query with the rejected value alone, so that only this query fails. After other errors, such as an
  * unreachable database, `loadApart` does not call `load` again.
  */
 async function loadApart<Question, Answer>(

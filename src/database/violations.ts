@@ -29,14 +29,17 @@ const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
  * `isUniqueViolation` does.
  */
 export function isRefusedValue(error: unknown): boolean {
-  // PGlite formats each Date with JavaScript code. For an invalid Date, this code throws a RangeError.
+  // For an invalid Date, PGlite throws a RangeError of JavaScript, because PGlite itself formats each Date.
   return error instanceof RangeError || hasCode(error, REFUSED_VALUE_CLASS);
 }
 
 /** The SQLSTATE codes of a statement that could not get a lock in time (55P03), or was part of a deadlock (40P01). */
 const LOCK_FAILURE = /^(55P03|40P01)$/;
 
-/** Whether PostgreSQL ended a statement because of a lock. The statement has changed nothing. */
+/**
+ * Whether PostgreSQL ended a statement because of a lock. A statement that PostgreSQL has ended because of a lock has
+ * changed nothing.
+ */
 export const isLockFailure = (error: unknown): boolean => hasCode(error, LOCK_FAILURE);
 
 const hasCode = (error: unknown, codes: RegExp): boolean =>

@@ -65,8 +65,8 @@ export class ServiceError extends GraphQLError {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, {
-      // graphql-jit and graphql-js must return equal errors, but graphql-jit does not know the nodes of the GraphQL
-      // document. The error therefore omits the nodes if the path of the GraphQL field is known.
+      // An error with the path of a GraphQL field contains no nodes of the GraphQL document, because graphql-jit does
+      // not know the nodes. graphql-js and graphql-jit therefore return equal errors.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });

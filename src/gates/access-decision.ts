@@ -31,7 +31,7 @@ export interface AccessDecision {
   reason: AccessReason;
   entry: WhitelistEntry | null;
   candidates: AccessCandidate[];
-  /** The data that the access rules checked for this decision; null if the decision is based on no whitelist entry. */
+  /** The data that the access rules checked for the decision; null if the decision is based on no whitelist entry. */
   facts: AccessFacts | null;
   at: Date;
 }
