@@ -24,17 +24,17 @@ import { requestHeader } from './http/request-header.ts';
 import type { GatewayEnv } from './http/request-state.ts';
 
 /**
- * The maximum size of a GraphQL request in bytes, if the API key has a permission for imports or for parking events. An
- * API key without these permissions can send GraphQL requests of at most 1 MiB. A request of 16 MiB is large enough for
- * an import (docs/contract.md#endpoints).
+ * The maximum size of a GraphQL request in bytes, if the API key has a permission for imports or for parking events.
+ * Without such a permission, an API key can send GraphQL requests of at most 1 MiB. A request of 16 MiB is large enough
+ * for an import (docs/contract.md#endpoints).
  */
 const maxGraphRequestBytes = 16 * 1024 * 1024;
 
 /** The services that the HTTP app needs. Tests pass their own services to the app. */
 export interface AppDependencies extends GuardDependencies {
   /**
-   * A signal that aborts when the gateway stops. The signal ends all GraphQL subscriptions, because the process cannot
-   * exit while a subscription is open.
+   * The abort signal that ends all GraphQL subscriptions when the gateway stops, because the process cannot exit while
+   * a subscription is open.
    */
   stopping: AbortSignal;
   /** The web origins whose scripts may call the gateway from a browser (CORS). */
@@ -42,9 +42,9 @@ export interface AppDependencies extends GuardDependencies {
   /** The time intervals (brownouts) during which deprecated REST routes are temporarily switched off. */
   brownouts: readonly Brownout[];
   /**
-   * Returns three states for /readyz. `database` is the state of the database. `limiter` is `fallback` while the rate
-   * limiter counts points in the memory of the process instead of Redis. `notices` is `late` while the process cannot
-   * receive the notices of other gateway processes, because Redis is unreachable.
+   * Returns the three states that the health probe /readyz reports. `database` is the state of the database. `limiter`
+   * is `fallback` while the rate limiter counts points in the memory of the process instead of Redis. `notices` is
+   * `late` while the process cannot receive the notices of other gateway processes, because Redis is unreachable.
    */
   readiness: () => Promise<{
     database: DatabaseState;

@@ -62,7 +62,7 @@ import { createWhitelistWrites } from './whitelist/writes.ts';
 
 /**
  * How long a request waits for the rate limiter in Redis, in milliseconds. If Redis does not answer in time, the rate
- * limiter in the memory of the process decides whether the request may run.
+ * limiter in the memory of the process decides about the request.
  */
 const limiterTimeoutMs = 150;
 
@@ -79,7 +79,7 @@ export interface Gateway {
   refuseKnown: RefuseKnown;
   database: Database;
   metrics: Metrics;
-  /** Ends all subscriptions. While a subscription is open, the HTTP listener cannot close. */
+  /** Ends all subscriptions, because the HTTP listener cannot close while a subscription is open. */
   endStreams(): void;
   /**
    * Waits for the requests in progress (`waitForLastRequests`), writes all records that still wait in memory, and

@@ -10,7 +10,7 @@ import { withMigratedDatabase } from './migrated-database.ts';
  */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
-// On Linux, process 1 of a container ignores signals that have no listener.
+// The script listens to the signals, because process 1 of a container on Linux ignores signals that have no listener.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
 
 try {

@@ -97,8 +97,8 @@ async function openFolder(folder: string): Promise<PGlite> {
     await (await openFiles(unfinished)).close();
     await rename(unfinished, files);
   }
-  // Earlier versions of the gateway created a database folder that all users of the computer could read. `chmod`
-  // removes this permission.
+  // `chmod` changes the permissions of a folder that an earlier version of the gateway created, because all users of
+  // the computer could read this folder.
   await chmod(files, 0o700);
   return openFiles(files);
 }

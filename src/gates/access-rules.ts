@@ -10,7 +10,7 @@ export interface AccessFacts {
   timezone: string;
   /**
    * How many times the vehicle of a whitelist entry with `maxEntries` has entered. `recorded` is null if the whitelist
-   * entry has no `maxEntries`, or if the vehicle has not entered yet.
+   * entry does not limit the number of times, or if the vehicle has not entered yet.
    */
   recorded: number | null;
   /**
@@ -20,8 +20,8 @@ export interface AccessFacts {
 }
 
 /**
- * The quota of a reference (such as an apartment), and the number of vehicles that use the quota. The number does not
- * include the vehicle that wants to enter.
+ * The quota of a reference (such as an apartment), and the number of vehicles that use the quota. The vehicle that
+ * wants to enter is not included in this number.
  */
 interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
   /** The number of other vehicles inside the location that belong to the same reference, such as an apartment. */

@@ -38,8 +38,8 @@ export type LocationAndEntry = Nullable<WhitelistEntry> &
   QuotaColumns & { n: number; foundId: string; companyId: string };
 
 /**
- * A result row with a location and a matching whitelist entry. The camera reading has a list of possible texts, and
- * `place` is the index of the text that matches the whitelist entry.
+ * A result row with a location and a matching whitelist entry. `place` is the index of the text that matches the
+ * whitelist entry, in the list of possible texts of the camera reading.
  */
 export type LocationAndFittingEntry = LocationAndEntry & { place: number };
 
@@ -63,7 +63,7 @@ const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumn
       k.inside AS "quotaInside", k.enforcement::text AS "quotaEnforcement", CASE WHEN k.inside IS NOT NULL
         THEN ${vehiclesInside({ locationId: 'l.id', referenceId: 'e."referenceId"' }, 'v.id <> e.id')} END AS "quotaUsed"`;
 
-/** SQL that joins each gate request with its location. In this SQL, `l` is a location and `q` is a request. */
+/** SQL that joins each gate request (alias `q`) with its location (alias `l`). */
 const locationOfQuestion = `"Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`;
 
 /** SQL that reads the location of each request only once, even if a request contains many plates or texts. */

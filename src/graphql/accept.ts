@@ -5,7 +5,7 @@ export const resultTypes = [
   'text/event-stream',
 ] as const;
 
-/** The media type of the results of a subscription. */
+/** The media type in which the gateway sends the results of a subscription. */
 export const eventStreamType = 'text/event-stream';
 
 /**

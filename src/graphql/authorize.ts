@@ -3,8 +3,8 @@ import type { OperationPlan } from './operation-plan.ts';
 
 /**
  * Checks that the API key has the permissions for all fields of an operation. The gateway checks the permissions before
- * it validates the variables and before any field runs. A client whose API key lacks a permission therefore gets no
- * data and changes no data.
+ * it validates the variables and before any field runs. An operation for which the API key lacks a permission therefore
+ * neither returns nor changes any data.
  *
  * @throws {ServiceError} `FORBIDDEN`
  */

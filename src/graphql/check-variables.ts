@@ -29,11 +29,11 @@ import {
 type CheckedVariables = { coerced: Variables; fault?: undefined } | { fault: ServiceError };
 
 /**
- * Checks whether the values of an operation's variables fit their types in the schema. If the value of a variable does
- * not fit its type, the error describes the faults of all variables. A fault is either a value that does not fit its
- * type, or a value that violates the validation rule of an argument. If a field has both faults, the error reports only
- * the violation of the validation rule. A validation rule receives the coerced value, as a resolver does. For example,
- * the validation rule of an enum argument accepts only the internal values of the enum.
+ * Checks whether the values of an operation's variables fit their types in the schema. If at least one value does not
+ * fit its type, the error describes the faults of all variables. A fault is either a value that does not fit its type,
+ * or a value that violates the validation rule of an argument. If a value has both faults, the error reports only the
+ * violation of the validation rule. A validation rule receives the coerced value, as a resolver does: for an enum
+ * argument, it receives the internal value of the enum.
  *
  * @returns the coerced variables when all values fit their types, otherwise the error `VALIDATION_ERROR`
  */
@@ -121,7 +121,8 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
       const message = `${reason} It is one of more than ${faults.length} faults.`;
       throw invalidField(fieldName([name, ...path]), message, invalidValue);
     }
-    // graphql-js gives the name of a missing or unknown field only in the text of the error message.
+    // The regular expression reads the name of a missing or unknown field from the error message, because graphql-js
+    // gives this name nowhere else.
     const [, named, what] = /^Field "([^"]+)" (of required type|is not defined)/.exec(reason) ?? [];
     const wrong = named === undefined ? invalidValue : valueAt(invalidValue, [named]);
     const isMissing = (wrong === undefined || wrong === null) && what !== 'is not defined';
@@ -172,8 +173,8 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 
 /**
  * Checks the numbers in variables that the document uses inside an object literal for a JSON value, such as the company
- * settings. The validation rule of the JSON value receives only the parsed numbers. The rule does not know the digits
- * that the client sent.
+ * settings. The validation rule of the JSON value cannot do this check, because it receives only the parsed numbers and
+ * not the digits that the client sent.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when a number would change when it is stored
  */
@@ -191,11 +192,11 @@ export function requireExactVariables({ literalVariables }: OperationPlan, varia
 }
 
 /**
- * Rewrites an error that comes from the validation rule of an argument. The original error quotes the coerced value,
- * such as a Date. A client that sent a string would not recognize the Date. The new error quotes the value that the
- * client sent. The original error from Pothos reports only the first invalid argument of a field. The new error
- * contains the faults of all arguments of the field. If an error does not come from the validation rule of an argument,
- * `asSent` returns the error unchanged.
+ * Rewrites a validation error of an argument, so that the error quotes the value that the client sent. The original
+ * error from Pothos quotes the coerced value: for a date that the client sent as a string, it quotes a JavaScript Date.
+ * The original error also reports only the first invalid argument of a field, while the rewritten error reports the
+ * faults of all arguments of the field. If an error does not come from the validation rule of an argument, `asSent`
+ * returns the error unchanged.
  */
 export async function asSent(
   error: ServiceError,
@@ -229,7 +230,7 @@ const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
 /**
  * Validates a coerced value with the validation rule of an argument.
  *
- * @param sent the value that the client sent. The returned faults quote this value
+ * @param sent the value that the client sent. The returned faults quote `sent` instead of the coerced value
  * @returns a list of faults, which is empty when the argument has no validation rule or the value is valid
  */
 export async function brokenRule(

@@ -21,11 +21,11 @@ import { fragmentsOf } from './fragments.ts';
 import { costPerPoint, maxCost, maxRootMutationFields } from './limits.ts';
 import { type OperationPlan, sentValue, type Variables } from './operation-plan.ts';
 
-/** Describes where a selection of fields is in the GraphQL document: on which page, and in how many lists. */
+/** The pages and lists that contain a selection of fields in a GraphQL document. */
 interface Surroundings {
   /**
    * The size of the page that contains the GraphQL selection, or the number of rows in the list that contains the
-   * selection. Outside of pages and lists of rows, `items` is 1.
+   * selection. If no page and no list of rows contains the selection, `items` is 1.
    */
   items: number;
   /** The number of lists in which the GraphQL selection is nested. */
@@ -47,7 +47,7 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 
 /**
  * In an introspection query, the first `freeIntrospectionLists` levels of nested lists do not increase the cost of
- * their fields. At each further level, a list multiplies the cost of its fields by `introspectionListItems`. The
+ * their fields. At each deeper level, a list multiplies the cost of its fields by `introspectionListItems`. The
  * introspection query of GraphiQL has exactly `freeIntrospectionLists` levels of nested lists.
  */
 const freeIntrospectionLists = 3;
@@ -103,9 +103,9 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   }
 
   /**
-   * Returns the multiplier of a field. The gateway multiplies the costs of all subfields by the multiplier. The default
-   * multiplier is 1. If the field returns a list, the default multiplier is the number of items of the page (or list of
-   * rows) that contains the field.
+   * Returns the multiplier of a field. The gateway multiplies the costs of all subfields of the field by this
+   * multiplier. A field that returns no list has the default multiplier 1. For a field that returns a list, the default
+   * multiplier is the number of items of the page (or list of rows) that contains the field.
    */
   function multiplierOf(
     node: FieldNode,

@@ -129,7 +129,8 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
     },
   });
   if (names.length === 0) return documentFault(error);
-  // graphql-js gives the name of a missing required field only in the text of the error message.
+  // The regular expression reads the name of a missing required field from the error message, because graphql-js gives
+  // this name nowhere else.
   const [, absent] = /^Field "\w+\.(\w+)" of required type/.exec(error.message) ?? [];
   const field = fieldName([...names, ...(absent ? [absent] : [])]);
   const { message, details } = absent
@@ -173,7 +174,7 @@ export function missingOperation({ definitions }: DocumentNode, requested?: stri
 /**
  * Counts the selections of all operations in a document. If a fragment is used several times, the selections of the
  * fragment count each time. The function also counts the selections of each fragment. If one fragment has more
- * selections than all operations together, the function returns the number of the largest fragment.
+ * selections than all operations together, the function returns the number of selections in the largest fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = fragmentsOf(document);
@@ -200,6 +201,7 @@ function countSelections(document: DocumentNode): number {
     (total, node) => total + (node.kind === Kind.OPERATION_DEFINITION ? count(node.selectionSet) : 0),
     0,
   );
-  // Unused fragments count, too, because the validation rules also check unused fragments.
+  // The function also counts the selections of unused fragments, because the validation rules check unused fragments,
+  // too.
   return Math.max(ofOperations, ...[...fragments.keys()].map(countFragment));
 }

@@ -113,7 +113,7 @@ export function createGraphEndpoint(
     context: GraphRequestContext,
     respond: Respond,
   ): Promise<Response> {
-    // The API key may have been revoked while the gateway waited for the request body.
+    // The gateway checks the API key again, because the key may have been revoked while the request body arrived.
     await context.reauthenticate();
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return respond(graphRefusal(400, 'Request body must be a JSON object'));

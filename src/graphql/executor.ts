@@ -99,8 +99,8 @@ export interface GraphExecutor {
 }
 
 /**
- * The slots that limit how many heavy queries run at the same time. A query is heavy if its cost is higher than
- * `maxLightCost`, if it reads the schema, or if it has a field with the option `isHeavy`.
+ * The slots that limit how many heavy queries run at the same time. A query is heavy in three cases: its cost is higher
+ * than `maxLightCost`, it reads the schema, or it has a field with the option `isHeavy`.
  */
 const heavySlots = createSlots(slotLimits.heavyQueries);
 
@@ -222,7 +222,8 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
         const isHeavy = plan.operation.operation === OperationTypeNode.QUERY && isLarge;
         const runNow = () => run(known, values, context);
         const runHeavy = async () => {
-          // The API key may have been revoked while the heavy query waited for a slot.
+          // The gateway checks the API key again, because the key may have been revoked while the heavy query waited
+          // for a slot.
           await context.reauthenticate();
           return runNow();
         };

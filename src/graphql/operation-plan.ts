@@ -97,8 +97,8 @@ export interface OperationPlan {
    *   `__proto__`.
    * - A variable inside an object literal. graphql-jit reads null when the client does not send the variable.
    * - A non-null variable with a default value. graphql-jit ignores the default value.
-   * - `@skip` or `@include`. If one use of a fragment has such a condition, graphql-jit applies the condition to all
-   *   uses of the fragment.
+   * - `@skip` or `@include`. If one use of a fragment has `@skip` or `@include`, graphql-jit applies the condition to
+   *   all uses of the fragment.
    */
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];

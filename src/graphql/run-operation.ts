@@ -38,8 +38,8 @@ export type Compile = (schema: GraphQLSchema, document: DocumentNode) => Compile
  * Runs one operation. A caller may call an `OperationRunner` any number of times.
  *
  * @param coerced the coerced variables, if the caller has already coerced the variables. Only a compiled operation can
- *   use coerced variables, so the gateway compiles an operation before its first run with coerced variables. To coerce
- *   10,000 rows again would block the process for about 100 ms
+ *   use coerced variables, so the gateway compiles an operation before its first run with coerced variables. Coercing
+ *   the variables of an import of 10,000 rows again would block the process for about 100 ms
  */
 export type OperationRunner = (
   variables: Variables,

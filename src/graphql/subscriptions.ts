@@ -30,7 +30,7 @@ export interface KeyBoundStreams {
   /**
    * Forwards the results of a subscription to the client while the API key of the subscription is valid. When the API
    * key becomes invalid, the stream sends an error with the reason and ends. When this process receives the notice that
-   * the API key was revoked, the stream immediately stops sending results.
+   * the API key of a stream was revoked, the stream immediately stops sending results.
    *
    * @param close the function that the caller received from `open` for the same stream
    */
@@ -119,8 +119,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // This function ends the iterator `results` before it calls `passed.return`. While the generator `passed` waits
-        // for a result, `passed.return` cannot stop the generator.
+        // This function ends the iterator `results` before it calls `passed.return`, because `passed.return` cannot
+        // stop the generator `passed` while the generator waits for a result.
         async return() {
           close(); // if the generator has not started yet, its `finally` block never runs
           await end();

@@ -80,7 +80,8 @@ export function createGraphYoga(
       setSubscribeFn(async () => {
         const refusal = await executor.refusal(requestOf(args), contextValue);
         if (refusal) return { errors: [refusal] };
-        // If Yoga could not send the results in an allowed media type, Yoga would leave the subscription open.
+        // The gateway rejects a subscription whose client does not accept event streams. Yoga could not send the
+        // results to this client, but would leave the subscription open.
         if (!allows(contextValue.request.headers.get('accept'), [eventStreamType])) {
           return { errors: [needsEventStream] };
         }
@@ -125,8 +126,8 @@ export function createGraphYoga(
     multipart: false,
     parserAndValidationCache: {
       documentCache: documents.parsed,
-      // A document that `parseDocument` rejects is not cached. Otherwise, Yoga would keep the texts of up to 1,024
-      // rejected documents, each with up to 32,768 characters. Rejecting a document again costs less than keeping its
+      // A document that `parseDocument` rejects is not cached. With a cache of rejected documents, Yoga would keep up
+      // to 1,024 texts of up to 32,768 characters in memory. Rejecting a document again costs less than keeping its
       // text in memory.
       errorCache: { get: () => undefined, set: () => {} },
     },

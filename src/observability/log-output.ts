@@ -21,7 +21,7 @@ const maxWaitAtExitMs = 400;
 
 /** The stream to which the log writes its lines. */
 export interface LogOutput extends pino.DestinationStream {
-  /** Writes the log lines that are waiting, and then calls `done`. Lines that cannot be written are lost. */
+  /** Writes the log lines that are waiting, and then calls `done`. Log lines that cannot be written are lost. */
   flush(done: () => void): void;
 }
 
@@ -97,7 +97,7 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
     }
     if (afterFlush.length > 0 || waiting.length >= maxWaitingCharacters) writeWaiting();
     else if (waiting !== '') waitForLines();
-    // `waiting` now has space for new lines, so the log can report how many lines were lost.
+    // The buffer `waiting` has space again, so the log can report how many lines were lost.
     if (!failed) reportLostLines();
   }
 

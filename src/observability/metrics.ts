@@ -44,8 +44,8 @@ export interface Metrics {
   /** Counts a request that has been answered. */
   record(request: CountedRequest): void;
   /**
-   * Counts an error in an event stream, or an error that cuts a list response. `countError` does not count the request,
-   * which the gateway counts when the response begins.
+   * Counts an error in an event stream, or an error that interrupts the response with a streamed list. `countError`
+   * does not count the request, which the gateway counts when the response begins.
    */
   countError(error: { surface: Surface; operation: string; errorCode: string }): void;
   /** Counts an attempt to deliver a message to a webhook. */
@@ -252,7 +252,7 @@ function addSources(
   if (build) {
     new Gauge({
       name: 'gateway_build_info',
-      help: 'The value is always 1. The labels are the versions of the gateway and Node, and the kind of database.',
+      help: 'Always 1, with the versions of the gateway and Node and the kind of database in the labels.',
       labelNames: ['version', 'node', 'database'],
       registers,
     }).set({ ...build, node: process.version }, 1);

@@ -13,8 +13,8 @@ const maxJsonDepth = 40;
 /**
  * The maximum number of wide fields in one JSON text. A field is wide if the same object has more than
  * `maxNarrowFields` earlier fields. The number of wide fields is limited, because parsing an object with many fields
- * takes much time and memory for each field. In the API, only JSON values with arbitrary content, such as `settings`,
- * can have wide fields. Such values have at most 16 KiB, so clients need few wide fields.
+ * takes much time and memory for each field. Clients need few wide fields, because only JSON values with arbitrary
+ * content, such as the company settings, can have wide fields, and these JSON values have at most 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
@@ -130,11 +130,11 @@ export function createStructureCheck(): (part: string) => string | undefined {
   let values = 1;
   let depth = 0;
   let wideFields = 0;
-  /** For each nesting level, how many fields the current object has so far. The number -1 stands for an array. */
+  /** For each nesting level: how many fields the current object has so far, or -1 if the current value is an array. */
   const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
   /**
-   * How many characters of the current JSON string the check has read, including the opening quote. The number is 0
-   * when the check is not inside a string.
+   * How many characters of the current JSON string the check has read, including the opening quote. Outside of a
+   * string, `openCharacters` is 0.
    */
   let openCharacters = 0;
   /** Whether a backslash escapes the next character of the current string. */

@@ -68,8 +68,8 @@ export function createBodyAnswerer(): BodyAnswerer {
 }
 
 /**
- * Checks and parses a JSON text, like `parseJson`. The function yields to the event loop before and after each of these
- * two steps.
+ * Checks and parses a JSON text, like `parseJson`. The function yields to the event loop before the check, between the
+ * check and the parsing, and after the parsing.
  */
 async function parseYielding(text: string, { isBounded = false } = {}): Promise<unknown> {
   await yieldToEventLoop();

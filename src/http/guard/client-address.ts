@@ -10,8 +10,8 @@ import type { GatewayEnv } from '../request-state.ts';
  */
 const ipv6ClientPrefixBits = 64;
 /**
- * The maximum length of an entry of `X-Forwarded-For` that is not an IP address, in characters. The gateway shortens
- * longer entries.
+ * The maximum length of an entry of `X-Forwarded-For` that is not an IP address, in characters. The gateway shortens an
+ * entry of `X-Forwarded-For` that is longer.
  */
 const maxNameLength = 64;
 

@@ -46,11 +46,11 @@ export interface Guards {
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
   /**
    * Creates a check that the HTTP server runs for each request, before the app gets the request. If the process already
-   * knows that the request must be refused, the check sends the refusal itself (known-refusals.ts). The guard would
-   * send the same refusal, but with more work.
+   * knows that the request must be refused, the check sends the refusal itself (known-refusals.ts). The request guard
+   * would send the same refusal, but would use more processor time for it.
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
-  /** Logs the number of refused requests without a valid API key that no log line contains yet. */
+  /** Logs how many requests without a valid API key the gateway has refused since the last log line about refusals. */
   logRefusals(): void;
 }
 
@@ -90,8 +90,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     const lookUp = () => authenticator.authenticate(secret);
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
-      // A secret that another process has issued can be unknown to this process. If other clients with the same address
-      // have exhausted the rate limit of the address, this process refuses the unknown secret. After this process has
+      // A secret that another process has issued can be unknown to this process. This process refuses an unknown secret
+      // if other clients with the same address have exhausted the rate limit of the address. After this process has
       // refused an unknown secret, this process reads the hashes of the newest secrets from the database within 5 s.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;

@@ -14,8 +14,8 @@ import { type Answer, bodyOf, jsonHeaders, surfaceHeaders } from '../responses/r
 import { addressSubject } from './unauthenticated-clients.ts';
 
 // Refusing a request must cost less than answering it, so that a flood of requests does not block the process. The
-// process may already know that it must refuse a request, for example because of the rate limit. The process then
-// refuses the request before it matches a route, and before it creates a `Request` or `Headers` object.
+// process may already know that it must refuse a request, for example because of the rate limit. To save time, the
+// process refuses such a request before it matches a route, and before it creates a `Request` or `Headers` object.
 
 /** The API of a request (REST or GraphQL), with the function that converts an error to a response of this API. */
 export interface RefusingSurface {

@@ -15,8 +15,8 @@ export interface RequestLimits {
   maxUnreadBytesPerKey: number;
   /**
    * The maximum number of response bytes that the clients of this process have not read yet. If the clients have more
-   * than `maxUnreadBytes` unread bytes, the process closes connections. The process first finds the API key with the
-   * most unread bytes, and closes connections of this API key.
+   * than `maxUnreadBytes` unread bytes, the process closes connections. The process closes connections of the API key
+   * with the most unread bytes first.
    */
   maxUnreadBytes: number;
   /** The time between two counts of the unread response bytes, in milliseconds. */
@@ -38,8 +38,8 @@ export interface RequestsInProgress {
    * runs first.
    *
    * @param answer the response object of Node; `undefined` for a request from within the process
-   * @param heldBytes a function that returns how many bytes of the response wait in memory. The number does not include
-   *   the bytes in the buffers of the connection
+   * @param heldBytes a function that returns how many bytes of the response wait in memory, without the bytes in the
+   *   buffers of the connection
    * @returns a function that the caller must call once, when the handler of the request has ended
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many requests of the API key are waiting. `begin` returns the
    *   error as a rejected promise
@@ -110,8 +110,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   }
 
   /**
-   * Starts the waiting requests of an API key, as many as the limits allow. An API key without running requests is
-   * removed from the map `keys`.
+   * Starts as many waiting requests of an API key as the limits allow. An API key without running requests is removed
+   * from the map `keys`.
    */
   function startWaiting(keyId: string, key: RequestsOfKey): void {
     for (const { start } of key.waiting) {

@@ -31,8 +31,8 @@ export interface UnauthenticatedClients {
    * costs no points: the caller of `lookUp` subtracts one point only if the secret is invalid. Several concurrent
    * requests with the same secret count as only one look-up.
    *
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when the client address has too few rate limit points left. `lookUp`
-   *   then does not look up the secret
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, without a look-up of the secret, when the client address has too few
+   *   rate limit points left
    */
   lookUp<Found>(
     state: RequestState,
@@ -42,11 +42,14 @@ export interface UnauthenticatedClients {
   /**
    * Counts a refused request without a valid API key. Once a minute, the gateway logs the number of refused requests.
    * The gateway writes no usage record for a refused request without a valid API key. When a client address exceeds its
-   * rate limit, the gateway also writes no log line for each request. Otherwise, a client could fill the disk with
-   * usage records and log lines.
+   * rate limit, the gateway also writes no log line for each request. If the gateway recorded or logged every refusal,
+   * a client could fill the disk.
    */
   countRefusal(code: ErrorCode): void;
-  /** Logs the number of refused requests that no log line contains yet. The gateway calls this function when it stops. */
+  /**
+   * Logs how many requests without a valid API key the gateway has refused since the last log line about refusals. The
+   * gateway calls `logRefusals` when it stops.
+   */
   logRefusals(): void;
 }
 

@@ -8,8 +8,8 @@ import { answerEarly, earlyResponse, type RefusalBody, refuseSeveralHosts } from
 import { createUnreadBodies } from './unread-bodies.ts';
 
 /**
- * With the host `0.0.0.0` or `::`, a server listens on all addresses of the machine. For each of these two hosts, the
- * map contains an address that a browser can open.
+ * With the host `0.0.0.0` or `::`, a server listens on all addresses of the machine. For the hosts `0.0.0.0` and `::`,
+ * the map contains an address that a browser can open.
  */
 const reachableHost: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
@@ -111,6 +111,6 @@ const nodeOptions = (limits: ConnectionLimits): ServerOptions => ({
   keepAliveTimeout: limits.keepAliveTimeoutMs,
   connectionsCheckingInterval: limits.checkIntervalMs,
   // Hono checks the Host header, so this option turns off the check in Node. For a request without a Host header, Node
-  // would send a response with an empty body. The gateway instead sends the usual error body.
+  // would send a response with an empty body instead of the usual error body.
   requireHostHeader: false,
 });

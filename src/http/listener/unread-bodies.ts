@@ -20,10 +20,10 @@ export interface UnreadBodyLimits {
 
 /**
  * Creates a function that discards unread request bodies. The gateway answers some requests before it has read their
- * body, for example because the body is too large. Without the returned function, Node would read all unread bodies as
- * fast as the bytes arrive. If many connections sent megabytes at the same time, other requests would be delayed. A
- * connection needs a slot only while the process reads the bytes that have arrived, so a client that stops sending does
- * not delay other clients.
+ * body, for example because the body is too large. Node itself would read all unread bodies as fast as the bytes
+ * arrive. Megabytes from many connections at the same time would then delay other requests. A connection needs a slot
+ * only while the process reads the bytes that have arrived, so a client that stops sending does not delay other
+ * clients.
  *
  * @returns a function that the server calls at the start of each request. When the response has been sent, this
  *   function discards the unread part of the request body, so that the connection can carry the next request
