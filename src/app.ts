@@ -24,9 +24,9 @@ import { requestHeader } from './http/request-header.ts';
 import type { GatewayEnv } from './http/request-state.ts';
 
 /**
- * The maximum size of a GraphQL request in bytes, if the API key has a permission for imports or for parking events.
- * Without such a permission, an API key can send GraphQL requests of at most 1 MiB. A request of 16 MiB is large enough
- * for an import (docs/contract.md#endpoints).
+ * The maximum size of a GraphQL request in bytes, if the API key has a permission for imports or for parking events. An
+ * API key without a permission for imports or parking events can send GraphQL requests of at most 1 MiB. A request of
+ * 16 MiB is large enough for an import (docs/contract.md#endpoints).
  */
 const maxGraphRequestBytes = 16 * 1024 * 1024;
 

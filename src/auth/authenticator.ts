@@ -13,7 +13,7 @@ import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 /** Finds the API key that belongs to the secret in the header `X-API-Key`. */
 export interface Authenticator {
   /**
-   * Returns the API key to which a secret belongs. If the API key is not in the cache, the function returns a promise
+   * Returns the API key to which a secret belongs. If the API key is not in the cache, `authenticate` returns a promise
    * of the API key.
    *
    * @throws {ServiceError} `UNAUTHORIZED`. The error message is the same for all invalid secrets; a missing secret has

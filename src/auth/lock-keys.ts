@@ -21,8 +21,8 @@ export async function lockKeyRows(transaction: Transaction, ids: readonly string
 
 /**
  * Finds a secret by its id if the secret and its API key are still valid. The secret may have expired while the
- * transaction waited for locks. The SQL statement therefore uses the current time, `clock_timestamp()`. The function
- * `now()` would return the time at which the transaction began.
+ * transaction waited for locks. The SQL statement therefore compares the expiry with the current time
+ * (`clock_timestamp()`), and not with the time at which the transaction began (`now()`).
  */
 const validSecret = namedStatement(
   'api-key-secret-valid',

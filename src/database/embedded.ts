@@ -37,9 +37,9 @@ const sharedBuffersMebibytes = 64;
 
 /**
  * The start parameter of the embedded database that makes PostgreSQL create a new query plan for each execution of a
- * prepared statement. Without this parameter, PostgreSQL would use the same query plan until autovacuum updates the
- * statistics of the tables. PGlite has no autovacuum. If the whitelist was empty when PostgreSQL created the query
- * plan, PostgreSQL would scan the whole table even when the whitelist has 10,000 entries.
+ * prepared statement. A PostgreSQL server can use a query plan for many executions, because autovacuum updates the
+ * statistics of the tables, but PGlite has no autovacuum. With a query plan from a time when the whitelist was empty,
+ * PGlite would scan the whole table even when the whitelist has 10,000 entries.
  */
 const planAtEachExecution = ['-c', 'plan_cache_mode=force_custom_plan'];
 

@@ -62,8 +62,8 @@ export function createKeysetList<
   });
 
   /**
-   * Counts the rows that belong to one owner, such as a location, and match a query. The function runs several short
-   * SQL statements.
+   * Counts the rows that belong to one owner, such as a location, and match a query. A long list is counted with
+   * several short SQL statements.
    */
   async function countInParts(question: Asked): Promise<number> {
     let counted = 0;

@@ -36,14 +36,14 @@ const iterationsForGates = 4;
 
 /**
  * The maximum number of SQL statements for gate decisions that run one after the other while another SQL statement
- * waits. Because of this limit, gate decisions cannot block other requests completely.
+ * waits. The number is limited, so that gate decisions cannot block other requests completely.
  */
 const maxGatesInARow = 20;
 
 /**
- * Lets several clients use the connection of the embedded database, which runs only one statement or transaction at a
- * time. An SQL statement for a gate decision runs before all other waiting work, and waits only for the statement or
- * transaction that is already running.
+ * Lets several database clients share the connection of the embedded database, which runs only one statement or
+ * transaction at a time. An SQL statement for a gate decision runs before all other waiting work, and waits only for
+ * the statement or transaction that is already running.
  *
  * The embedded database runs in the thread of the event loop. Before each SQL statement, the queue yields to the event
  * loop for a few iterations, so that the process can read new requests of gates from their sockets.

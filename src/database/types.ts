@@ -96,8 +96,8 @@ export interface Database extends Connections {
    */
   kind: 'postgresql' | 'embedded';
   /**
-   * Checks the state of the database. On a PostgreSQL server, the check uses a separate connection. The check takes at
-   * most about one second, and never throws an error.
+   * Checks the state of the database. On a PostgreSQL server, the check uses a separate connection. Checking the
+   * database takes at most about one second, and never throws an error.
    */
   state(): Promise<DatabaseState>;
   /**

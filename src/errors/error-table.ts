@@ -3,8 +3,8 @@ import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 /**
  * The error table. The table contains every error code of the contract (docs/contract.md#error-codes) with its HTTP
  * status. REST and GraphQL responses contain the error code. A REST response usually has the HTTP status of its error
- * code. There are a few other statuses, such as 405, 412 and 413, which have no error code of their own. A GraphQL
- * response has the HTTP status of an error code only for some errors that concern the whole request.
+ * code. A few HTTP statuses, such as 405, 412 and 413, have no error code of their own. A GraphQL response has the HTTP
+ * status of an error code only for some errors that concern the whole request.
  */
 export const errorStatus = {
   UNAUTHORIZED: 401,
@@ -146,7 +146,7 @@ export const invalidField = (field: string, message: string, value: unknown) =>
     errors: [{ field, message }],
   });
 
-/** The error for a request whose requested values are too large for one response, with status 400. */
+/** The error for a request for values that are too large for one response, with status 400. */
 export const valuesTooLarge = (field: string) =>
   new ServiceError(
     'VALIDATION_ERROR',

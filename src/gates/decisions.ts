@@ -66,8 +66,8 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
     /**
      * Decides whether a vehicle may enter a location at a given time.
      *
-     * @param similar whether whitelist entries with a similar plate also match. A similar plate differs in one
-     *   character that cameras often misread
+     * @param similar whether whitelist entries with a similar plate also match. A similar plate differs from the given
+     *   plate in one character that cameras often misread
      * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key
      */
     async decideAccess(

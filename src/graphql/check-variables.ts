@@ -159,7 +159,7 @@ async function coerceInParts(
 
 /**
  * Rejects a variable with the value null if the document uses the variable where the GraphQL schema requires a value.
- * GraphQL accepts a nullable variable in such a place if the variable has a default value.
+ * GraphQL itself accepts a nullable variable where a value is required, if the variable has a default value.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */

@@ -15,9 +15,9 @@ export interface FieldCost {
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * With `wholeReads`, the gateway compares `multiplier` with the number of items on the page (or of rows in the
-   * request). The gateway multiplies the cost of a subfield that reads the database by the larger number. The gateway
-   * multiplies the cost of any other subfield by the smaller number.
+   * With `wholeReads`, the multiplier of a subfield is either `multiplier` or the number of items on the page (or of
+   * rows in the request): the larger number for a subfield that reads the database, and the smaller number for any
+   * other subfield.
    */
   wholeReads?: boolean;
   /**

@@ -46,8 +46,8 @@ export const costPerPoint = 2_000;
 
 /**
  * The maximum cost of a query that runs without waiting for a free slot. A query whose cost is higher than
- * `maxLightCost` waits for a free slot, because only a few such queries run at the same time. For example, a query for
- * all fields of 20 whitelist entries has a cost of about 300, so this query runs immediately.
+ * `maxLightCost` waits for a free slot, because the number of heavy queries that run at the same time is limited. For
+ * example, a query for all fields of 20 whitelist entries has a cost of about 300, so this query runs immediately.
  */
 export const maxLightCost = 500;
 

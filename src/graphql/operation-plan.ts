@@ -59,7 +59,7 @@ interface LiteralVariable {
   /** The name of the JSON argument or of the JSON input field, for the error message. */
   field: string;
   /**
-   * The default value of the variable, if the default value contains a number that the gateway cannot store exactly;
+   * The default value of the variable, if this default value contains a number that the gateway cannot store exactly;
    * otherwise `undefined`.
    */
   inexactDefault: ValueNode | undefined;
@@ -219,8 +219,8 @@ export function planOperation(
 }
 
 /**
- * Returns the default value of a variable if the default value contains a number that the gateway cannot store exactly.
- * Otherwise, the function returns `undefined`.
+ * Returns the default value of a variable if the default value contains a number that the gateway cannot store exactly,
+ * and `undefined` in all other cases.
  */
 function inexactDefaultOf(operation: OperationDefinitionNode, name: string): ValueNode | undefined {
   const definition = operation.variableDefinitions?.find(({ variable }) => variable.name.value === name);

@@ -11,7 +11,10 @@ import type { PagedList } from '../paging.ts';
 import { type CapacityUse, freePlaces, locationState, occupiedOf } from '../parking/occupancy.ts';
 import { idsReached, statusesById, type StatusRow } from './statements.ts';
 
-/** The filter for a list of locations. The list contains the locations that meet all conditions of the filter. */
+/**
+ * The filter for a list of locations. A list of locations contains only the locations that meet all conditions of the
+ * filter.
+ */
 interface LocationFilter {
   companyId?: string | null | undefined;
   /** A text that the name of the location must contain. */

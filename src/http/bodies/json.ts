@@ -114,8 +114,8 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 }
 
 /**
- * Whether the process can parse a stored JSON text quickly. The function applies the same limits as for JSON texts from
- * clients.
+ * Whether the process can parse a stored JSON text quickly. The limits for a stored JSON text are the same as for a
+ * JSON text from a client.
  */
 export const isBoundedJson = (text: string): boolean => createStructureCheck()(text) === undefined;
 

@@ -13,9 +13,9 @@ import { type RequestState, type Surface, unknownOperation } from '../request-st
 import { type Answer, bodyOf, jsonHeaders, surfaceHeaders } from '../responses/response.ts';
 import { addressSubject } from './unauthenticated-clients.ts';
 
-// Refusing a request must cost less than answering it, so that a flood of requests does not block the process. The
-// process may already know that it must refuse a request, for example because of the rate limit. To save time, the
-// process refuses such a request before it matches a route, and before it creates a `Request` or `Headers` object.
+// Refusing a request must cost less than answering it, so that a flood of requests does not block the process. A
+// process can know the refusal of a request in advance, for example because the API key has exhausted its rate limit.
+// The process then sends the refusal before it matches a route, and before it creates a `Request` or `Headers` object.
 
 /** The API of a request (REST or GraphQL), with the function that converts an error to a response of this API. */
 export interface RefusingSurface {
@@ -63,8 +63,8 @@ export function createKnownRefusals(
   return (incoming, outgoing) => {
     const startedAt = performance.now();
     const { headers, url = '', method } = incoming;
-    // A request with an Origin header or without a Host header always goes to the app. While tracing is on, every
-    // request goes to the app, because the app creates the tracing spans of requests.
+    // The app handles every request with an Origin header or without a Host header. While tracing is on, every request
+    // goes to the app, because the app creates the tracing spans of requests.
     if (headers.origin !== undefined || headers.host === undefined || activeTracer()) return false;
     const refusing = surfaceOf(incoming);
     if (!refusing) return false;

@@ -23,8 +23,8 @@ export interface ConnectionLimits extends UnreadBodyLimits {
   /**
    * The maximum time for which a connection may be silent (transfer no data) while the server answers a request. After
    * `silentTimeoutMs`, the server closes the connection, so that a stalled client does not keep its response in memory.
-   * `silentTimeoutMs` must be longer than `requestTimeoutMs` plus `checkIntervalMs`. Otherwise, the server would close
-   * the connection of an incomplete request before the client got status 408.
+   * `silentTimeoutMs` must be longer than `requestTimeoutMs` plus `checkIntervalMs`. With a shorter `silentTimeoutMs`,
+   * the server would close the connection of an incomplete request before the client got status 408.
    */
   silentTimeoutMs: number;
   /** The interval at which Node checks whether requests have exceeded `headersTimeoutMs` or `requestTimeoutMs`. */
@@ -78,7 +78,7 @@ export interface Connections {
 }
 
 /**
- * Keeps track of the connections of a server. A stopping server can then send every response before it closes the
+ * Keeps track of the connections of a server, so that a stopping server can send every response before it closes the
  * connection.
  */
 export function trackConnections(

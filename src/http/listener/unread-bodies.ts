@@ -21,7 +21,7 @@ export interface UnreadBodyLimits {
 /**
  * Creates a function that discards unread request bodies. The gateway answers some requests before it has read their
  * body, for example because the body is too large. Node itself would read all unread bodies as fast as the bytes
- * arrive. Megabytes from many connections at the same time would then delay other requests. A connection needs a slot
+ * arrive. Many connections that send megabytes at the same time would delay other requests. A connection needs a slot
  * only while the process reads the bytes that have arrived, so a client that stops sending does not delay other
  * clients.
  *
