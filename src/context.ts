@@ -32,7 +32,7 @@ import type { Quotas } from './parking/quotas.ts';
 import type { WhitelistReads } from './whitelist/reads.ts';
 import type { WhitelistWrites } from './whitelist/writes.ts';
 
-/** The services of a gateway process. All requests to the process use these services. */
+/** The services of a gateway process, which all requests to the process share. */
 export interface Services {
   prisma: PrismaClient;
   // The following members contain the functions of the domain folders of src, such as src/parking and src/whitelist.

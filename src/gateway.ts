@@ -92,7 +92,7 @@ export interface Gateway {
  * Starts a gateway: opens the database and Redis, applies the migrations, and creates the HTTP app.
  *
  * @param migrations the folder of the migrations of this build
- * @throws when the database cannot be opened or migrated. An unreachable Redis is not an error
+ * @throws when the database cannot be opened or migrated. The gateway also starts while Redis is unreachable
  */
 export async function openGateway(config: Config, log: Logger, migrations: URL): Promise<Gateway> {
   const { environment, keyPepper: pepper, operatorApiKey } = config;
@@ -179,7 +179,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const changeServices = { prisma, locations, locationSlots, statusNotices, whitelistNotices };
 
   const stopping = new AbortController();
-  // The number of listeners is not limited, because each open subscription adds a listener to the signal `stopping`.
+  // The signal `stopping` can have any number of listeners, because each open subscription adds a listener.
   setMaxListeners(0, stopping.signal);
   const { app, refuseKnown, logRefusals } = createApp({
     services: {

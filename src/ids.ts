@@ -9,7 +9,7 @@ export function newId(): string {
 const form = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Whether a value has the form of an identifier of this service, which is a UUID. A client gets identical responses for
+ * Whether a value has the form of an identifier of the gateway, which is a UUID. A client gets identical responses for
  * a value that is not a UUID and for an unknown identifier. A value that is not a UUID never reaches the database,
  * because the database rejects some characters, for example NUL.
  */

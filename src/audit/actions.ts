@@ -12,8 +12,8 @@ interface ActionRule {
 
 /**
  * The list of all kinds of changes that the gateway records. Audit records, webhook events, the GraphQL enum
- * `WebhookEvent` and hand-written SQL use the names in this list. The test test/storage/audit-actions.test.ts compares
- * the names in this list with the names in the code, in SQL and in the GraphQL enum.
+ * `WebhookEvent` and hand-written SQL use the names in `auditActions`. The test test/storage/audit-actions.test.ts
+ * compares the names in `auditActions` with the names in the code, in SQL and in the GraphQL enum.
  */
 export const auditActions = {
   'company.registered': {

@@ -23,14 +23,14 @@ export const insertRecords = namedStatement(
 );
 
 /**
- * The names of the SQL parameters that `auditParameters` returns for an audit record. The names are in the order of the
- * columns of the table `AuditRecord`.
+ * The names of the SQL parameters that `auditParameters` returns for an audit record. The parameter names are in the
+ * order of the columns of the table `AuditRecord`.
  */
 const authorParameters = ['auditId', 'auditApiKeyId', 'auditRequestId', 'auditTraceparent'] as const;
 
 /**
  * The columns that describe the author of a change, as an SQL list. An SQL statement that writes the changes of several
- * authors reads the authors from a table with these columns.
+ * authors reads the authors from a table with the columns `authorColumns`.
  */
 export const authorColumns = columnList(authorParameters);
 

@@ -117,8 +117,8 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 
 /**
  * Describes the first access that the target key has and `key` lacks: a permission, a later expiry, a larger scope or a
- * higher rate limit. Returns `undefined` if `key` has all access of the target key. If `key` is an operator's key, the
- * function ignores the rate limits.
+ * higher rate limit. Returns `undefined` if `key` has all access of the target key. If `key` is an operator's key,
+ * `excessOf` does not compare the rate limits.
  */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));

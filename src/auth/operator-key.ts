@@ -19,8 +19,8 @@ interface OperatorSecret {
 }
 
 /**
- * The reason why the gateway itself creates, changes or revokes an operator's key. The gateway writes this reason to
- * the audit log in place of a request id.
+ * The reason why the gateway itself creates, changes or revokes an operator's key. The audit log contains this reason
+ * instead of a request id, because no request makes the change.
  */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
@@ -36,10 +36,9 @@ const keysOfConfiguration = (environment: Environment) => ({
  * Makes the secret in OPERATOR_API_KEY valid (docs/contract-keys.md#keys). If no API key has the secret in
  * OPERATOR_API_KEY, the function creates an operator's key with this secret. The operator's key gets all permissions
  * that exist in this version of the gateway. The function revokes every operator's key whose secret was an earlier
- * value of OPERATOR_API_KEY. In three cases, the function only logs a warning and changes no API key: the API key with
- * this secret is revoked, the API key or the secret has expired, or the API key is not an operator's key of this
- * environment. A process that starts with an outdated OPERATOR_API_KEY therefore cannot revoke the current operator's
- * key.
+ * value of OPERATOR_API_KEY. The function only logs a warning and changes no API key if the secret in OPERATOR_API_KEY
+ * has expired, or if its API key is revoked, has expired, or is not an operator's key of the configured environment. A
+ * process that starts with an outdated OPERATOR_API_KEY therefore cannot revoke the current operator's key.
  *
  * @returns whether all processes must empty their caches of API keys
  */
@@ -111,7 +110,8 @@ async function adoptKey(transaction: Transaction, before: ScopedApiKey, now: Dat
 }
 
 /**
- * Revokes the operator's keys that belong to earlier values of OPERATOR_API_KEY. Returns the number of revoked keys.
+ * Revokes the operator's keys that belong to earlier values of OPERATOR_API_KEY, and returns the number of revoked
+ * keys.
  */
 async function endFormerKeys(
   transaction: Transaction,
@@ -134,7 +134,7 @@ async function endFormerKeys(
 
 /**
  * Creates an operator's key with all permissions if the environment has no API keys, or only revoked API keys. If
- * several processes call the function at the same time, only one process creates a key.
+ * several processes call `createFirstOperatorKey` at the same time, only one process creates an operator's key.
  *
  * @returns true if the function has created an operator's key
  */

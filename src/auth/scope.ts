@@ -47,7 +47,7 @@ export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reac
     ? null
     : companyIds.join(' ');
 
-/** Returns the parameters of `scopeCondition`. */
+/** Returns the SQL parameters of `scopeCondition`. */
 export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach) {
   return { unrestricted, companyIds, locationIds };
 }

@@ -13,7 +13,7 @@ export const advisoryLocks = {
   migration: 7_205_759_403,
   /**
    * The number of the advisory lock that `prisma migrate` takes. The command `prisma migrate` fails if another process
-   * holds this lock for longer than 10 s.
+   * holds the lock `prismaMigration` for longer than 10 s.
    */
   prismaMigration: 72_707_369,
   /**

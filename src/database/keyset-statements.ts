@@ -47,8 +47,8 @@ export interface KeysetListOptions<Question, Shared> {
   condition?: string;
   /**
    * Returns the part of a query that provides the SQL parameters of `condition`, such as the API key of the client. The
-   * function `sharedParameters` converts this part to the SQL parameters. One SQL statement can answer several queries
-   * only if `sharedOf` returns the same object for each of these queries.
+   * function `sharedParameters` converts the result of `sharedOf` to the SQL parameters. One SQL statement can answer
+   * several queries only if `sharedOf` returns the same object for each of these queries.
    */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;

@@ -13,15 +13,13 @@ type Message = Awaited<ReturnType<PGlite['execProtocolStream']>>[number];
 
 /** A statement that PostgreSQL has parsed. */
 interface Prepared {
-  /**
-   * The name of the prepared statement. PostgreSQL keeps the statement without a name only until the next statement.
-   */
+  /** The name of the prepared statement. PostgreSQL keeps a statement without a name only until the next statement. */
   name: string;
   /** The types of the parameters, as PostgreSQL's numbers (OIDs). */
   parameterTypes: number[];
   /**
-   * The description of the columns, or `undefined` when the statement returns no rows. PostgreSQL sends the description
-   * only once for each prepared statement.
+   * The description of the result columns, or `undefined` when the statement returns no rows. PostgreSQL sends the
+   * description only once for each prepared statement.
    */
   columns: messages.RowDescriptionMessage | undefined;
 }

@@ -46,7 +46,7 @@ export function createRowWrites<Row extends { n: number }>(
 
   const runAlone = async (write: RowWrite) => (await run([write]))[0];
 
-  /** Runs changes of different rows in one statement. The result has one promise for each change. */
+  /** Runs changes of different rows in one statement, and returns one promise for each change. */
   async function runTogether(writes: readonly RowWrite[]): Promise<Promise<Row | undefined>[]> {
     const startedAt = performance.now();
     try {

@@ -10,7 +10,7 @@ type Client = Connection & Pick<PGlite, 'transaction'>;
 
 /**
  * Access to the single connection of the embedded database. There is one database client for gate decisions, one for
- * long work, and one for all other work. SQL statements for gate decisions run first.
+ * long work, and one for all other work. The SQL statements of the client for gate decisions run first.
  */
 export interface SharedConnection {
   /**

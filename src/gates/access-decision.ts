@@ -66,8 +66,8 @@ export function accessChecks({ facts, at, candidates }: AccessDecision): AccessC
 }
 
 /**
- * Decides whether the vehicle with a plate may enter. The decision uses the whitelist entry that has exactly this
- * plate. If no whitelist entry has exactly this plate, but exactly one entry has a similar plate, the decision uses the
+ * Decides whether the vehicle with a plate may enter. The decision uses the whitelist entry that has exactly the given
+ * plate. If no whitelist entry has the given plate, but exactly one entry has a similar plate, the decision uses the
  * entry with the similar plate.
  */
 export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Date): AccessDecision {

@@ -33,9 +33,9 @@ interface AccessRule {
   name: string;
   /** Whether the gateway admits a vehicle that violates this rule, and only reports the violation. */
   isReportedOnly?: (facts: AccessFacts) => boolean;
-  /** Returns the reason why this rule refuses the vehicle, or null when the vehicle passes the rule. */
+  /** Returns the reason why the rule refuses a vehicle, or null when the vehicle passes the rule. */
   objection: (facts: AccessFacts, at: Date) => AccessReason | null;
-  /** Returns a sentence that describes the result of the rule. Staff can use this sentence to explain the decision. */
+  /** Returns a sentence that describes the result of the rule, so that staff can explain the decision to the driver. */
   detail: (facts: AccessFacts, at: Date) => string;
 }
 

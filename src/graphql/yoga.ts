@@ -80,8 +80,8 @@ export function createGraphYoga(
       setSubscribeFn(async () => {
         const refusal = await executor.refusal(requestOf(args), contextValue);
         if (refusal) return { errors: [refusal] };
-        // The gateway rejects a subscription whose client does not accept event streams. Yoga could not send the
-        // results to this client, but would leave the subscription open.
+        // The gateway rejects a subscription whose client does not accept event streams, because Yoga would leave the
+        // subscription open although it could not send the results.
         if (!allows(contextValue.request.headers.get('accept'), [eventStreamType])) {
           return { errors: [needsEventStream] };
         }

@@ -10,7 +10,7 @@ export type Surface = 'rest' | 'graphql' | 'public';
 
 /**
  * The operation name of a request while the gateway does not know the operation of the request. A request without a
- * valid API key keeps this operation name.
+ * valid API key keeps the operation name `unknownOperation`.
  */
 export const unknownOperation = 'unknown';
 
@@ -32,8 +32,8 @@ export interface RequestState {
   /** The value of the request header `Accept-Encoding`, which lists the compression methods that the client accepts. */
   readonly acceptEncoding: string | undefined;
   /**
-   * The number of response bytes that wait in memory for the client. Bytes in the buffers of the connection are not
-   * counted.
+   * The number of response bytes that wait in memory for the client. Bytes that are already in the buffers of the
+   * connection do not count.
    */
   heldBytes: number;
   /**

@@ -10,7 +10,7 @@ export interface LocationSlots {
    * changes.
    *
    * @param author the author of the change, or null if the gateway itself makes the change
-   * @param options.mayRefuse whether `run` is allowed to refuse the change (see `Slots.run`). The default is true
+   * @param options.mayRefuse whether `run` is allowed to refuse the change (see `Slots.run`); by default true
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
    *   changes take too long
    * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the change waited

@@ -20,9 +20,9 @@ export const locationsOfQuestions = namedStatement(
 
 /**
  * Reads a location in the scope of an API key, and locks the location until the transaction ends. Because of the lock,
- * changes of the same location run one after another. With `FOR NO KEY UPDATE`, other transactions can still insert
- * rows with a foreign key to the location. `FOR UPDATE` would block these inserts. The SQL parameters are `locationId`
- * and the values that the function `scopeParameters` returns.
+ * changes of the same location run one after another. With `FOR NO KEY UPDATE` instead of `FOR UPDATE`, other
+ * transactions can still insert rows with a foreign key to the locked location. The SQL parameters are `locationId` and
+ * the values that the function `scopeParameters` returns.
  */
 export const lockedLocation = `
   SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l

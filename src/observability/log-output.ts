@@ -4,8 +4,8 @@ import type pino from 'pino';
 /** How long a log line may wait until it is written together with later lines, in milliseconds. */
 const maxLineWaitMs = 100;
 /**
- * The maximum number of characters that the log output collects before it writes them together. Larger writes would not
- * make logging faster.
+ * The maximum number of characters that the log output collects before it writes them together. Writing more characters
+ * at once would not make logging faster.
  */
 const maxWaitingCharacters = 16 * 1024;
 /**

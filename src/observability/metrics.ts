@@ -14,7 +14,10 @@ interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationM
   errorCode: string | null;
   /** Whether the request had a valid API key. */
   hasKey: boolean;
-  /** The decision of the rate limiter about the request; `undefined` when the request ended before this decision. */
+  /**
+   * The decision of the rate limiter about the request; `undefined` when the request ended before the rate limiter was
+   * asked.
+   */
   decision?: RateLimitDecision | undefined;
 }
 

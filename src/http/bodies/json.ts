@@ -26,8 +26,8 @@ const maxNarrowFields = 100;
 const maxStringCharacters = 32_768;
 
 /**
- * The maximum length of a field name in a JSON text, in characters including the quotes. For a misspelt field name,
- * GraphQL searches for a similar name, and this search takes longer for a longer name. All field names that clients
+ * The maximum length of a field name in a JSON text, in characters including the quotes. If the client misspells a
+ * field name, GraphQL searches for a similar name, which takes longer for a longer name. All field names that clients
  * need are shorter than `maxNameCharacters`.
  */
 const maxNameCharacters = 1_000;
@@ -93,8 +93,8 @@ export function decodeUtf8(bytes: ArrayBuffer): string {
 }
 
 /**
- * The decoder for complete texts. A text that arrives in parts needs a separate decoder, which stores an incomplete
- * character until the next part arrives.
+ * The decoder for UTF-8 texts that are already complete. A text that arrives in parts needs a separate decoder, which
+ * stores an incomplete character until the next part arrives.
  */
 const wholeTexts = new TextDecoder('utf-8', { fatal: true });
 

@@ -46,7 +46,7 @@ type BodyAnswerer = <Answer>(
 ) => Promise<Answer>;
 
 /**
- * Creates the function with which one process reads request bodies. A request with a large body, or with a body of
+ * Creates the function that reads the request bodies of one process. A request with a large body, or with a body of
  * unknown length, waits for a slot before its body is read.
  */
 export function createBodyAnswerer(): BodyAnswerer {

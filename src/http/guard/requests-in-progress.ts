@@ -55,8 +55,8 @@ export interface RequestsInProgress {
  * Reports that the handler of a request has ended. A request counts as running until its handler ends, even if the
  * client has disconnected, because the handler still uses the process and the database.
  *
- * @param whenSent If true, the request counts as running until its response is written or its connection is closed. If
- *   false, the request stops counting as running at once
+ * @param whenSent If `whenSent` is true, the request counts as running until its response is written or its connection
+ *   is closed. If `whenSent` is false, the request stops counting as running immediately
  */
 export type EndRequest = (whenSent: boolean) => void;
 

@@ -7,8 +7,8 @@ import { clientOf } from './client-address.ts';
 import type { RequestState } from '../request-state.ts';
 
 /**
- * The rate limits of a client address. All requests from this address without a valid API key share these rate limits.
- * The rate limits of a client address are equal to the default rate limits of an API key.
+ * The rate limits that all requests without a valid API key from one client address share. The rate limits of a client
+ * address are equal to the default rate limits of an API key.
  */
 const addressLimits = { hourlyLimit: 1000, burstLimit: 100 };
 /** The time between two log entries that count the refused requests without a valid API key, in milliseconds. */

@@ -15,8 +15,8 @@ export type RefusalBody = (error: { code: ErrorCode; message: string }, requestI
 const refusalReadMs = 1_000;
 
 /**
- * The status and the error message for each error code of Node's HTTP server. For an error code that is not in this
- * table, the response says that the request is malformed.
+ * The status and the error message for each error code of Node's HTTP server. For an error code without an entry in
+ * `refusals`, the response says that the request is malformed.
  */
 const refusals: Record<string, { status: number; message: string }> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'Request headers are too large' },

@@ -25,7 +25,7 @@ export interface UnreadBodyLimits {
  * only while the process reads the bytes that have arrived, so a client that stops sending does not delay other
  * clients.
  *
- * @returns a function that the server calls at the start of each request. When the response has been sent, this
+ * @returns a function that the server calls at the start of each request. When the response has been sent, the returned
  *   function discards the unread part of the request body, so that the connection can carry the next request
  */
 export function createUnreadBodies({ unreadBodyTimeoutMs, maxUnreadBodyBytes }: UnreadBodyLimits) {
