@@ -21,7 +21,7 @@ export async function lockKeyRows(transaction: Transaction, ids: readonly string
 
 /**
  * Finds a secret by its id if the secret and its API key are still valid. The secret may have expired while the
- * transaction waited for locks. The SQL statement therefore compares the expiry with the current time
+ * transaction waited for locks. The SQL statement therefore compares the expiry of the secret with the current time
  * (`clock_timestamp()`), and not with the time at which the transaction began (`now()`).
  */
 const validSecret = namedStatement(

@@ -36,9 +36,10 @@ const keysOfConfiguration = (environment: Environment) => ({
  * Makes the secret in OPERATOR_API_KEY valid (docs/contract-keys.md#keys). If no API key has the secret in
  * OPERATOR_API_KEY, the function creates an operator's key with this secret. The operator's key gets all permissions
  * that exist in this version of the gateway. The function revokes every operator's key whose secret was an earlier
- * value of OPERATOR_API_KEY. The function only logs a warning and changes no API key if the secret in OPERATOR_API_KEY
- * has expired, or if its API key is revoked, has expired, or is not an operator's key of the configured environment. A
- * process that starts with an outdated OPERATOR_API_KEY therefore cannot revoke the current operator's key.
+ * value of OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY cannot be used, the function only logs a warning and
+ * changes no API key. A secret cannot be used if the secret or its API key has expired, if the API key is revoked, or
+ * if the API key is not an operator's key of the configured environment. A process that starts with an outdated
+ * OPERATOR_API_KEY therefore cannot revoke the current operator's key.
  *
  * @returns whether all processes must empty their caches of API keys
  */

@@ -69,7 +69,7 @@ export interface Question {
   ownerId: string;
   /**
    * The ids of companies, separated by spaces (see `isOfCompanies`). The statement returns rows only if the owner with
-   * the id `ownerId` is one of these companies, or is a location of one of these companies. If `ofCompanies` is
+   * the id `ownerId` is a company in `ofCompanies`, or a location of a company in `ofCompanies`. If `ofCompanies` is
    * omitted, every owner is allowed.
    */
   ofCompanies?: string | null | undefined;

@@ -22,8 +22,8 @@ export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock
 
 /**
  * The maximum time in milliseconds for which an SQL statement with changes of several clients waits for a locked row.
- * If a row stays locked for longer, the gateway runs each change in a separate statement, so that the locked row delays
- * only the client that changes this row. `maxJoinedWaitMs` applies to each locked row separately.
+ * If a row stays locked for longer than `maxJoinedWaitMs`, the gateway runs each change in a separate statement, so
+ * that the locked row delays only the client that changes this row. The limit applies to each locked row separately.
  */
 export const maxJoinedWaitMs = 10;
 

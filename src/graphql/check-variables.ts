@@ -173,8 +173,8 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 
 /**
  * Checks the numbers in variables that the document uses inside an object literal for a JSON value, such as the company
- * settings. The validation rule of the JSON value cannot do this check, because it receives only the parsed numbers and
- * not the digits that the client sent.
+ * settings. The validation rule of the JSON value cannot check the exactness of a number, because it receives only the
+ * parsed number and not the digits that the client sent.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when a number would change when it is stored
  */
@@ -194,8 +194,8 @@ export function requireExactVariables({ literalVariables }: OperationPlan, varia
 /**
  * Rewrites a validation error of an argument, so that the error quotes the value that the client sent. The original
  * error from Pothos quotes the coerced value: for a date that the client sent as a string, it quotes a JavaScript Date.
- * The original error also reports only the first invalid argument of a field, while the rewritten error reports the
- * faults of all arguments of the field. If an error does not come from the validation rule of an argument, `asSent`
+ * The original error from Pothos also reports only the first invalid argument of a field, while the rewritten error
+ * reports the faults of all arguments. If an error does not come from the validation rule of an argument, `asSent`
  * returns the error unchanged.
  */
 export async function asSent(

@@ -15,8 +15,8 @@ export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
 
 /**
  * Converts a value from a client to the value that a resolver receives. For example, the name of an enum value becomes
- * the internal value of the enum. If a member or list item does not fit its type in the schema, the function leaves it
- * unchanged, and the validation rules later report the fault.
+ * the internal value of the enum. A member or list item that does not fit its type in the schema stays unchanged, and
+ * the validation rules later report the fault.
  */
 export const coerceWhereItFits = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: parseWhereItFits, withDefaults: true });

@@ -56,9 +56,9 @@ export function createGraphEndpoint(
   const yoga = createGraphYoga(schema, documents, executor, metrics);
 
   /**
-   * Answers a request if this process has executed the GraphQL document before. Returns `undefined` if the document is
-   * new to this process, if the GraphQL parameters are malformed, if the document does not contain the requested
-   * operation, or if the operation is a subscription.
+   * Answers a request if this process has executed the GraphQL document before. Returns `undefined` in four cases: the
+   * document is new to this process, the GraphQL parameters are malformed, the document does not contain the requested
+   * operation, or the operation is a subscription.
    */
   async function answerKnown(body: object, context: GraphRequestContext): Promise<Answer | undefined> {
     const parameters = hasParameters(body) ? body : undefined;

@@ -15,9 +15,9 @@ export interface FieldCost {
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * With `wholeReads`, the multiplier of a subfield is either `multiplier` or the number of items on the page (or of
-   * rows in the request): the larger number for a subfield that reads the database, and the smaller number for any
-   * other subfield.
+   * With `wholeReads`, a subfield has two possible multipliers: `multiplier`, and the number of items on the page (or
+   * of rows in the request). The larger multiplier applies to a subfield that reads the database, and the smaller
+   * multiplier to any other subfield.
    */
   wholeReads?: boolean;
   /**

@@ -29,8 +29,8 @@ export function createLocationSlots(): LocationSlots {
   return {
     run(author, locationId, work, options) {
       const runChecked = async () => {
-        // The gateway checks the API key before the transaction of the change begins. If the check ran during the
-        // transaction, the transaction and the look-up of the API key would wait for each other, because the embedded
+        // The gateway checks the API key before the transaction of the change begins. If the gateway looked up the API
+        // key during the transaction, the transaction and the look-up would wait for each other, because the embedded
         // database runs no other statements during a transaction.
         await author?.reauthenticate();
         return work();

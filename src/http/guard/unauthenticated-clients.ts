@@ -27,9 +27,9 @@ export const addressSubject = (address: string): RateLimitSubject => ({
 export interface UnauthenticatedClients {
   /**
    * Looks up the API key of a secret that this process does not know. The number of running look-ups of a client
-   * address must not exceed its remaining rate limit points, because every secret may be invalid. The look-up itself
-   * costs no points: the caller of `lookUp` subtracts one point only if the secret is invalid. Several concurrent
-   * requests with the same secret count as only one look-up.
+   * address must not exceed its remaining rate limit points, because every secret may be invalid and then costs one
+   * point. The look-up itself costs no points: the caller of `lookUp` subtracts one point only if the secret is
+   * invalid. Several concurrent requests with the same secret count as only one look-up.
    *
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, without a look-up of the secret, when the client address has too few
    *   rate limit points left
