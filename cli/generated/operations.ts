@@ -315,7 +315,7 @@ export const WebhookDeliveryStatus = {
 export type WebhookDeliveryStatus = typeof WebhookDeliveryStatus[keyof typeof WebhookDeliveryStatus];
 /** An event that a webhook can subscribe to. */
 export const WebhookEvent = {
-  /** `company.registered`: A company was registered. Only webhooks without a company get this event. Needs READ_COMPANIES. */
+  /** `company.registered`: A company was registered. Only webhooks without a company get the event of a new company. Needs READ_COMPANIES. */
   COMPANY_REGISTERED: 'COMPANY_REGISTERED',
   /** `company.updated`: A company was changed. Needs READ_COMPANIES. */
   COMPANY_UPDATED: 'COMPANY_UPDATED',
@@ -333,7 +333,7 @@ export const WebhookEvent = {
   PARKING_EXITED: 'PARKING_EXITED',
   /** `parking.exit_unseen`: The maximum stay of a vehicle is over, and no gate recorded its exit. Needs READ_ACTIVITY. */
   PARKING_EXIT_UNSEEN: 'PARKING_EXIT_UNSEEN',
-  /** `parking.inside_counted`: A person counted the vehicles inside a location. The message contains the numbers of opened and corrected sessions. Needs READ_ACTIVITY. */
+  /** `parking.inside_counted`: A person counted the vehicles inside a location. The webhook message contains the numbers of opened and corrected parking sessions. Needs READ_ACTIVITY. */
   PARKING_INSIDE_COUNTED: 'PARKING_INSIDE_COUNTED',
   /** `parking.occupancy_adjusted`: A person corrected the number of vehicles inside a location. Needs READ_ACTIVITY. */
   PARKING_OCCUPANCY_ADJUSTED: 'PARKING_OCCUPANCY_ADJUSTED',
@@ -345,7 +345,7 @@ export const WebhookEvent = {
   WHITELIST_CREATED: 'WHITELIST_CREATED',
   /** `whitelist.deleted`: A vehicle was removed from a whitelist. Needs READ_WHITELIST. */
   WHITELIST_DELETED: 'WHITELIST_DELETED',
-  /** `whitelist.imported`: An import changed a whitelist. The message contains the numbers of new, changed and removed entries. Needs READ_WHITELIST. */
+  /** `whitelist.imported`: An import changed a whitelist. The webhook message contains the numbers of new, changed and removed entries. Needs READ_WHITELIST. */
   WHITELIST_IMPORTED: 'WHITELIST_IMPORTED',
   /** `whitelist.updated`: A whitelist entry was replaced. Needs READ_WHITELIST. */
   WHITELIST_UPDATED: 'WHITELIST_UPDATED'

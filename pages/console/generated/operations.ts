@@ -185,7 +185,7 @@ export type WebhookDeliveryStatus =
 
 /** An event that a webhook can subscribe to. */
 export type WebhookEvent =
-  /** `company.registered`: A company was registered. Only webhooks without a company get this event. Needs READ_COMPANIES. */
+  /** `company.registered`: A company was registered. Only webhooks without a company get the event of a new company. Needs READ_COMPANIES. */
   | 'company.registered'
   /** `company.updated`: A company was changed. Needs READ_COMPANIES. */
   | 'company.updated'
@@ -203,7 +203,7 @@ export type WebhookEvent =
   | 'parking.exited'
   /** `parking.exit_unseen`: The maximum stay of a vehicle is over, and no gate recorded its exit. Needs READ_ACTIVITY. */
   | 'parking.exit_unseen'
-  /** `parking.inside_counted`: A person counted the vehicles inside a location. The message contains the numbers of opened and corrected sessions. Needs READ_ACTIVITY. */
+  /** `parking.inside_counted`: A person counted the vehicles inside a location. The webhook message contains the numbers of opened and corrected parking sessions. Needs READ_ACTIVITY. */
   | 'parking.inside_counted'
   /** `parking.occupancy_adjusted`: A person corrected the number of vehicles inside a location. Needs READ_ACTIVITY. */
   | 'parking.occupancy_adjusted'
@@ -215,7 +215,7 @@ export type WebhookEvent =
   | 'whitelist.created'
   /** `whitelist.deleted`: A vehicle was removed from a whitelist. Needs READ_WHITELIST. */
   | 'whitelist.deleted'
-  /** `whitelist.imported`: An import changed a whitelist. The message contains the numbers of new, changed and removed entries. Needs READ_WHITELIST. */
+  /** `whitelist.imported`: An import changed a whitelist. The webhook message contains the numbers of new, changed and removed entries. Needs READ_WHITELIST. */
   | 'whitelist.imported'
   /** `whitelist.updated`: A whitelist entry was replaced. Needs READ_WHITELIST. */
   | 'whitelist.updated';
