@@ -1,6 +1,7 @@
 import autocannon from 'autocannon';
 import { once } from 'node:events';
-import { Agent, request as httpRequest } from 'node:http';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, type Side, trafficOf } from './traffic.ts';
 import type { World } from './world.ts';
@@ -52,6 +53,8 @@ export interface LoadResult {
 /** The number of requests that the process builds for each connection before the measurement starts. */
 const preparedRequests = 100;
 
+const hasGraphqlErrors = (body: string) => body.startsWith('{"errors"');
+
 const percentile = (sorted: readonly number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
@@ -93,7 +96,7 @@ async function saturate(job: LoadJob): Promise<LoadResult> {
         statuses[status] = (statuses[status] ?? 0) + 1;
       });
     },
-    verifyBody: (body: string) => !body.startsWith('{"errors"'),
+    verifyBody: (body: string) => !hasGraphqlErrors(body),
   } as autocannon.Options);
   const { errors, mismatches } = await run;
   const seconds = (performance.now() - startedAt) / 1000;
@@ -106,16 +109,18 @@ async function pace(job: LoadJob, rate: number): Promise<LoadResult> {
   const { build } = trafficOf(job.traffic, job.side, job.world);
   const agent = new Agent({ keepAlive: true, maxSockets: job.connections });
   const latencies: number[] = [];
-  const statuses: Record<number, number> = {};
+  const statuses: Record<number, number> = { 0: 0 };
   let failures = 0;
 
   async function ask(spec: RequestSpec, due: number): Promise<void> {
     const { path, body, ...options } = spec;
     const request = httpRequest(new URL(path, job.origin), { ...options, agent }).end(body);
-    const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream & { statusCode: number }];
-    await once(response.resume(), 'end');
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const answer = await text(response);
     latencies.push(performance.now() - due);
-    statuses[response.statusCode] = (statuses[response.statusCode] ?? 0) + 1;
+    const status = response.statusCode!;
+    statuses[status] = (statuses[status] ?? 0) + 1;
+    if (hasGraphqlErrors(answer)) statuses[0]! += 1;
   }
 
   const asked: Promise<void>[] = [];
