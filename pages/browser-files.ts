@@ -12,16 +12,16 @@ const contentTypes: Record<string, string> = {
   css: 'text/css; charset=utf-8',
 };
 
-/** The built scripts and styles of the pages, and the text of the guide for moving to GraphQL. */
+/** The files that the build creates for the web pages: scripts, style sheets and the guide for moving to GraphQL. */
 export interface BrowserFiles {
   /**
-   * Returns the address of a built file. `name` is the file name without the hash that the build adds, such as
+   * Returns the URL path of a built file. `name` is the file name without the hash that the build adds, such as
    * `explorer.js`.
    */
   addressOf(name: string): string;
   /** The Markdown text of the guide for clients that move from REST to GraphQL. */
   guide: string;
-  /** Returns the file that the gateway serves at an address. */
+  /** Returns the built file that the gateway serves at a URL path. */
   at(address: string): ServedFile | undefined;
 }
 
@@ -44,7 +44,9 @@ async function load(): Promise<BrowserFiles> {
 
 let loaded: Promise<BrowserFiles> | undefined;
 
-/** Loads the browser files only when the first page is opened, in order to save memory. */
+/**
+ * Loads the built files into memory when a client requests the first web page. Until then, the gateway saves memory.
+ */
 export function loadBrowserFiles(): Promise<BrowserFiles> {
   loaded ??= load().catch((error: unknown) => {
     loaded = undefined;

@@ -1,9 +1,9 @@
-/** How long a copy button shows whether the text was copied, in milliseconds. */
+/** The time, in milliseconds, for which a copy button shows `Copied` or an error label after a click. */
 const saidForMs = 2000;
 
 /**
- * Copies a text to the clipboard. Returns whether the text was copied. On an insecure origin (HTTP, except on
- * localhost), browsers allow no access to the clipboard, and `navigator.clipboard` is undefined.
+ * Copies a text to the clipboard. Returns whether the text was copied. If the page was loaded with HTTP and not from
+ * localhost, browsers allow no access to the clipboard, and `navigator.clipboard` is undefined.
  */
 export async function copyText(text: string): Promise<boolean> {
   try {
@@ -36,8 +36,8 @@ export function bindCopyButton(button: HTMLButtonElement, textOf: () => string, 
 }
 
 /**
- * Adds a copy button to each code block of the page. If the page cannot use the clipboard, the function adds no
- * buttons.
+ * Adds a copy button to each code block of the page. If the browser gives the page no access to the clipboard, the
+ * function adds no buttons.
  */
 export function offerCopies(): void {
   if (!navigator.clipboard) return;

@@ -1,5 +1,5 @@
 /**
- * Tells TypeScript that a script may import a style sheet, although the import provides no value. esbuild bundles the
+ * Tells TypeScript that a script may import a CSS file. The import has no value in the script. esbuild bundles the
  * imported style sheets.
  */
 declare module '*.css';

@@ -3,8 +3,8 @@ import { useEditorContext, useExecutionContext } from '@graphiql/react';
 import { useEffect } from 'react';
 
 /**
- * Makes the editors of GraphiQL accessible. On a small screen, the response is below the operation, so the component
- * `Editors` scrolls the page to the response.
+ * Makes the text editors of GraphiQL usable with a keyboard and a screen reader. On a small screen, the response is
+ * below the operation, so the component `Editors` scrolls the page to the response.
  *
  * @param props.cursor the position of the text cursor, copied from the simple form that the page shows until the
  *   editors are loaded

@@ -6,15 +6,15 @@ import { exampleEvent, examplePlate, noLocation, type Plate } from './examples.t
  */
 export interface ExampleValues {
   locationId: string;
-  /** A plate that is in the whitelist of the location. */
+  /** A plate from the whitelist of the location `locationId`. */
   plate?: Plate;
 }
 
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Whether a value is an example parking event of the explorer. The identifier of an example parking event contains the
- * time of the event.
+ * Whether a JSON value is an example parking event that the explorer created. The identifier of an example parking
+ * event contains the time of the event.
  */
 function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent> {
   const { eventId, occurredAt } = Object(value) as Record<string, unknown>;

@@ -12,7 +12,7 @@ export const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumb
  */
 export const noLocation = '';
 
-/** Returns the two fields of an example parking event that depend on the time: `eventId` and `occurredAt`. */
+/** Returns the fields `eventId` and `occurredAt` of an example parking event, which depend on the time of the event. */
 export const exampleEvent = (at: Date) => ({
   eventId: `explorer-${at.getTime()}`,
   occurredAt: at.toISOString(),

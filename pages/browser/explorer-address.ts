@@ -4,7 +4,7 @@
  */
 const maxAddressCharacters = 6000;
 
-/** A GraphQL operation and its variables, which are JSON text. */
+/** A GraphQL operation, with its variables as JSON text. */
 interface LinkedOperation {
   query: string;
   variables: string;

@@ -63,7 +63,7 @@ function Explorer(props: {
     }));
     if (!linked.query) return examples;
     // On the first visit of a user, GraphiQL ignores the properties `query` and `variables`, and opens the first tab in
-    // `defaultTabs`. The operation of the link must therefore be in the first tab.
+    // `defaultTabs`. If the user opened a link to an operation, this operation must therefore be in the first tab.
     const first = { query: early.query ?? linked.query, variables: linked.variables ?? null };
     return [first, ...examples.filter(({ query }) => query !== linked.query)];
   });
@@ -93,8 +93,8 @@ function Explorer(props: {
 }
 
 /**
- * The pause before the page requests the GraphQL schema again, in seconds. If the failed response has the header
- * `Retry-After`, the page waits for the time in this header instead.
+ * The number of seconds that the page waits after a failed request for the GraphQL schema, before it sends the request
+ * again. The header `Retry-After` of a failed response takes precedence over this number.
  */
 const retrySeconds = 10;
 
@@ -105,8 +105,8 @@ const retrySeconds = 10;
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
     const response = await fetch('/graphql/schema.graphql').catch(() => undefined);
-    // A response with status 200 can contain only a part of the schema, if the download was interrupted. The response
-    // can also contain another page, which a proxy sent.
+    // A response with status 200 can contain only a part of the schema, if the download was interrupted. A response
+    // with status 200 can also be a web page that a proxy sent in place of the schema.
     const schema =
       response?.ok &&
       (await response

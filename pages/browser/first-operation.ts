@@ -5,7 +5,7 @@
 interface EarlyWork {
   /** The text of the operation in the simple form, or `undefined` if the user has not changed the text. */
   query: string | undefined;
-  /** The text of the response, if the user has already run the operation in the simple form. */
+  /** The text of the response to the operation in the simple form; empty if the user has not run the operation. */
   answer: string;
   /**
    * The position of the text cursor in the text of the operation, or `undefined` if the text did not have the focus.

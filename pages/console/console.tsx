@@ -5,8 +5,8 @@ import { createRoot } from 'react-dom/client';
 import { Console } from './app.tsx';
 
 // React Aria would add a style element to the page, but the content security policy of the page blocks this element.
-// The file console.css therefore contains the CSS rule of the style element. React Aria adds no style element if an
-// element with the id `react-aria-pressable-style` exists.
+// The file console.css therefore contains the CSS rule that React Aria would add. React Aria adds no style element if
+// the page already has an element with the id `react-aria-pressable-style`.
 const mark = document.createElement('meta');
 mark.id = 'react-aria-pressable-style';
 document.head.append(mark);

@@ -20,10 +20,10 @@ const columns = [
  */
 const rejectionColumns = ['row', 'field', 'message', 'value'] as const;
 
-/** The fields of a row as texts, by the names of their columns. */
+/** Maps each column name of a CSV file to the text that a row has in this column. */
 type CsvFields = Record<string, string>;
 
-/** Why a row is rejected, with the name and the value of the wrong field. */
+/** The reason why a row of the CSV file is rejected, with the name and the value of the invalid field. */
 interface RowFault {
   field: string;
   message: string;
@@ -118,8 +118,8 @@ function entryOf(fields: CsvFields): WhitelistEntryInput {
 }
 
 /**
- * Decodes a file as UTF-8, and throws an error if the file is not valid UTF-8. If the function replaced invalid bytes
- * by replacement characters, an import would overwrite names and notes with these characters.
+ * Decodes a file as UTF-8, and throws an error if the file is not valid UTF-8. The function does not replace invalid
+ * bytes by the character U+FFFD, because an import would then write this character into references and notes.
  */
 function textOf(file: BufferSource): string {
   try {
@@ -141,7 +141,8 @@ export function readRows(file: BufferSource): CsvRow[] {
     bom: true,
     columns: checkHeader,
     skip_empty_lines: true,
-    // Without this option, the parser accepts only the line ending of the first line.
+    // A file may mix the three line endings. Without this option, the parser would accept only the line ending that the
+    // first line has.
     record_delimiter: ['\r\n', '\n', '\r'],
   });
   return rows.map((fields, index) => ({

@@ -8,8 +8,8 @@ export const viewNames = ['sites', 'whitelist', 'why', 'key', 'webhooks', 'keys'
 export type ViewName = (typeof viewNames)[number];
 
 /**
- * The view that the console shows, and the id of the object in this view. The page's address contains the view and the
- * id.
+ * The view that the console shows, and the id of the object in this view. The page's address contains the name of the
+ * view and the id of the object.
  */
 export interface Place {
   view: ViewName;
@@ -44,14 +44,16 @@ export function usePlace(): Place {
 }
 
 /**
- * Keeps the current view open while `isKept` is true. When the user goes back or forward, the page returns to the
- * address of the current view. When the user closes or reloads the page, the browser asks for a confirmation.
+ * Prevents the user from leaving the current view by mistake while `isKept` is true. When the user goes back or
+ * forward, the page returns to the address of the current view. When the user closes or reloads the page, the browser
+ * asks for a confirmation.
  */
 export function useKeptView(isKept: boolean): void {
   useEffect(() => {
     if (!isKept) return;
     const { href } = location;
-    // The event `popstate` comes before the event `hashchange`, which would open the other view.
+    // The browser sends the event `popstate` before the event `hashchange`. If the address did not change back at
+    // `popstate`, the event `hashchange` would open the view to which the user went back or forward.
     const stay = () => history.pushState(null, '', href);
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener('popstate', stay);

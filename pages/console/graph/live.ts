@@ -15,7 +15,9 @@ export type LiveState = 'live' | number | undefined;
 export interface LiveConnection {
   /** Returns the state of the subscription with the given key (see `SubscriptionRequest`). */
   state(key: number): LiveState;
-  /** Calls the listener after each change of a state. Returns a function that removes the listener. */
+  /**
+   * Calls the listener each time the state of any subscription changes. Returns a function that removes the listener.
+   */
   onChange(listener: () => void): () => void;
 }
 
@@ -26,7 +28,10 @@ interface Sink {
 }
 
 interface SubscriptionRequest {
-  /** The key that urql derives from the query and the variables. Subscriptions that differ have different keys. */
+  /**
+   * The number by which urql identifies a subscription. urql computes the key from the query and the variables. Two
+   * subscriptions have the same key only if their queries and variables are equal.
+   */
   key: number;
   query: string;
   variables?: Record<string, unknown>;

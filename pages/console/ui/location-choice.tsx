@@ -29,7 +29,7 @@ function LocationById({ view }: { view: ViewName }) {
 
 /**
  * The field for choosing the location of a view. If the address of the page contains no location id, the view shows the
- * first location of the API key.
+ * first location in the scope of the API key.
  */
 export function LocationChoice({ view, locationId }: { view: ViewName; locationId: string | undefined }) {
   const canName = useCanName();

@@ -14,7 +14,7 @@ interface PlateParts {
 export const plateText = ({ plateType, plateCode, plateNumber }: PlateParts) =>
   [plateType, plateCode, plateNumber].filter(Boolean).join(' ');
 
-/** Shows a plate in a frame, as on a vehicle. */
+/** Shows the text of a licence plate in a frame that looks like a real licence plate. */
 export function Plate({ of }: { of: PlateParts }) {
   return <span className="plate">{plateText(of)}</span>;
 }

@@ -36,9 +36,9 @@ export function usePages() {
     /** Goes back to the first page, for example after a new search. */
     restart: () => setCursors([undefined]),
     /**
-     * Returns two functions: `onPrevious` goes to the previous page, and `onNext` goes to the next page. A function is
-     * `undefined` if its page does not exist. While the next page is loading, `pageInfo` still belongs to the previous
-     * page, and `onNext` does nothing.
+     * Returns two functions: `onPrevious` goes to the previous page, and `onNext` goes to the next page. `onPrevious`
+     * is `undefined` on the first page, and `onNext` is `undefined` on the last page. While the next page is loading,
+     * `pageInfo` still belongs to the previous page, and `onNext` does nothing.
      */
     steps(pageInfo: PageInfo | undefined) {
       const next = pageInfo?.hasNextPage ? pageInfo.endCursor : null;

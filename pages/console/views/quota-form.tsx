@@ -40,7 +40,8 @@ export function QuotaForm(props: {
     const { data: newest } = await client
       .query(QuotaOfDocument, { locationId, referenceId }, { requestPolicy: 'network-only' })
       .toPromise();
-    // If this query fails, `ViewState` shows the error, because `view` also receives the result of this query.
+    // If the query for the stored quota fails, the form shows the error, because `view` receives the result of the
+    // query, too.
     if (newest?.quotas) {
       const [stored] = newest.quotas.nodes;
       const text = inside ?? stored?.inside.toString() ?? '';

@@ -41,10 +41,10 @@ const plateOf = ({ entry: { plateType, plateCode, plateNumber } }: CsvRow) =>
   JSON.stringify([plateType, plateCode, plateNumber]);
 
 /**
- * Returns why a row is rejected, or `undefined` if the row is not rejected. The gateway finds repeated plates only
- * within one import request, and a long file needs several requests. The function therefore looks for the plate of the
- * row in `rowOfPlate`, and adds the plate of a valid row to `rowOfPlate`. As in the gateway, a row that is rejected as
- * invalid does not count.
+ * Returns the reason why a row of an import is rejected, or `undefined` if the row is not rejected. The gateway finds
+ * repeated plates only within one import request, and a long file needs several requests. The function therefore looks
+ * for the plate of the row in `rowOfPlate`, and adds the plate of a valid row to `rowOfPlate`. Like the gateway, the
+ * function does not treat a plate as repeated if the earlier row with this plate was invalid.
  *
  * @param error the error that the gateway returned for the row
  */
@@ -66,8 +66,9 @@ export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
   /**
-   * Removes the results, and stops a running import or dry run. The returned function returns `true` until `reset` is
-   * called again or the dialog closes, and `false` afterwards.
+   * Removes the results, and stops a running import or dry run. Returns a function with which the caller checks that
+   * its results are still current: the function returns `true` until `reset` is called again or the dialog closes, and
+   * then `false`.
    */
   reset(): () => boolean;
   /**
@@ -85,8 +86,8 @@ export function useImport(locationId: string): {
   useEffect(() => () => void (resets.current += 1), []);
 
   /**
-   * Returns a function that checks whether the current results are still valid. The results are valid until `reset` is
-   * called or the dialog closes.
+   * Returns a function that checks whether the results of an import may still be shown. The results may be shown until
+   * `reset` is called or the dialog closes.
    */
   function currentCheck() {
     const before = resets.current;
