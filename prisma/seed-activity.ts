@@ -36,7 +36,10 @@ export interface DemoVehicle extends Plate {
   entryId: string | null;
 }
 
-/** The hours of the day at which a vehicle enters and leaves. An hour above 24 is on the next day: 30 means 06:00. */
+/**
+ * The hours of the day at which a demo vehicle enters and leaves its location. An hour above 24 is on the next day: 30
+ * means 06:00.
+ */
 interface Rhythm {
   arrives: number;
   leaves: number;
@@ -70,7 +73,7 @@ export interface DemoStay {
   decision?: ParkingEvent['decision'];
 }
 
-/** Returns vehicles of visitors, whose plates are in no whitelist. */
+/** Returns demo vehicles that belong to visitors. No whitelist contains their plates. */
 export const visitors = (count: number, firstNumber: number): DemoVehicle[] =>
   Array.from({ length: count }, (_, index) => ({
     plateType: ['DXB', 'SHJ', 'AUH'][index % 3]!,

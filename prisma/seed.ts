@@ -55,7 +55,7 @@ const locations = [
   },
 ];
 
-/** Creates a whitelist entry of the demo data. Optional values that the caller omits become null. */
+/** Creates a whitelist entry of the demo data. Fields that the caller omits become null. */
 function entry(
   locationId: string,
   referenceId: string,
@@ -120,8 +120,8 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
 }
 
 /**
- * The secret of the demo API key, and the id of a demo location. The gateway shows the secret only at its first start,
- * because the database stores only a hash of the secret.
+ * The values of the demo data that a new user needs: the secret of the demo API key, and the id of a demo location. The
+ * gateway shows the secret only at its first start, because the database stores only a hash of the secret.
  */
 export interface DemoData {
   demoSecret: string;
@@ -198,8 +198,8 @@ export async function seedDemoData(
     ...{ companyId, apiKeyId: portalKeyId, entries: guests, secrets: webhookSecrets, now },
   });
   /**
-   * Inserts many rows with one SQL statement. With Prisma's `createMany`, the insertion would take one second. Each
-   * inserted row must have a value for every column of the table.
+   * Inserts many rows with one SQL statement. Prisma's method `createMany` is slower and would take one second for the
+   * demo data. Each inserted row must have a value for every column of the table.
    */
   const insert = (table: Prisma.ModelName, rows: readonly object[]) =>
     prisma.$executeRawUnsafe(

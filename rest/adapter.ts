@@ -33,8 +33,8 @@ import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 const graphPageSize = 100;
 
 /**
- * Maps the name of a GraphQL argument to the name of the part of a REST request with the same meaning, if their names
- * differ: a query parameter, a header or the request body.
+ * Maps the name of a GraphQL argument to the REST name for the same value, if the two names differ. The REST name is
+ * the name of a query parameter, the name of a header, or a name for the request body.
  */
 const restNames: ReadonlyMap<string, string> = new Map([
   ['first', 'limit'],
@@ -120,7 +120,7 @@ export function createRouteHandler(
 
   /**
    * Returns the entity tag of a list if the list has not changed since the client read the list. Returns `undefined` if
-   * the list may have changed, so that the response must contain the list.
+   * the list may have changed since then. The response must then contain the list.
    *
    * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid. Only a valid request may
    *   get status 304 (RFC 9110, section 13.2.1)
@@ -144,9 +144,9 @@ export function createRouteHandler(
     variables: Record<string, unknown>,
     context: Context,
   ): Promise<Answer> {
-    // The gateway reads first the entity tag of a list, and then the list. If the list changes between these two reads,
-    // the client gets the new list with an outdated entity tag. The client loses no change, because its next
-    // conditional request returns the whole list again.
+    // The gateway reads first the entity tag of a list, and then the items of the list. If the list changes between
+    // these two reads, the client gets the new list with an outdated entity tag. The client loses no change, because
+    // its next conditional request returns the whole list again.
     const tag = await validator?.current(request, context);
     const own = { ...context, defersLargeValues: true };
     const page = route.list!(await execute({ ...variables, ...pageOf(request) }, own));
@@ -224,7 +224,7 @@ function createGraphBody({
   };
 }
 
-/** Returns the name that each GraphQL field has in a REST request, for the fields whose names differ. */
+/** Maps the name of each GraphQL field to its name in the REST request, for the fields whose two names differ. */
 export const restNamesOf = (
   { oldNames = {} }: Pick<Route, 'oldNames'>,
   request: Pick<RestRequest, 'params' | 'body'>,

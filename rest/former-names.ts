@@ -1,7 +1,7 @@
 /** Maps the former name of each renamed field to its current name. */
 export type FormerNames = Readonly<Record<string, string>>;
 
-/** Whether a request body contains a field under its former name, and no value under its current name. */
+/** Whether a request body contains a renamed field under its former name, and no value under its current name. */
 export const usesFormerName = (
   body: unknown,
   formerName: string,
@@ -13,8 +13,8 @@ export const usesFormerName = (
   ((body as Readonly<Record<string, unknown>>)[name] ?? null) === null;
 
 /**
- * Returns the current names of the fields that a request sends under their former names, each with its former name. An
- * error about such a field must contain the name that the client has sent.
+ * Finds the fields that a client sends under their former names. Returns the current name and the former name of each
+ * of these fields. If a field is invalid, the error message must contain the name that the client has sent.
  */
 export const formerNamesIn = (
   names: FormerNames,

@@ -4,8 +4,8 @@ import { slotLimits } from '../src/scheduling/limits.ts';
 import { createSlots } from '../src/scheduling/slots.ts';
 
 /**
- * A part of a response, which is either JSON text or a large value. A large value is read from the database only when
- * all earlier parts of the response have been sent.
+ * A part of a response, which is either JSON text or a large value. The gateway reads a large value from the database
+ * only after it has sent all earlier parts of the response.
  */
 export type Piece = string | DeferredJson;
 
@@ -16,9 +16,10 @@ export type Piece = string | DeferredJson;
 const charactersAtOnce = 64 * 1024;
 
 /**
- * Converts a value to JSON text in pieces. During the conversion to JSON, a placeholder stands for each large value
- * that is read later. Each placeholder begins with the character U+0000, which no value from the database contains,
- * because PostgreSQL cannot store this character.
+ * Converts a value to JSON text in pieces. During the conversion to JSON, a placeholder takes the place of each large
+ * value. The gateway reads the large value from the database later, when it sends this part of the response. Each
+ * placeholder begins with the character U+0000, which no value from the database contains, because PostgreSQL cannot
+ * store this character.
  */
 export function piecesOf(value: unknown): Piece[] {
   const deferred: DeferredJson[] = [];

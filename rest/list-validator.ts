@@ -32,13 +32,16 @@ export interface ListValidator {
    * If `If-None-Match` is `*` (RFC 9110, section 13.1.2), the function returns the current entity tag.
    */
   unchangedSince(request: RestRequest, context: Context): Promise<string | undefined>;
-  /** Returns the current `ETag` of a whitelist, or `undefined` if the `ETag` cannot be read or would be too long. */
+  /**
+   * Returns the current `ETag` of a whitelist. Returns `undefined` if the query for the whitelist's cursor fails, or if
+   * the `ETag` would be too long.
+   */
   current(request: RestRequest, context: Context): Promise<string | undefined>;
 }
 
 // The entity tag of a whitelist contains the cursor of the whitelist's feed, so that each change of the whitelist
-// changes the entity tag. The entity tag of a whitelist is weak, because two responses with equal entity tags can have
-// different bytes. For example, the gateway compresses or filters only one of the responses.
+// changes the entity tag. The entity tag of a whitelist is a weak entity tag, because two responses with equal entity
+// tags can have different bytes. For example, the gateway may compress or filter only one of the responses.
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**
@@ -57,7 +60,7 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
 
   const current: ListValidator['current'] = async ({ params }, context) => {
     const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
-    // an error of the cursor query is ignored here, because the later query for the list fails with the same error
+    // the query for the list, which the gateway runs later, fails with the same error
     if (errors) return undefined;
     return listTag(data!.whitelistCursor as string);
   };
@@ -69,9 +72,9 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
       if (ifNoneMatch?.trim() === '*') return current(request, context);
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
-        // An error of the GraphQL query is ignored here, because the client's entity tag may contain an invalid cursor.
-        // With any error except an invalid cursor, the later query for the list also fails. The client then gets the
-        // error of the later query.
+        // This code ignores an error of the query, because the entity tag from the client may contain an invalid
+        // cursor. After any other error, the query for the list, which the gateway runs later, fails, too. The client
+        // then gets the error of the query for the list.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {
           upserts: unknown[];

@@ -70,8 +70,13 @@ const pageParameters = (first: JsonSchema, after: JsonSchema): Parameter[] => [
     name: 'limit',
     in: 'query',
     description:
-      'Maximum number of items in the page. If `limit` and `cursor` are omitted, the response is the whole list.',
+      'Maximum number of list items in the response. If `limit` and `cursor` are omitted, the response contains the whole list.',
     schema: first,
   },
-  { name: 'cursor', in: 'query', description: 'The `nextCursor` of the previous page.', schema: after },
+  {
+    name: 'cursor',
+    in: 'query',
+    description: 'The value of `nextCursor` in the response with the previous page of the list.',
+    schema: after,
+  },
 ];

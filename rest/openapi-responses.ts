@@ -33,12 +33,12 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   const error = objectSchema(
     {
       code: { type: 'string', enum: codes },
-      message: { type: 'string', description: 'What went wrong, for people.' },
+      message: { type: 'string', description: 'A description of the error for a person.' },
       details: reference('schemas', 'ErrorDetails'),
       requestId: {
         type: 'string',
         description:
-          'Identifier of the request in the log, as in the header X-Request-Id. `requestId` is missing when the gateway could not read the HTTP request.',
+          'Identifier of the request in the log of the gateway, as in the header X-Request-Id. `requestId` is missing when the gateway could not read the HTTP request.',
       },
     },
     { optional: ['details', 'requestId'] },
@@ -71,11 +71,20 @@ export const errorDetails: JsonSchema = {
         description: 'All invalid fields.',
         items: objectSchema({ field: { type: 'string' }, message: { type: 'string' } }),
       },
-      plateType: { type: 'string', description: 'Plate type of the existing entry, for DUPLICATE_VEHICLE.' },
-      plateCode: { type: 'string', description: 'Plate code of the existing entry, for DUPLICATE_VEHICLE.' },
+      plateType: {
+        type: 'string',
+        description:
+          'Plate type of the whitelist entry that already exists; only for the error DUPLICATE_VEHICLE.',
+      },
+      plateCode: {
+        type: 'string',
+        description:
+          'Plate code of the whitelist entry that already exists; only for the error DUPLICATE_VEHICLE.',
+      },
       plateNumber: {
         type: 'string',
-        description: 'Plate number of the existing entry, for DUPLICATE_VEHICLE.',
+        description:
+          'Plate number of the whitelist entry that already exists; only for the error DUPLICATE_VEHICLE.',
       },
     },
     { description: 'Details that help to correct the request.' },
@@ -110,12 +119,12 @@ export const everyHeaders = {
   'X-Request-Id': header('string', 'Identifier of the request in the log.'),
 };
 
-/** The header that only responses with status 429 (rate limit exceeded) have. */
+/** The header `Retry-After`, which only responses with status 429 (rate limit exceeded) have. */
 export const retryHeaders = {
   'Retry-After': header('integer', 'The number of whole seconds until the gateway allows a request again.'),
 };
 
-/** The additional header of a response that contains a whitelist. */
+/** The header `ETag` of a response that contains a whitelist. */
 export const validatorHeaders = {
   ETag: header(
     'string',
@@ -123,7 +132,7 @@ export const validatorHeaders = {
   ),
 };
 
-/** The additional header of a response with a single whitelist entry or location. */
+/** The header `ETag` of a response with a single whitelist entry or location. */
 export const versionHeaders = {
   ETag: header('string', 'The version of the entry or location, such as `"3"`, for `If-Match` (RFC 9110).'),
 };

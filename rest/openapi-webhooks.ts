@@ -39,7 +39,7 @@ const messageHeaders = [
 const pascalCase = (type: string) =>
   type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Returns the description of the event that a webhook message reports. */
+/** Returns a sentence that describes the event that a webhook message reports. */
 const messageDescription = (type: MessageType) =>
   isAuditAction(type) ? auditActions[type].description : 'A test message, sent by `testWebhook`.';
 

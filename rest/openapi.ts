@@ -224,8 +224,8 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
 
 /**
  * Returns the JSON Schema of a request body in which a required field may have its current name or its former name. A
- * request body that contains the field under its former name may also contain the current name with the value null,
- * because the gateway treats a null field like a missing field.
+ * request body with the former name may also contain the current name with the value null, because the gateway treats a
+ * field with the value null like a missing field.
  */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
@@ -243,8 +243,8 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
 
 /**
  * Returns the JSON Schema for the body of a successful response. Each endpoint has a function that creates its response
- * bodies. This function first creates an example body with a placeholder for each value. Then `answerSchema` replaces
- * each placeholder by the JSON Schema of the value.
+ * bodies. `answerSchema` first calls this function with a placeholder for each value. In the resulting body,
+ * `answerSchema` then replaces each placeholder by the JSON Schema of the value.
  */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);
@@ -255,7 +255,7 @@ function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components):
     const nextCursor = {
       type: ['string', 'null'],
       description:
-        'The cursor of the next page, or null on the last page. `nextCursor` is omitted if the request has neither `limit` nor `cursor`.',
+        'The cursor of the next page of the list, or null on the last page. `nextCursor` is omitted if the request has neither `limit` nor `cursor`.',
     };
     return objectSchema({ success, data: schemaOf(nodes), nextCursor }, { optional: ['nextCursor'] });
   }

@@ -53,8 +53,8 @@ const parityPurpose = 'parity';
 
 /**
  * Returns the name of a request in usage records, which is usually the operation name. The name has a prefix if the
- * client asks for the equivalent GraphQL request, or only compares REST with GraphQL. Such a request does not show that
- * the client still needs the REST endpoint.
+ * client asks for the equivalent GraphQL request, or only compares REST with GraphQL. With the prefix, the usage
+ * records show which clients still need the REST endpoint for real work.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
@@ -63,7 +63,7 @@ function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
 
 /**
  * Creates the router that adds the deprecation headers to every response of a deprecated route. The app calls this
- * router before the request guard, so that the refusals of the guard also have these headers.
+ * router before the request guard, so that error responses of the request guard also have the deprecation headers.
  *
  * @param brownouts the periods in which deprecated routes are switched off
  */
@@ -96,8 +96,8 @@ function createBrownoutMiddleware(
   return async function refuseInBrownout(c, next) {
     const { state } = c.var;
     const asTwin = asksForTwin(c);
-    // Some requests get an error response before the route handler runs. This middleware sets the operation name, so
-    // that the usage records of these requests also contain the operation name.
+    // This middleware sets the operation name for the usage record, because a request can get an error response before
+    // its route handler runs.
     state.operation = usageName(c, routeName(route), asTwin);
     const switchedOff = asTwin ? undefined : deprecation.brownoutAnswer(c.req.param());
     return switchedOff ? respond(switchedOff, state) : next();
@@ -124,8 +124,8 @@ export function createRestRouter(
     const operation = routeName(route);
     const takesBody = route.method === 'POST' || route.method === 'PUT';
     const refuseInBrownout = createBrownoutMiddleware(route, brownouts);
-    // The brownout middleware runs before the size limit, so that usage records of responses with status 413 also
-    // contain the operation name.
+    // The brownout middleware sets the operation name for the usage record. It runs before the size limit, so that the
+    // usage record of a response with status 413 also contains the operation name.
     if (refuseInBrownout) router.on(route.method, honoPath(route.path), refuseInBrownout);
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {
@@ -138,7 +138,8 @@ export function createRestRouter(
       }
       const text = decodeUtf8(bytes);
       const body = text === '' ? undefined : await parse(text, context.key.id);
-      // The API key may have been revoked while the gateway waited for the body.
+      // The gateway checks the API key again, because the API key may have been revoked while the gateway waited for
+      // the body.
       if (takesBody) await context.reauthenticate();
       const request = {
         params: c.req.param(),

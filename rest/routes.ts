@@ -22,7 +22,7 @@ export interface RestRequest {
   params: Record<string, string>;
   query: Record<string, string>;
   body: unknown;
-  /** Whether the client wants the equivalent GraphQL request as the response, instead of the data. */
+  /** Whether the response should contain the equivalent GraphQL request instead of the requested data. */
   asTwin?: boolean;
   /** The value of the request header `If-None-Match`. */
   ifNoneMatch?: string | undefined;
@@ -68,11 +68,12 @@ interface RouteOf<Data, Variables> {
   /** Returns the version of the whitelist entry or location in the response, which becomes the `ETag`. */
   versionOf?: (data: Answered<Data>) => number;
   /**
-   * Whether the endpoint sends the value of the header `If-Match` to GraphQL as the variable `expectedVersion`. The
-   * response has status 412 if the version of the whitelist entry or location differs from `If-Match`.
+   * Whether the endpoint passes the version in the header `If-Match` to its GraphQL operation as the variable
+   * `expectedVersion`. The response has status 412 if the version of the whitelist entry or location differs from
+   * `If-Match`.
    */
   takesIfMatch?: true;
-  /** Returns the fields of the response envelope (the JSON object around the data). */
+  /** Returns the fields of the response envelope, which is the JSON object that contains the data. */
   envelope?: (data: Answered<Data>) => Record<string, unknown>;
   /** Returns the whole response body of an endpoint whose responses have no envelope. */
   bare?: (data: Answered<Data>) => unknown;
@@ -91,8 +92,8 @@ interface RouteOf<Data, Variables> {
 export type Route = RouteOf<never, never>;
 
 /**
- * Creates a row of the endpoint table. With the type parameters, TypeScript checks that the functions in `row` fit the
- * GraphQL document in `row`.
+ * Creates a row of the endpoint table. The type parameters make TypeScript check that the functions in `row` use the
+ * data and variables of the GraphQL document in `row`.
  */
 const route = <Data, Variables>(row: RouteOf<Data, Variables>) => row as unknown as Route;
 

@@ -8,8 +8,8 @@ export const twinMediaType = 'application/graphql-request+json';
 
 /**
  * Creates the function that returns the equivalent GraphQL request (the twin) of a REST request. A client needs no
- * permission to get the equivalent request, because the gateway does not execute this request, and GraphQL documents
- * are not secret.
+ * permission to get the equivalent GraphQL request, because the gateway does not execute the request, and GraphQL
+ * documents are not secret.
  */
 export function createTwin({ plan }: PreparedOperation): (variables: Variables) => Answer {
   const query = print(plan.document);

@@ -6,7 +6,8 @@ import type { JsonShape, WholeList } from '../src/paging.ts';
 import { bodyOfPieces, type Piece, piecesOf, streamPieces } from './json-pieces.ts';
 import type { ConnectionPage } from './routes.ts';
 
-// This module writes a whole list as JSON, in parts, so that a long list needs no more memory than a short list.
+// This module writes a whole list as JSON in several parts, so that a long list does not need more memory than a short
+// list.
 
 /**
  * The number of items in the first part of a list. The gateway sends a long list in several parts, so that the client
@@ -109,7 +110,8 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
   for (let { next } = first; next;) {
     const readNext = next;
     const part: ListPart = await partSlots.run(context.key.id, async () => {
-      // The API key may have been revoked while the response waited for the client or for a slot.
+      // The gateway checks the API key again, because the API key may have been revoked while the response waited for
+      // the client or for a slot.
       await context.reauthenticate();
       return readNext();
     });
