@@ -20,7 +20,7 @@ import { plateRule, WhitelistEntry } from './whitelist.ts';
 /** The reason why a vehicle is allowed or not allowed to enter. */
 export const AccessReason = builder.enumType(reasons, {
   name: 'AccessReason',
-  description: 'The reason for an access decision.',
+  description: 'The reason why the gateway allows or denies entry to a vehicle.',
   values: {
     LISTED: { description: 'The plate is in the whitelist, and no rule denies entry.' },
     NOT_LISTED: { description: 'The plate is not in the whitelist.' },
@@ -31,7 +31,7 @@ export const AccessReason = builder.enumType(reasons, {
     },
     QUOTA_REACHED: {
       description:
-        "The quota of the vehicle's reference is full, so no other vehicle of this reference may enter.",
+        "The quota of the vehicle's reference (such as an apartment) is full, so no other vehicle of this reference may enter.",
     },
     USED_UP: { description: 'The vehicle has already entered as often as `maxEntries` allows.' },
   },
@@ -48,22 +48,23 @@ const tolerantPlateRule = z.object({
 });
 
 const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference').implement({
-  description: "A character that differs between the camera's reading and the plate of the entry.",
+  description:
+    'A character that differs between the plate in the request and the plate of a whitelist entry.',
   fields: (t) => ({
     field: t.exposeString('field', { description: '`plateType`, `plateCode` or `plateNumber`.' }),
     position: t.exposeInt('position', {
       description: 'Position of the character in the plate type, plate code or plate number, counted from 1.',
     }),
-    read: t.exposeString('read', { description: 'The character that the camera read at this position.' }),
+    read: t.exposeString('read', { description: 'The character at this position in the request.' }),
     listed: t.exposeString('listed', {
-      description: 'The character that the plate of the entry has at this position.',
+      description: 'The character at this position in the plate of the whitelist entry.',
     }),
   }),
 });
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
   description:
-    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of the entry equals the text or an alternative of the reading, or differs from the requested plate or text in one character that cameras confuse.',
+    'A whitelist entry that may belong to the vehicle whose plate the camera read. Its plate equals a text that the camera read, or differs from the requested plate or text in one character that cameras confuse.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', {
@@ -73,7 +74,7 @@ const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implemen
     readAs: t.exposeString('readAs', {
       nullable: true,
       description:
-        'The plate text of the whitelist entry that matches the reading of the camera, such as `A12345`. Null when the request contains `plate` instead of `reading`.',
+        'The plate of the whitelist entry as one text, in the form that matches the text from the camera, such as `A12345`. Null when the request contains `plate` instead of `reading`.',
     }),
   }),
 });
@@ -87,7 +88,7 @@ const AccessCheckType = builder.objectRef<AccessCheck>('AccessCheck').implement(
     passed: t.exposeBoolean('passed', { description: 'Whether the vehicle passes the rule.' }),
     detail: t.exposeString('detail', {
       nullable: true,
-      description: 'The result of the rule as a sentence for a person.',
+      description: 'A sentence that explains the result of the rule to a person.',
     }),
   }),
 });
@@ -99,38 +100,44 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
       description: 'Whether the vehicle may enter. `allowed` is true only for the reason `LISTED`.',
       resolve: ({ reason }) => reason === 'LISTED',
     }),
-    reason: t.expose('reason', { type: AccessReason, description: 'The reason for the decision.' }),
+    reason: t.expose('reason', {
+      type: AccessReason,
+      description: 'The reason why the vehicle may or may not enter.',
+    }),
     entry: t.expose('entry', {
       type: WhitelistEntry,
       nullable: true,
       description:
-        'The whitelist entry on which the decision is based: the entry of the plate, or the candidate that matches best. Null when no entry matches, or when several entries match equally well.',
+        'The whitelist entry on which the decision is based: the whitelist entry with the requested plate, or the candidate that matches best. Null when no whitelist entry matches, or when several match equally well.',
     }),
     overQuota: t.boolean({
       description:
-        'Whether other vehicles of the same reference already fill the quota of this reference. If the quota has the enforcement `REPORT`, the vehicle may enter even when the quota is full.',
+        'Whether the quota of the reference (such as an apartment) is already full because of other vehicles. If the quota has the enforcement `REPORT`, the vehicle may enter even when the quota is full.',
       resolve: ({ facts, at }) => isQuotaReached(facts, at),
     }),
     checks: t.field({
       type: [AccessCheckType],
       description:
-        'The result of each rule, so that a person can explain the decision to the driver. The first failed rule determines the `reason` of the decision, but a full quota with the enforcement `REPORT` never does. If the decision is based on no whitelist entry, the gateway checks only the rule `listed`.',
+        'The result of each rule, so that a person can explain the decision to the driver. The first rule that the vehicle fails determines the `reason` of the decision. A full quota with the enforcement `REPORT` denies no entry and never determines the `reason`. If `entry` is null, the gateway checks only the rule `listed`.',
       resolve: accessChecks,
     }),
     candidates: t.expose('candidates', {
       type: [AccessCandidate],
       complexity: { field: 1, multiplier: maxCandidates },
       description:
-        'The whitelist entries to which the plate may belong; empty when one entry matches exactly. The best match comes first: entries that match the text of the reading, then entries that match an alternative, then entries whose plate differs in one character. When several entries match equally well, the vehicle may not enter and a person must decide.',
+        'The whitelist entries to which the plate may belong; empty when one whitelist entry matches exactly. The best match comes first: entries that match the text from the camera, then entries that match an alternative text, then entries whose plate differs in one character. When several whitelist entries match equally well, the vehicle may not enter and a person must decide.',
     }),
   }),
 });
 
 export const PlateInput = builder.inputType('PlateInput', {
   description:
-    'A plate in parts. The type, code and number must equal the plate of a whitelist entry, unless the request sets a tolerance.',
+    'A licence plate with its type, code and number. In `plateAccess`, all three parts must equal the plate of a whitelist entry, unless the request sets a tolerance.',
   fields: (t) => ({
-    plateType: t.string({ required: true, description: 'Issuing authority or region, such as `DXB`.' }),
+    plateType: t.string({
+      required: true,
+      description: 'The authority or region that issued the plate, such as `DXB`.',
+    }),
     plateCode: t.string({
       required: true,
       description: 'Code of the plate: `White`, or 1 to 3 letters or digits.',
@@ -163,7 +170,7 @@ builder.queryField('plateAccess', (t) =>
       tolerance: t.arg.int({
         defaultValue: 0,
         description:
-          'The number of characters that may differ from the plate of an entry: 0 or 1. With the tolerance 1, if no entry has exactly the requested plate, an entry also matches when its plate differs in one character that cameras confuse (0/O, 1/I, 8/B, 5/S, 2/Z). With the tolerance 1, the type, code and number in `plate` may all contain both digits and capital letters.',
+          'The number of characters in which the plate or text of the request may differ from the plate of a whitelist entry: 0 or 1. The tolerance 1 applies only if no whitelist entry matches exactly, and only to characters that cameras confuse (0/O, 1/I, 8/B, 5/S, 2/Z). With the tolerance 1, the type, code and number in `plate` may all contain both digits and capital letters.',
         validate: wholeNumber(0, 1).nullish(),
       }),
     },

@@ -15,7 +15,7 @@ const maxLimit = 10_000_000;
 
 const ids = z.array(identifier).max(maxScopeIds, `Must be at most ${maxScopeIds} ids`);
 
-/** The validation rules for the fields of a new API key, in the same order as in the GraphQL input types. */
+/** The validation rules for the fields of a new API key, in the order of the fields in the GraphQL input types. */
 const keyRules = {
   name: filledText(maxNameLength, 'Key name is required'),
   permissions: z.array(z.enum(permissions)).min(1, 'At least one permission is required'),
@@ -48,83 +48,83 @@ const updateApiKeyRule = z
 
 export const ApiKey = builder.prismaObject('ApiKey', {
   description:
-    'An API key with its permissions, scope and limits. The gateway shows the secret of a key only once.',
+    'An API key with its permissions, scope and limits. The gateway shows the secret of an API key only once.',
   fields: (t) => ({
     id: t.exposeID('id', {
-      description: 'Identifier of the key. A rotation of the secret does not change the identifier.',
+      description: 'Identifier of the API key. A rotation of the secret does not change the identifier.',
     }),
-    name: t.exposeString('name', { description: 'Name of the key, for people.' }),
-    permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the key.' }),
+    name: t.exposeString('name', { description: 'A name by which people recognise the API key.' }),
+    permissions: t.expose('permissions', { type: [Permission], description: 'Permissions of the API key.' }),
     unrestricted: t.exposeBoolean('unrestricted', {
       description:
         "Whether this API key is an operator's key. An operator's key has access to every company and every location.",
     }),
     companyIds: t.idList({
       description:
-        'The companies in the scope of the key, with all their locations. The list omits companies outside the scope of the requesting key.',
+        'The companies in the scope of the API key, with all their locations. The list omits companies outside the scope of the API key of the request.',
       select: { companies: { select: { id: true }, orderBy: { id: 'asc' } } },
       resolve: ({ companies }, _, { key }) =>
         companies.map(({ id }) => id).filter((id) => reachesCompany(key, id)),
     }),
     locationIds: t.idList({
       description:
-        'The locations that belong to the scope of the key individually, not through their company. The list omits locations outside the scope of the requesting key.',
+        'The single locations in the scope of the API key, in addition to the locations of the companies in `companyIds`. The list omits locations outside the scope of the API key of the request.',
       select: { locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } } },
       resolve: ({ locations }, _, { key }) =>
         locations.filter((location) => reachesLocation(key, location)).map(({ id }) => id),
     }),
     hourlyLimit: t.exposeInt('hourlyLimit', {
-      description: 'The number of rate limit points that the key may use in an hour.',
+      description: 'Number of rate limit points that the API key may use in an hour.',
     }),
     burstLimit: t.exposeInt('burstLimit', {
-      description: 'The number of rate limit points that the key may use in a minute.',
+      description: 'Number of rate limit points that the API key may use in a minute.',
     }),
     hint: t.string({
       nullable: true,
-      description: 'The last characters of the newest secret, so that users can distinguish their keys.',
+      description: 'The last characters of the newest secret, so that users can distinguish their API keys.',
       select: { secrets: { select: { hint: true }, orderBy: { id: 'desc' }, take: 1 } },
       resolve: ({ secrets }) => secrets[0]?.hint,
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The time at which the key expires; null when the key never expires.',
+      description: 'The time at which the API key expires; null when it never expires.',
     }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The time at which the key was revoked; null when the key is not revoked.',
+      description: 'The time at which the API key was revoked; null when it is not revoked.',
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time at which a request last used the key, accurate to a few seconds; null when no request has used the key.',
+        'The time of the last request with the API key, accurate to a few seconds; null when there was no such request.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: 'The time at which the key was created.',
+      description: 'The time at which the API key was created.',
     }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
-      description: 'The time at which the key last changed.',
+      description: 'The time at which the API key last changed.',
     }),
   }),
 });
 
 const ApiKeyConnection = builder.connectionObject(
   { type: ApiKey, name: 'ApiKeyConnection', description: 'A page of keys.' },
-  { name: 'ApiKeyEdge', description: 'A key with its cursor in the list.' },
+  { name: 'ApiKeyEdge', description: 'An API key with its cursor in the list.' },
 );
 
 const IssuedApiKey = builder
   .objectRef<{ secret: string; apiKey: typeof ApiKey.$inferType }>('IssuedApiKey')
   .implement({
     description:
-      'A key with its new secret. The gateway returns the secret only once, and stores only its hash.',
+      'An API key with its new secret. The gateway returns the secret only once, and stores only its hash.',
     fields: (t) => ({
       secret: t.exposeString('secret', {
-        description: 'The secret, which clients send in the header `X-API-Key`.',
+        description: 'The secret that clients send in the header `X-API-Key`.',
       }),
       apiKey: t.expose('apiKey', { type: ApiKey, description: 'The key.' }),
     }),
@@ -135,7 +135,7 @@ const idArg = { required: true, description: 'Identifier of the key.', validate:
 builder.queryFields((t) => ({
   viewer: t.prismaField({
     type: ApiKey,
-    description: 'The key that makes the request. Every valid key may read this field.',
+    description: 'The API key of the request. Every valid API key may read this field.',
     resolve: (query, _, __, { key, services: { prisma } }) =>
       prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: key.id } }),
   }),
@@ -144,7 +144,7 @@ builder.queryFields((t) => ({
       type: ApiKey,
       permission: 'ADMIN',
       description:
-        "The keys that the requesting key administers, oldest first. An operator's key administers all keys. Any other key administers each key whose scope has a company or location in common with its own scope. Only an operator's key can administer an operator's key.",
+        "The API keys that the API key of the request may administer, oldest first. An operator's key may administer all API keys. Any other API key may administer each API key whose scope has a company or location in common with its own scope. Only an operator's key may administer an operator's key.",
       resolve: (_, args, { key, services: { apiKeys } }) => keysetConnection(args, apiKeys.list(key)),
     },
     ApiKeyConnection,
@@ -153,22 +153,22 @@ builder.queryFields((t) => ({
     type: ApiKey,
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
-    description: 'One API key that the requesting key administers (see `apiKeys`).',
+    description: 'One API key that the API key of the request may administer (see `apiKeys`).',
     args: { id: t.arg.id(idArg) },
     resolve: (_, { id }, { key, services: { apiKeys } }) => apiKeys.find(key, id),
   }),
 }));
 
 const fieldDescriptions = {
-  name: `Name of the key, for people: 1 to ${maxNameLength} characters.`,
-  permissions: 'The permissions of the key.',
-  companyIds: 'Companies for the scope of the key, with all their locations.',
-  locationIds: 'Single locations for the scope of the key.',
+  name: `A name by which people recognise the API key: 1 to ${maxNameLength} characters.`,
+  permissions: 'The permissions of the API key.',
+  companyIds: 'Companies for the scope of the API key, with all their locations.',
+  locationIds: 'Single locations for the scope of the API key.',
 };
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description:
-    "The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to no data until the key registers a company. Only an operator's key can issue a key without companies and locations.",
+    "The values of a new API key. The scope of the new API key consists of the given companies and locations. An API key without companies and locations has access to no data until the API key registers a company. Only an operator's key can issue an API key without companies and locations.",
   fields: (t) => ({
     name: t.string({ required: true, description: fieldDescriptions.name }),
     permissions: t.field({
@@ -179,14 +179,15 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     companyIds: t.idList({ description: fieldDescriptions.companyIds }),
     locationIds: t.idList({ description: fieldDescriptions.locationIds }),
     hourlyLimit: t.int({
-      description: `The number of rate limit points that the key may use in an hour. Default: ${defaultLimits.hourlyLimit}, or the limit of the issuing key if the issuing key has a lower limit.`,
+      description: `Number of rate limit points that the API key may use in an hour. Default: ${defaultLimits.hourlyLimit}, or the limit of the API key of the request if that limit is lower.`,
     }),
     burstLimit: t.int({
-      description: `The number of rate limit points that the key may use in a minute. Default: ${defaultLimits.burstLimit}, or the limit of the issuing key if the issuing key has a lower limit.`,
+      description: `Number of rate limit points that the API key may use in a minute. Default: ${defaultLimits.burstLimit}, or the limit of the API key of the request if that limit is lower.`,
     }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: 'The time at which the key expires. Default: the expiry of the issuing key.',
+      description:
+        'The time at which the API key expires. Default: the expiry of the API key of the request.',
     }),
     unrestricted: t.boolean({
       defaultValue: false,
@@ -198,21 +199,21 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
 
 const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
   description:
-    'The fields of a key to change. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry.',
+    'The new values for some fields of an API key. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry.',
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     permissions: t.field({ type: [Permission], description: fieldDescriptions.permissions }),
     companyIds: t.idList({
-      description: `${fieldDescriptions.companyIds} These companies replace the current companies.`,
+      description: `${fieldDescriptions.companyIds} These companies replace the companies that are now in the scope.`,
     }),
     locationIds: t.idList({
-      description: `${fieldDescriptions.locationIds} These locations replace the current locations.`,
+      description: `${fieldDescriptions.locationIds} These locations replace the single locations that are now in the scope.`,
     }),
-    hourlyLimit: t.int({ description: 'The number of rate limit points that the key may use in an hour.' }),
-    burstLimit: t.int({ description: 'The number of rate limit points that the key may use in a minute.' }),
+    hourlyLimit: t.int({ description: 'Number of rate limit points that the API key may use in an hour.' }),
+    burstLimit: t.int({ description: 'Number of rate limit points that the API key may use in a minute.' }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: 'The time at which the key expires; with null, the key never expires.',
+      description: 'The time at which the API key expires; with null, it never expires.',
     }),
   }),
 });
@@ -223,7 +224,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      "Issues a key, which cannot have more permissions, a larger scope or a later expiry than the issuing key. Only an operator's key may issue a key whose limits are higher than the limits of the issuing key.",
+      "Issues an API key. The new API key cannot have more permissions, a larger scope or a later expiry than the API key of the request. Only an operator's key may issue an API key with higher rate limits than its own.",
     args: {
       input: t.arg({
         type: CreateApiKeyInput,
@@ -239,7 +240,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      "Changes the given fields of a key. The change takes effect immediately in every gateway process. Before and after the change, the key must not have more permissions, a larger scope, higher limits or a later expiry than the requesting key. As an exception, an operator's key may change a key with higher limits than its own, and may set higher limits than its own.",
+      "Changes the given fields of an API key. The change takes effect immediately in every gateway process. Both before and after the change, the changed API key must not have more permissions, a larger scope, higher rate limits or a later expiry than the API key of the request. As an exception, an operator's key may change an API key with higher rate limits than its own, and may set higher rate limits than its own.",
     args: {
       id: t.arg.id(idArg),
       input: t.arg({
@@ -256,11 +257,11 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      "Issues a new secret for a key. Older secrets stay valid for a grace period. The limits and the usage of the key do not change. The rotated key must not have more permissions, a larger scope, higher limits or a later expiry than the requesting key. As an exception, an operator's key may rotate a key with higher limits than its own.",
+      "Issues a new secret for an API key. Older secrets stay valid for a grace period. The rate limits and the usage of the API key do not change. The rotated API key must not have more permissions, a larger scope, higher rate limits or a later expiry than the API key of the request. As an exception, an operator's key may rotate an API key with higher rate limits than its own.",
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({
-        description: `The time for which older secrets stay valid: 0 to ${maxGraceSeconds} seconds. Default: ${defaultGraceSeconds} (one day).`,
+        description: `The time for which older secrets of the API key stay valid: 0 to ${maxGraceSeconds} seconds. Default: ${defaultGraceSeconds} (one day).`,
         validate: wholeNumber(0, maxGraceSeconds).nullish(),
       }),
     },
@@ -272,7 +273,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      'Permanently revokes a key with all its secrets. The change takes effect immediately in every gateway process. The requesting key can revoke every key that it administers (see `apiKeys`). If the key is already revoked, nothing changes.',
+      'Permanently revokes an API key with all its secrets. The revocation takes effect immediately in every gateway process. An API key can revoke every API key that it may administer (see `apiKeys`). If the API key is already revoked, nothing changes.',
     args: { id: t.arg.id(idArg) },
     resolve: (_, { id }, context) => context.services.apiKeys.revoke(context, id),
   }),

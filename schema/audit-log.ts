@@ -6,11 +6,11 @@ import { keysetConnection } from './pagination.ts';
 
 const AuditRecord = builder.prismaObject('AuditRecord', {
   description:
-    'The record of one change. The gateway writes the record in the transaction that makes the change.',
+    'The record of one change of data. The gateway writes the audit record in the transaction that makes the change.',
   select: auditRecordColumns,
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the record.' }),
-    action: t.exposeString('action', { description: 'The action, such as `whitelist.created`.' }),
+    action: t.exposeString('action', { description: 'The name of the change, such as `whitelist.created`.' }),
     apiKeyId: t.exposeID('apiKeyId', { nullable: true, description: 'The API key that made the change.' }),
     requestId: t.exposeString('requestId', {
       description: 'The identifier of the request that made the change, as in the log of the gateway.',
@@ -28,7 +28,7 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
       type: 'JSON',
       nullable: true,
       description:
-        'The values of an object that was created or removed, or the old and new values of an object that was changed. Null when the key lacks the permission to read these values, such as READ_WHITELIST for `whitelist.created`.',
+        'The values of an object that was created or removed, or the old and new values of an object that was changed. Null when the API key of the request lacks the permission to read these values, such as READ_WHITELIST for `whitelist.created`.',
       complexity: 50,
       resolve: ({ id, action }, _, context) =>
         mayReadChanges(context.key.permissions, action) ? context.services.auditChangesOf(context, id) : null,
@@ -50,7 +50,7 @@ builder.queryField('auditLog', (t) =>
     {
       type: AuditRecord,
       permission: 'ADMIN',
-      description: 'The audit records of changes in the scope of the key, newest first.',
+      description: 'The audit records of changes in the scope of the API key, newest first.',
       resolve: (_, args, { key, services: { auditRecords } }) =>
         keysetConnection(args, auditRecords(auditScope(key)), { newestFirst: true }),
     },

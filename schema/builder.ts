@@ -45,30 +45,38 @@ export const builder = new SchemaBuilder<{
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     cursorType: 'String',
-    nodesOnConnection: { description: 'The items of the page.' },
+    nodesOnConnection: { description: 'The list items on this page.' },
     edgesFieldOptions: {
-      description: 'The items of the page, each with its cursor.',
+      description: 'The list items on this page, each with its cursor.',
       nullable: { list: false, items: false },
     },
     nodeFieldOptions: { description: 'The item.', nullable: false },
     cursorFieldOptions: {
       description: 'The position of the item in the list, for the arguments `after` and `before`.',
     },
-    pageInfoFieldOptions: { description: 'Whether the list has more items, and the cursors of the page.' },
-    hasNextPageFieldOptions: { description: 'Whether the list has items after the page.' },
-    hasPreviousPageFieldOptions: { description: 'Whether the list has items before the page.' },
-    startCursorFieldOptions: { description: 'The cursor of the first item; null for an empty page.' },
-    endCursorFieldOptions: { description: 'The cursor of the last item; null for an empty page.' },
+    pageInfoFieldOptions: {
+      description:
+        'Whether the list has more items, and the cursors of the first and last item on this page.',
+    },
+    hasNextPageFieldOptions: { description: 'Whether the list has items after this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether the list has items before this page.' },
+    startCursorFieldOptions: {
+      description: 'The cursor of the first item on the page; null for an empty page.',
+    },
+    endCursorFieldOptions: {
+      description: 'The cursor of the last item on the page; null for an empty page.',
+    },
     pageInfoTypeOptions: {
-      description: 'Whether the list has items before or after the page, and the cursors of the page.',
+      description:
+        'Whether the list has items before or after this page, and the cursors of the first and last item on this page.',
     },
     firstArgOptions: {
-      description: `Number of items, counted from the start of the list or from \`after\`: 1 to 100. Default, without \`last\`: ${defaultPageSize}.`,
+      description: `Maximum number of items on the page, counted from the start of the list or from the cursor \`after\`: 1 to 100. Default, without \`last\`: ${defaultPageSize}.`,
       validate: pageSize,
     },
     lastArgOptions: {
       description:
-        'Number of items, counted back from the end of the list or from `before`: 1 to 100. Not together with `first`.',
+        'Maximum number of items on the page, counted back from the end of the list or from the cursor `before`: 1 to 100. Not together with `first`.',
       validate: pageSize,
     },
     afterArgOptions: {
@@ -107,7 +115,7 @@ builder.addScalarType('JSON', jsonScalar, { description: 'Any JSON value.' });
 
 builder.globalConnectionField('totalCount', (t) =>
   t.int({
-    description: 'Number of items that the whole list has now.',
+    description: 'The number of items in the whole list, not only on this page.',
     // The cost of `totalCount` is high, because PostgreSQL must read the whole list to count its items.
     complexity: 50,
     resolve: (connection) => connection.totalCount(),
@@ -117,7 +125,7 @@ builder.globalConnectionField('totalCount', (t) =>
 builder.queryType({ description: 'The operations that read data.' });
 builder.subscriptionType({
   description:
-    'The operations that send changed data, as server-sent events. A subscription ends when its key is revoked or expires.',
+    'The operations that send data again each time the data changes, as server-sent events. A subscription ends when its API key is revoked or expires.',
 });
 builder.mutationType({
   description: 'The operations that change data. The gateway writes an audit record for each change.',

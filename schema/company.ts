@@ -39,7 +39,7 @@ const webAddress = emptyOr('uri', urlText(2048), {
 
 /**
  * Matches an e-mail address that is valid in HTML (https://html.spec.whatwg.org/#valid-e-mail-address) and has a dot in
- * its domain. Zod's default pattern refuses valid addresses, such as addresses of internationalized domains.
+ * its domain. Zod's default pattern rejects some valid addresses, such as addresses in internationalized domains.
  */
 const emailAddress = z.email({ pattern: z.regexes.html5Email }).regex(/@.+\./);
 
@@ -121,7 +121,7 @@ builder.objectField(Company, 'locations', (t) =>
     {
       type: Location,
       permission: 'READ_LOCATIONS',
-      description: "The locations of the company that are in the key's scope, oldest first.",
+      description: 'The locations of the company that are in the scope of the API key, oldest first.',
       resolve: ({ id }, args, { key, services: { locations } }) =>
         keysetConnection(args, locations.ofCompany(key, id)),
     },
@@ -145,7 +145,7 @@ builder.queryFields((t) => ({
       type: Company,
       permission: 'READ_COMPANIES',
       description:
-        'The companies that the key may see, oldest first: the companies in its scope, and the owners of the locations in its scope.',
+        'The companies that the API key may see, oldest first: the companies in its scope, and the owners of the locations in its scope.',
       resolve: (_, args, { key, services: { companies } }) =>
         keysetConnection(args, companies.visibleTo(key)),
     },
@@ -156,7 +156,7 @@ builder.queryFields((t) => ({
     permission: 'READ_COMPANIES',
     errors: ['FORBIDDEN'],
     description:
-      "One company. Fails with `FORBIDDEN` when the company is outside the key's scope or does not exist.",
+      'One company. Fails with `FORBIDDEN` when the company is outside the scope of the API key or does not exist.',
     args: {
       id: t.arg.id(idArg),
     },
@@ -197,7 +197,8 @@ const RegisterCompanyInput = builder.inputType('RegisterCompanyInput', {
 });
 
 const UpdateCompanyInput = builder.inputType('UpdateCompanyInput', {
-  description: 'The fields of a company to change. Omitted fields are unchanged. The slug cannot be changed.',
+  description:
+    'The new values for some fields of a company. Omitted fields are unchanged. The slug cannot be changed.',
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     address: t.string({ description: fieldDescriptions.address }),
@@ -212,7 +213,7 @@ builder.mutationFields((t) => ({
     permission: 'REGISTER_COMPANIES',
     errors: ['CONFLICT_ERROR'],
     description:
-      'Registers a company and adds the company to the scope of the key. Fails with `CONFLICT_ERROR` when another company has the slug.',
+      'Registers a company and adds the company to the scope of the API key. Fails with `CONFLICT_ERROR` when another company already has the slug.',
     args: {
       input: t.arg({
         type: RegisterCompanyInput,
@@ -228,7 +229,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_COMPANIES',
     errors: ['FORBIDDEN'],
     description:
-      "Changes the given fields of a company. Fails with `FORBIDDEN` when the company is outside the key's scope or does not exist.",
+      'Changes the given fields of a company. Fails with `FORBIDDEN` when the company is outside the scope of the API key or does not exist.',
     args: {
       id: t.arg.id(idArg),
       input: t.arg({

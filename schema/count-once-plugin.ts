@@ -14,12 +14,15 @@ declare global {
   }
 }
 
-/** For each request, the results of its database reads. The key of a result is the name of the database read. */
+/**
+ * For each GraphQL request, the results of the database reads that the request has already made, by the name of the
+ * database read.
+ */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Runs the database read `ask` and returns the result. If a caller uses the same name again in the same request, `once`
- * returns the result of the first call.
+ * Runs the database read `ask` and returns its result. If a request calls `once` again with the same name, `once` does
+ * not read the database again, and returns the first result.
  */
 function once<Answer>(request: object, name: string, ask: () => Promise<Answer>): Promise<Answer> {
   const answers = answersOf.get(request) ?? new Map<string, Promise<unknown>>();
@@ -30,10 +33,10 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 }
 
 /**
- * A plugin that counts each list only once in a request, because PostgreSQL must read the whole list to count it. With
- * aliases, a client can select `totalCount` of one list several times in a request. If a client selects a page several
- * times with equal arguments, the gateway reads the page only once. In a mutation, the gateway reads and counts a list
- * each time the client selects it.
+ * A plugin that counts each list only once in a request, because PostgreSQL must read the whole list to count it.
+ * Without the plugin, a client could use aliases to make the gateway count one list many times. If a client selects a
+ * page several times with equal arguments, the gateway reads the page only once. In a mutation, the gateway reads and
+ * counts a list each time the client selects it.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

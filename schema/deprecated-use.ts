@@ -3,13 +3,13 @@ import { ApiKey } from './api-key.ts';
 import { builder } from './builder.ts';
 
 const DeprecatedUse = builder.objectRef<Use>('DeprecatedUse').implement({
-  description: 'The number of requests of a key that used a deprecated operation.',
+  description: 'The number of requests with which an API key used a deprecated operation.',
   fields: (t) => ({
     operation: t.exposeString('operation', {
       description: 'The deprecated operation, such as `GET /locations/{locationId}/residents`.',
     }),
     requests: t.exposeInt('requests', {
-      description: `Number of requests in the last ${deprecatedUseDays} days, including failed requests.`,
+      description: `Number of requests that used the deprecated operation in the last ${deprecatedUseDays} days, including failed requests.`,
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
@@ -17,7 +17,7 @@ const DeprecatedUse = builder.objectRef<Use>('DeprecatedUse').implement({
     }),
     removedAt: t.expose('removedAt', {
       type: 'DateTime',
-      description: 'The earliest time at which the operation may be removed.',
+      description: 'The earliest time at which a release may remove the deprecated operation.',
     }),
     replacement: t.exposeString('replacement', {
       description: 'The operation that replaces the deprecated operation.',
@@ -28,7 +28,7 @@ const DeprecatedUse = builder.objectRef<Use>('DeprecatedUse').implement({
 builder.objectField(ApiKey, 'deprecations', (t) =>
   t.field({
     type: [DeprecatedUse],
-    description: `The deprecated operations that the key used in the last ${deprecatedUseDays} days. A request appears in this list within a few seconds.`,
+    description: `The deprecated operations that the API key used in the last ${deprecatedUseDays} days. A request appears in this list within a few seconds.`,
     // The field `deprecations` costs as much as the field `usage`, because both fields read all usage totals in a time
     // range. The multiplier for the fields within `deprecations` is small, because the list is short.
     complexity: { field: 200, multiplier: 5 },

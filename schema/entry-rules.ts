@@ -10,7 +10,7 @@ import { entryIdArg, WhitelistEntry } from './whitelist.ts';
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({
     description:
-      'Number of times that a gate recorded an entry of the vehicle with this whitelist entry. An event that the gate sends again or corrects counts only once. After `maxEntries` entries, the vehicle may not enter again.',
+      'How many times gates have recorded that the vehicle of this whitelist entry entered. A parking event that the gate sends again or corrects counts only once. When the number has reached `maxEntries`, the vehicle may not enter again.',
     resolve: ({ id }, _, { services: { whitelist } }) => whitelist.entriesRecorded(id),
   }),
 );
@@ -20,7 +20,7 @@ builder.mutationField('setEntryHours', (t) =>
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     description:
-      'Sets the weekly hours in which the vehicle of an entry may enter. All other values of the entry stay unchanged. Fails with `CONFLICT` when the version of the entry is not `expectedVersion`.',
+      'Sets the weekly hours in which the vehicle of a whitelist entry may enter. All other values of the whitelist entry stay unchanged. Fails with `CONFLICT` when the version of the whitelist entry is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),
@@ -31,7 +31,7 @@ builder.mutationField('setEntryHours', (t) =>
       }),
       expectedVersion: t.arg.int({
         description:
-          'The version that the entry must have now; if the entry has another version, the change fails. If `expectedVersion` is omitted, any version is accepted.',
+          'The version of the whitelist entry that the client has read. If the whitelist entry has another version now, the change fails. If `expectedVersion` is omitted, the gateway does not check the version.',
         validate: expectedVersion,
       }),
     },

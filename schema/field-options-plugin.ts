@@ -67,8 +67,8 @@ class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   }
 
   /**
-   * Checks the API key again before each root field of a mutation. The fields of a mutation run one after the other, so
-   * the API key may have been revoked while an earlier field waited.
+   * Checks the API key again before each root field of a mutation. The root fields of a mutation run one after the
+   * other, so the API key may have been revoked while an earlier root field ran.
    */
   override wrapResolve(
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,

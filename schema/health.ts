@@ -5,7 +5,7 @@ const Health = builder.objectRef<{ timestamp: Date }>('Health').implement({
   description: 'The state and version of the service.',
   fields: (t) => ({
     status: t.string({
-      description: 'Always `ok`. An unhealthy service does not answer at all.',
+      description: 'Always `ok`. A service that is not healthy does not answer at all.',
       resolve: () => 'ok',
     }),
     timestamp: t.expose('timestamp', { type: 'DateTime', description: 'The time of the response.' }),
@@ -18,7 +18,7 @@ builder.queryField('health', (t) =>
   t.field({
     type: Health,
     description:
-      'Returns the state of the service, so that a client can check that the service answers. Every valid key may read this field.',
+      'Returns the state of the service, so that a client can check that the service answers. Every valid API key may read this field.',
     resolve: () => ({ timestamp: new Date() }),
   }),
 );

@@ -14,8 +14,8 @@ import {
 } from './rules.ts';
 
 /**
- * The time zone names that `Intl` accepts although they are not IANA names. `Intl` takes `BST` for the time in
- * Bangladesh, for example, while a client probably means British Summer Time.
+ * The time zone names that `Intl` accepts although they are not IANA names. For example, `Intl` takes `BST` for the
+ * time zone of Bangladesh, but a client that sends `BST` probably means British Summer Time.
  */
 const otherTimeZone =
   /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*)$/i;
@@ -80,16 +80,16 @@ export const Location = builder.prismaObject('Location', {
       description: 'Number of parking spaces; null when unknown.',
     }),
     timezone: t.exposeString('timezone', {
-      description: 'IANA name of the time zone, such as `Asia/Dubai`.',
+      description: 'IANA name of the time zone of the location, such as `Asia/Dubai`.',
     }),
     longestStayHours: t.exposeInt('longestStayHours', {
       nullable: true,
       description:
-        'The maximum stay of a vehicle, in hours. After the maximum stay, the vehicle no longer counts as inside, and its session has the state `UNSEEN_EXIT`. Null means no limit.',
+        'The maximum stay of a vehicle, in hours. After the maximum stay, the vehicle no longer counts as inside, and its parking session has the state `UNSEEN_EXIT`. Null means no limit.',
     }),
     version: t.exposeInt('version', {
       description:
-        'Version number, which a client can send as `expectedVersion`. The version starts at 1 and increases with each change.',
+        'Version number of the location, which a client can send as `expectedVersion`. The version starts at 1 and increases with each change.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -119,15 +119,15 @@ builder.queryFields((t) => ({
     {
       type: Location,
       permission: 'READ_LOCATIONS',
-      description: "The locations in the key's scope, oldest first.",
+      description: 'The locations in the scope of the API key, oldest first.',
       args: {
         companyId: t.arg.id({
           description:
-            'Identifier of a company: the list contains only locations of this company. Fails with `FORBIDDEN` when the key may not see the company.',
+            'Identifier of a company: the list contains only locations of this company. Fails with `FORBIDDEN` when the API key may not see the company.',
           validate: identifier.nullish(),
         }),
         search: t.arg.string({
-          description: `A text of at most ${maxLength.name} characters: the list contains only locations whose name contains this text, in upper or lower case. If omitted or empty, all locations are returned.`,
+          description: `A text of at most ${maxLength.name} characters: the list contains only locations whose name contains this text, in upper or lower case. If \`search\` is omitted or empty, the list contains all locations.`,
           validate: text(maxLength.name).nullish(),
         }),
       },
@@ -141,7 +141,7 @@ builder.queryFields((t) => ({
     permission: 'READ_LOCATIONS',
     errors: ['NOT_FOUND'],
     description:
-      "One location. Fails with `NOT_FOUND` when the location does not exist or is outside the key's scope.",
+      'One location. Fails with `NOT_FOUND` when the location does not exist or is outside the scope of the API key.',
     args: {
       id: t.arg.id(locationIdArg),
     },
@@ -163,14 +163,14 @@ const CreateLocationInput = builder.inputType('CreateLocationInput', {
   fields: (t) => ({
     companyId: t.id({
       description:
-        'The company that will own the new location. The client may omit `companyId` when the scope of the key has exactly one company.',
+        'The company that will own the new location. The client may omit `companyId` when exactly one company is in the scope of the API key.',
     }),
     name: t.string({ required: true, description: fieldDescriptions.name }),
     slug: t.string({ required: true, description: fieldDescriptions.slug }),
     address: t.string({ description: fieldDescriptions.address }),
     description: t.string({ description: fieldDescriptions.description }),
     capacity: t.int({ description: fieldDescriptions.capacity }),
-    timezone: t.string({ description: 'IANA name of the time zone. Default: `UTC`.' }),
+    timezone: t.string({ description: 'IANA name of the time zone of the location. Default: `UTC`.' }),
     longestStayHours: t.int({
       description: fieldDescriptions.longestStayHours,
       extensions: { graphOnly: true },
@@ -179,16 +179,16 @@ const CreateLocationInput = builder.inputType('CreateLocationInput', {
 });
 
 const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
-  description: 'The fields of a location to change. Omitted fields are unchanged.',
+  description: 'The new values for some fields of a location. Omitted fields are unchanged.',
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     slug: t.string({ description: fieldDescriptions.slug }),
     address: t.string({ description: fieldDescriptions.address }),
     description: t.string({ description: fieldDescriptions.description }),
     capacity: t.int({ description: fieldDescriptions.capacity }),
-    timezone: t.string({ description: 'IANA name of the time zone.' }),
+    timezone: t.string({ description: 'IANA name of the time zone of the location.' }),
     longestStayHours: t.int({
-      description: `${fieldDescriptions.longestStayHours} A change applies to past sessions, too.`,
+      description: `${fieldDescriptions.longestStayHours} A change also applies to past parking sessions.`,
       extensions: { graphOnly: true },
     }),
   }),
@@ -210,7 +210,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_LOCATIONS',
     errors: ['CONFLICT'],
     description:
-      'Creates a location. Fails with `CONFLICT` when the company has another location with the slug.',
+      'Creates a location. Fails with `CONFLICT` when the company already has a location with the slug.',
     args: {
       input: t.arg({
         type: CreateLocationInput,
@@ -238,7 +238,7 @@ builder.mutationFields((t) => ({
       }),
       expectedVersion: t.arg.int({
         description:
-          'The version that the client has read. Fails with `CONFLICT` when the location has another version now. If `expectedVersion` is omitted, any version is accepted.',
+          'The version of the location that the client has read. Fails with `CONFLICT` when the location has another version now. If `expectedVersion` is omitted, the gateway does not check the version.',
         validate: expectedVersion,
       }),
     },
