@@ -19,14 +19,14 @@ const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 const readingCost = 20;
 
 const HistoryInterval = builder.enumType('HistoryInterval', {
-  description: 'The time between two points of an occupancy history.',
+  description: 'The time between two data points of an occupancy history.',
   values: {
     QUARTER_HOUR: {
-      description: "15 minutes, which start at minute 0, 15, 30 or 45 in the location's local time.",
+      description: "15 minutes, from minute 0, 15, 30 or 45 of an hour in the location's local time.",
     },
     HOUR: {
       description:
-        "One hour, which starts at a full hour in the location's local time. An hour in which the clocks change by half an hour has 90 minutes.",
+        "One hour, from a full hour in the location's local time. The hour has 90 minutes if the clocks change by half an hour in it.",
     },
     DAY: {
       description:
@@ -36,15 +36,16 @@ const HistoryInterval = builder.enumType('HistoryInterval', {
 });
 
 const OccupancyPoint = builder.objectRef<Point>('OccupancyPoint').implement({
-  description: 'The occupancy of a location at an instant, and the entries and exits until the next point.',
+  description:
+    'A data point of the occupancy history: the number of vehicles inside a location at an instant, and the numbers of entries and exits until the next data point.',
   fields: (t) => ({
     at: t.expose('at', {
       type: 'DateTime',
-      description: 'The time of the point, which is the start of its interval.',
+      description: 'The time of the data point, which is the start of its interval.',
     }),
     occupied: t.exposeInt('occupied', {
       description:
-        'Number of vehicles inside at the start of the interval. `occupied` takes into account events that arrived late and later corrections.',
+        'Number of vehicles inside at the start of the interval. `occupied` includes the effects of parking events that arrived late or were corrected later.',
     }),
     entries: t.exposeInt('entries', { description: 'Number of vehicles that entered in the interval.' }),
     exits: t.exposeInt('exits', { description: 'Number of vehicles that left in the interval.' }),
@@ -101,25 +102,26 @@ builder.objectField(Location, 'occupancyHistory', (t) =>
     type: [OccupancyPoint],
     permission: 'READ_ACTIVITY',
     complexity: { field: readingCost, multiplier: 1, itemsOf: pointsOf },
-    description: `The occupancy history of the location with the entries and exits, oldest point first. The first point is the start of the interval that contains \`from\`. The last point is before \`to\` and not after now. A history has at most ${maxHistoryPoints} points, and each point increases the cost of the request.`,
+    description: `The occupancy history of the location with the numbers of entries and exits, oldest data point first. The time of the first data point is the start of the interval that contains \`from\`. The last data point is before \`to\` and not in the future. A history has at most ${maxHistoryPoints} data points, and each data point increases the cost of the request.`,
     args: {
       from: t.arg({
         type: 'DateTime',
         required: true,
-        description: 'Start of the period. The history begins with the interval that contains this time.',
+        description:
+          'Start of the period. The first interval of the history is the interval that contains `from`.',
         validate: instant,
       }),
       to: t.arg({
         type: 'DateTime',
         required: true,
         description:
-          'End of the period. If the period ends during an interval, the history contains the whole interval.',
+          'End of the period. If the period ends during an interval, the history contains this whole interval.',
         validate: instant,
       }),
       interval: t.arg({
         type: HistoryInterval,
         defaultValue: defaultInterval,
-        description: 'The interval between two points of the history.',
+        description: 'The interval between two data points of the history.',
       }),
     },
     resolve({ id, timezone }, { from, to, interval }, { services: { parking } }) {

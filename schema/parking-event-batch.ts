@@ -16,16 +16,18 @@ const eventsRule = z
   .min(1, 'At least one event is required')
   .max(maxEventsPerCall, `At most ${maxEventsPerCall} events are allowed in one call`);
 
-/** Validates one event of a batch with the rules for a single event. */
+/** Validates one parking event of a batch with the same rules as a parking event that a client sends alone. */
 const readEvent = (row: unknown) => readingOf(parseInput(parkingEventRule, row));
 
 const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').implement({
-  description: 'An event that was rejected.',
+  description: 'A parking event of the request that the gateway rejected.',
   fields: (t) => ({
-    index: t.exposeInt('index', { description: 'Position of the event in the request, counted from 0.' }),
+    index: t.exposeInt('index', {
+      description: 'Position of the parking event in the request, counted from 0.',
+    }),
     error: t.expose('error', {
       type: ImportError,
-      description: 'The reason why the gateway rejected the event.',
+      description: 'The reason why the gateway rejected the parking event.',
     }),
   }),
 });
@@ -33,13 +35,14 @@ const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').im
 const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResult').implement({
   description: 'The result of `recordParkingEvents`.',
   fields: (t) => ({
-    total: t.exposeInt('total', { description: 'Number of events in the request.' }),
+    total: t.exposeInt('total', { description: 'Number of parking events in the request.' }),
     recorded: t.exposeInt('recorded', { description: 'Number of new events.' }),
     unchanged: t.exposeInt('unchanged', {
-      description: 'Number of events that were already recorded with the same values.',
+      description: 'Number of parking events that were already recorded with the same values.',
     }),
     corrected: t.exposeInt('corrected', {
-      description: 'Number of events that corrected a recorded event with the same `eventId`.',
+      description:
+        'Number of parking events that corrected a recorded parking event with the same `eventId`.',
     }),
     rejected: t.int({
       description: 'Number of rejected events.',
@@ -47,7 +50,7 @@ const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResu
     }),
     rows: t.field({
       type: [ParkingEventRow],
-      description: 'The rejected events, in the order of the request.',
+      description: 'The rejected parking events, in the order in which the request contains them.',
       // The cost computation assumes that the gateway rejects at most 100 events of a request. A request may contain
       // 1,000 events, but in practice the gateway rejects few events.
       complexity: { field: 1, multiplier: 100 },
@@ -62,13 +65,13 @@ builder.mutationField('recordParkingEvents', (t) =>
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 100,
     description:
-      'Records many events of a location, for example after a gate was offline. The effect is the same as that of one `recordParkingEvent` for each event. The gateway reports invalid events, and records the valid events. The gateway records each batch of 200 events (25 on the embedded database) in one transaction. If the request fails, the client can safely send it again.',
+      'Records many parking events of a location, for example after a gate was offline. The effect is the same as one call of `recordParkingEvent` for each parking event. If some parking events are invalid, the gateway reports them and records the valid parking events. The gateway records each batch of 200 parking events (25 on the embedded database) in one transaction. If the request fails, the client can safely send the same request again.',
     args: {
       locationId: t.arg.id(locationIdArg),
       events: t.arg({
         type: [ParkingEventInput],
         required: true,
-        description: `The events that the gates recorded: 1 to ${maxEventsPerCall} events, in any order.`,
+        description: `The parking events to record: 1 to ${maxEventsPerCall}, in any order.`,
         validate: eventsRule,
       }),
     },

@@ -54,25 +54,25 @@ const ParkingEventKind = builder.enumType(kinds, {
 });
 
 const ParkingEvent = builder.prismaObject('ParkingEvent', {
-  description: 'An entry or exit that a gate recorded.',
+  description: 'An entry or exit of a vehicle that a gate recorded.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the event.' }),
     location: t.field({
       type: Location,
       permission: 'READ_LOCATIONS',
-      description: 'The location of the gate.',
+      description: 'The location to which the gate belongs.',
       resolve: ({ locationId }, _, { key, services: { locations } }) => locations.find(key, locationId),
     }),
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     eventId: t.exposeString('eventId', {
-      description: 'The identifier that the gate gave to the event, unique within the location.',
+      description: 'The identifier that the gate gave to the parking event, unique within the location.',
     }),
     kind: t.expose('kind', { type: ParkingEventKind, description: 'Entry or exit.' }),
     plateType: t.exposeString('plateType', { description: 'The authority or region that issued the plate.' }),
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', {
       description:
-        'Number of the plate. If a camera reading matches no whitelist entry, `plateNumber` is the normalised text of the reading, `plateCode` is empty, and `plateType` is empty unless the camera sent it.',
+        'Number of the plate. If the text from a camera matches no whitelist entry, `plateNumber` is this text without spaces, dashes and dots, and in capital letters. `plateCode` is then empty, and `plateType` is empty unless the camera sent the plate type.',
     }),
     text: t.exposeString('text', {
       nullable: true,
@@ -81,7 +81,8 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     }),
     confidence: t.exposeFloat('confidence', {
       nullable: true,
-      description: 'The confidence of the camera, from 0 to 1; null when unknown.',
+      description:
+        'How confident the camera is that it read the plate correctly, from 0 to 1; null when unknown.',
     }),
     occurredAt: t.expose('occurredAt', {
       type: 'DateTime',
@@ -95,27 +96,28 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     }),
     listed: t.exposeBoolean('listed', {
       description:
-        'Whether the whitelist had an entry that allowed the vehicle to enter at `occurredAt`. The gateway sets `listed` when it records the event; later changes of the whitelist do not change `listed`.',
+        'Whether the whitelist had an entry that allowed the vehicle to enter at the time `occurredAt`. The gateway sets `listed` when it records the parking event; later changes of the whitelist do not change `listed`.',
     }),
     overQuota: t.exposeBoolean('overQuota', {
       description:
-        "Whether the quota of the vehicle's reference was exceeded when the gateway recorded this event.",
+        'Whether the vehicle exceeded the quota of its reference (such as an apartment) when the gateway recorded this parking event.',
     }),
     entry: t.field({
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
       description:
-        'The whitelist entry of the vehicle. Null when the vehicle had no whitelist entry, or when the entry was removed.',
+        'The whitelist entry of the vehicle. Null when the vehicle had no whitelist entry, or when the whitelist entry was removed.',
       resolve: (event, _, context) => entryOf(event, context),
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: 'The time at which the gateway first recorded the event.',
+      description: 'The time at which the gateway first recorded the parking event.',
     }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
-      description: 'The time at which the event was last corrected.',
+      description:
+        'The time at which the gateway recorded the last correction of the parking event; equal to `createdAt` without a correction.',
     }),
   }),
 });
@@ -133,7 +135,7 @@ export function entryOf(
 
 const ParkingEventConnection = builder.connectionObject(
   { type: ParkingEvent, name: 'ParkingEventConnection', description: 'A page of parking events.' },
-  { name: 'ParkingEventEdge', description: 'An event with its cursor in the list.' },
+  { name: 'ParkingEventEdge', description: 'A parking event with its cursor in the list.' },
 );
 
 builder.objectField(Location, 'events', (t) =>
@@ -141,7 +143,7 @@ builder.objectField(Location, 'events', (t) =>
     {
       type: ParkingEvent,
       permission: 'READ_ACTIVITY',
-      description: 'The events of the location, most recently recorded first.',
+      description: 'The parking events of the location, most recently recorded first.',
       resolve: ({ id }, args, { key, services: { parking } }) =>
         keysetConnection(args, parking.eventsOf(key, id), { newestFirst: true }),
     },
@@ -155,7 +157,7 @@ builder.queryField('parkingEvents', (t) =>
       type: ParkingEvent,
       permission: 'READ_ACTIVITY',
       description:
-        'The events of a location, most recently recorded first. Unlike `Location.events`, `parkingEvents` does not need the permission `READ_LOCATIONS`.',
+        'The parking events of a location, most recently recorded first. Unlike `Location.events`, `parkingEvents` does not need the permission `READ_LOCATIONS`.',
       args: {
         locationId: t.arg.id(locationIdArg),
       },
@@ -167,27 +169,28 @@ builder.queryField('parkingEvents', (t) =>
 );
 
 export const ParkingEventInput = builder.inputType('ParkingEventInput', {
-  description: 'An entry or exit to record.',
+  description: 'An entry or exit of a vehicle that the gateway should record.',
   fields: (t) => ({
     eventId: t.string({
       required: true,
-      description: `The identifier that the gate gave to the event, unique within the location, 1 to ${maxEventIdLength} characters. If the gate sends the same event again, nothing changes. If the gate sends other values with the same identifier, these values correct the event.`,
+      description: `The identifier that the gate gave to the parking event, unique within the location, 1 to ${maxEventIdLength} characters. If the gate sends the same parking event again, nothing changes. If the gate sends other values with the same identifier, these values correct the recorded parking event.`,
     }),
     kind: t.field({ type: ParkingEventKind, required: true, description: 'Entry or exit.' }),
     plate: t.field({
       type: PlateInput,
-      description: 'The plate in parts. Every event must have either `plate` or `reading`, but not both.',
+      description:
+        'The plate in parts. Every parking event must have either `plate` or `reading`, but not both.',
     }),
     reading: t.field({
       type: ReadingInput,
       description:
-        'The text that the camera read. The gateway assigns the event to the whitelist entry that matches the text. When no entry matches or several entries match, the gateway records the event without a whitelist entry.',
+        'The text that the camera read. The gateway assigns the parking event to the whitelist entry that matches the text. When no whitelist entry or more than one matches, the gateway records the parking event without a whitelist entry.',
     }),
     occurredAt: t.field({
       type: 'DateTime',
       required: true,
       description:
-        'The time at which the vehicle entered or left. Events may arrive late and in any order. An event may be at most one day in the future.',
+        'The time at which the vehicle entered or left. Parking events may arrive late and in any order. The time may be at most one day in the future.',
     }),
     decision: t.field({
       type: AccessReason,
@@ -195,7 +198,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     }),
     entryId: t.id({
       description:
-        'The whitelist entry for which the gate opened, for example an entry whose plate is only similar to the reading of the camera. If `entryId` is omitted, or the location has no such entry, the gateway uses the entry with the plate of the event.',
+        'The whitelist entry because of which the gate opened. Its plate can differ from the plate of the parking event, if the camera misread a character. If `entryId` is omitted, or the location has no such whitelist entry, the gateway uses the whitelist entry with the plate of the parking event.',
     }),
   }),
 });
@@ -205,7 +208,7 @@ builder.mutationField('recordParkingEvent', (t) =>
     type: ParkingEvent,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Records that a vehicle entered or left, without deciding whether the vehicle may enter. A client can safely send the same event again. The gateway updates the status of the location immediately.',
+      'Records that a vehicle entered or left, without deciding whether the vehicle may enter. A client can safely send the same parking event again. The gateway updates the status of the location immediately.',
     args: {
       locationId: t.arg.id(locationIdArg),
       input: t.arg({

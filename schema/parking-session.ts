@@ -6,7 +6,8 @@ import { entryOf } from './parking-event.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
 const ParkingSessionState = builder.enumType('ParkingSessionState', {
-  description: 'The state of a parking session. The state depends on which events of the stay were recorded.',
+  description:
+    'The state of a parking session, which depends on the parking events that gates recorded during the stay.',
   values: {
     OPEN: { description: 'The vehicle is inside.' },
     COMPLETED: { description: 'The vehicle entered and left.' },
@@ -16,27 +17,27 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
     MISSED_ENTRY: { description: 'The vehicle left, but its entry was not recorded.' },
     UNSEEN_EXIT: {
       description:
-        'The maximum stay of the vehicle is over, and its exit was not recorded. If a gate later records the exit of the vehicle, the exit still belongs to this session.',
+        'The maximum stay of the vehicle is over, and its exit was not recorded. If a gate later records the exit of the vehicle, the exit still belongs to this parking session.',
     },
     CORRECTED: {
       description:
-        'The gateway ended the session, because the vehicle was missing in a count of the vehicles inside (`setInside`).',
+        'The gateway ended the parking session, because a count of the vehicles inside (`setInside`) did not include the vehicle.',
     },
   } satisfies Record<SessionState, unknown>,
 });
 
 const ParkingSession = builder.prismaObject('ParkingSession', {
   description:
-    'A stay of a vehicle. The gateway derives the stay from parking events and counts, in the order of their times. When an event arrives late or is corrected, the gateway corrects the sessions of the vehicle. If a gate records the exit of a plate that is not inside, and exactly one open session has a plate that differs by one character that cameras confuse, the exit ends this open session.',
+    'A stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts, in the order of their times. When a parking event arrives late or is corrected, the gateway corrects the parking sessions of the vehicle. At the exit, a camera may misread the plate. If no vehicle with the recorded plate is inside, the exit ends the open parking session whose plate differs in one character that cameras confuse. This rule applies only if there is exactly one such parking session.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'Identifier of the session: the identifier of the event that starts the session, or the identifier of the vehicle in a count.',
+        'Identifier of the parking session: the identifier of the parking event that starts the parking session, or the identifier of the vehicle in an occupancy count.',
     }),
     location: t.field({
       type: Location,
       permission: 'READ_LOCATIONS',
-      description: 'The location of the stay.',
+      description: 'The location at which the vehicle stays.',
       resolve: ({ locationId }, _, { key, services: { locations } }) => locations.find(key, locationId),
     }),
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
@@ -45,7 +46,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
     plateNumber: t.exposeString('plateNumber', { description: 'Number of the plate.' }),
     state: t.field({
       type: ParkingSessionState,
-      description: 'The state of the stay.',
+      description: 'The state of the parking session.',
       resolve: sessionState,
     }),
     open: t.exposeBoolean('open', { description: 'Whether the vehicle is inside.' }),
@@ -58,30 +59,30 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time of the count (`setInside`) that found the vehicle inside without a recorded entry; null for a session that began with an event.',
+        'The time of the count (`setInside`) that found the vehicle inside without a recorded entry; null for a parking session that began with a parking event.',
     }),
     exitedAt: t.expose('exitedAt', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time at which the vehicle left; null when the vehicle is inside, or when the exit was not recorded.',
+        'The time at which the vehicle left; null when the vehicle is inside, or when its exit was not recorded.',
     }),
     staysUntil: t.expose('staysUntil', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time at which the maximum stay of the vehicle ends. After `staysUntil`, the vehicle no longer counts as inside. Null when the location has no maximum stay. When the maximum stay of the location changes, sessions that have already ended may keep their previous `staysUntil`.',
+        'The time at which the maximum stay of the vehicle ends. After `staysUntil`, the vehicle no longer counts as inside. Null when the location has no maximum stay. When the maximum stay of the location changes, parking sessions that have already ended may keep their previous `staysUntil`.',
     }),
     listed: t.exposeBoolean('listed', {
       description:
-        'Whether a whitelist entry allowed the vehicle to enter. The gateway sets `listed` when it records the first event of the session.',
+        'Whether a whitelist entry allowed the vehicle to enter. The gateway sets `listed` when it records the first parking event of the parking session.',
     }),
     entry: t.field({
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
       description:
-        'The whitelist entry of the vehicle. Null when the vehicle had no whitelist entry, or when the entry was removed.',
+        'The whitelist entry of the vehicle. Null when the vehicle had no whitelist entry, or when the whitelist entry was removed.',
       resolve: (session, _, context) => entryOf(session, context),
     }),
   }),
@@ -89,7 +90,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
 
 const ParkingSessionConnection = builder.connectionObject(
   { type: ParkingSession, name: 'ParkingSessionConnection', description: 'A page of parking sessions.' },
-  { name: 'ParkingSessionEdge', description: 'A session with its cursor in the list.' },
+  { name: 'ParkingSessionEdge', description: 'A parking session with its cursor in the list.' },
 );
 
 const openDescription =
@@ -100,7 +101,7 @@ builder.objectField(Location, 'sessions', (t) =>
     {
       type: ParkingSession,
       permission: 'READ_ACTIVITY',
-      description: 'The sessions of the location, most recently recorded first.',
+      description: 'The parking sessions of the location, most recently recorded first.',
       args: { open: t.arg.boolean({ description: openDescription }) },
       resolve: ({ id }, { open, ...args }, { key, services: { parking } }) =>
         keysetConnection(args, parking.sessionsOf(key, id, open), { newestFirst: true }),
@@ -115,7 +116,7 @@ builder.queryField('parkingSessions', (t) =>
       type: ParkingSession,
       permission: 'READ_ACTIVITY',
       description:
-        'The sessions of a location, most recently recorded first. Unlike `Location.sessions`, `parkingSessions` does not need the permission `READ_LOCATIONS`.',
+        'The parking sessions of a location, most recently recorded first. Unlike `Location.sessions`, `parkingSessions` does not need the permission `READ_LOCATIONS`.',
       args: {
         locationId: t.arg.id(locationIdArg),
         open: t.arg.boolean({ description: openDescription }),

@@ -27,18 +27,21 @@ export const plateReadingRule = z.object({
 
 export const ReadingInput = builder.inputType('ReadingInput', {
   description:
-    'The text that a camera read, instead of a plate in parts. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate.',
+    'The text that a camera read, instead of a plate in parts. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text equals the code and number of its plate, or the type, code and number of its plate.',
   fields: (t) => ({
     text: t.string({
       required: true,
       description: `The text as the camera sent it, such as \`A 12345\`: at most ${maxPlateTextLength} characters.`,
     }),
     plateType: t.string({
-      description: 'The plate type, if it is known: the text then matches only entries with this plate type.',
+      description:
+        'The plate type, if the camera recognised it: the text then matches only whitelist entries with this plate type.',
     }),
-    confidence: t.float({ description: 'The confidence of the camera, from 0 to 1.' }),
+    confidence: t.float({
+      description: 'How confident the camera is that it read the plate correctly, from 0 to 1.',
+    }),
     alternatives: t.stringList({
-      description: `Other texts that the plate may have, at most ${maxAlternatives}. The gateway uses these alternatives only when no entry matches the text.`,
+      description: `Other texts that may be on the plate, at most ${maxAlternatives}. The gateway uses these alternatives only when no whitelist entry matches \`text\`.`,
     }),
   }),
 });

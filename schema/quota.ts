@@ -32,7 +32,8 @@ const valuesOf = ({ referenceId, inside, enforcement }: z.output<typeof quotaRul
 
 const QuotaEnforcement = builder.enumType(enforcements, {
   name: 'QuotaEnforcement',
-  description: 'What the gateway does when a quota is full.',
+  description:
+    'What the gateway does when another vehicle wants to enter and the quota of its reference is full.',
   values: {
     HARD: {
       description: 'When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`.',
@@ -50,7 +51,8 @@ const descriptions = {
 };
 
 const Quota = builder.objectRef<QuotaRow>('Quota').implement({
-  description: 'The number of vehicles of a reference that may be inside a location at the same time.',
+  description:
+    'The maximum number of vehicles of one reference (such as an apartment) that may be inside a location at the same time.',
   fields: (t) => ({
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     referenceId: t.exposeString('referenceId', { description: descriptions.referenceId }),
@@ -62,7 +64,7 @@ const Quota = builder.objectRef<QuotaRow>('Quota').implement({
     used: t.int({
       // `used` costs more than other fields, because PostgreSQL must count the vehicles inside.
       complexity: { field: 5, multiplier: 1, reads: true },
-      description: 'Number of vehicles of the reference that are inside now.',
+      description: 'Number of vehicles of the reference that are inside the location now.',
       resolve: (quota, _, { services: { whitelist } }) => whitelist.quotas.used(quota),
     }),
   }),
@@ -131,7 +133,7 @@ builder.mutationFields((t) => ({
     type: Quota,
     permission: 'WRITE_WHITELIST',
     description:
-      'Sets or removes the quota of a reference. When the call removes a quota, it returns the last values of this quota. Fails with `NOT_FOUND` when the reference has no quota to remove.',
+      'Sets or removes the quota of a reference. When the mutation removes a quota, it returns the last values of this quota. Fails with `NOT_FOUND` when the reference has no quota to remove.',
     args: {
       locationId: t.arg.id(locationIdArg),
       referenceId: t.arg.string({
@@ -161,13 +163,13 @@ builder.mutationFields((t) => ({
     rowsPerPoint: 1000,
     complexity: { field: 1, multiplier: 100, wholeReads: true }, // a request may have up to 1,000 quotas
     description:
-      'Sets or removes many quotas of a location in one transaction, so that either all changes succeed or none. Returns the new quotas, and the last values of removed quotas. The gateway ignores the removal of a quota that does not exist.',
+      'Sets or removes many quotas of a location in one transaction, so that either all changes succeed or none. Returns the quotas that were set, and the last values of the quotas that were removed. The gateway ignores the removal of a quota that does not exist.',
     args: {
       locationId: t.arg.id(locationIdArg),
       quotas: t.arg({
         type: [QuotaInput],
         required: true,
-        description: `The quotas, 1 to ${maxQuotasPerCall}. Each reference may occur once.`,
+        description: `The quotas, 1 to ${maxQuotasPerCall}. Each reference may occur only once in the list.`,
         validate: quotasRule,
       }),
     },

@@ -4,7 +4,7 @@ import { builder } from './builder.ts';
 
 const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
   description:
-    "One of the two rolling windows of a key's rate limit. The gateway allows a request only when both windows have enough points left.",
+    'One of the two rolling time windows of the rate limit of an API key. The gateway allows a request only when both windows have enough points left.',
   fields: (t) => ({
     name: t.exposeString('name', {
       description:
@@ -12,16 +12,18 @@ const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
     }),
     limit: t.exposeInt('limit', {
       description:
-        'The number of rate limit points that requests can use within the window. Most requests cost one point.',
+        'The number of rate limit points that the requests of an API key can use within the window. Most requests cost one point.',
     }),
     remaining: t.exposeInt('remaining', {
-      description: 'Number of rate limit points that are left in the window now.',
+      description: 'Number of rate limit points that requests can still use in the window now.',
     }),
-    windowSeconds: t.exposeInt('windowSeconds', { description: 'The length of the window, in seconds.' }),
+    windowSeconds: t.exposeInt('windowSeconds', {
+      description: 'The length of the time window, in seconds.',
+    }),
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'The time at which the oldest used rate limit point leaves the window, so that requests can use this point again. If no request used a point within the window, `resetAt` is the current time.',
+        'The time at which the oldest request leaves the window, so that new requests can use its rate limit points again. If the window contains no request, `resetAt` is the current time.',
     }),
   }),
 });
@@ -30,7 +32,7 @@ builder.objectField(ApiKey, 'rateLimit', (t) =>
   t.field({
     type: [RateLimitWindow],
     description:
-      "The current state of the two windows of the key's rate limit: first `hour`, then `burst`. When a key reads its own rate limit, the used points include the points of this request. A request for the rate limit of another key uses no points of the other key.",
+      'The current state of the two time windows of the rate limit of the API key: first `hour`, then `burst`. When an API key reads its own rate limit, the used points include the points of this request. When it reads the rate limit of another API key, the request uses no points of the other API key.',
     resolve: async (key, _args, { services: { rateLimitOf } }) => {
       const { hour, burst } = await rateLimitOf(key);
       return [hour, burst];

@@ -4,21 +4,22 @@ import { containsInexactNumber, inexactNumberMessage } from '../src/json/exact-n
 import { shown } from '../src/errors/error-table.ts';
 import { isId } from '../src/ids.ts';
 
-// Texts may contain tabs and newlines, but no other control characters, such as NUL (docs/contract.md#strings).
+// Texts in requests may contain tabs and newlines, but no other control characters, such as NUL
+// (docs/contract.md#strings).
 
 const controlCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 /**
- * Whether every database and every client can store a text. A text can be stored if it is well-formed Unicode and has
- * no control characters except tab and newline.
+ * Whether a text is safe to store and to send: every database and every client can handle the text. The text must be
+ * well-formed Unicode, and must contain no control characters except tab and newline.
  */
 function isText(value: string): boolean {
   return value.isWellFormed() && !controlCharacter.test(value);
 }
 
-// A check in code (`refine`) does not appear in the generated JSON Schema. The method `meta` therefore adds a
-// description of the check to the JSON Schema, for example a regular expression. The regular expressions of the
-// validation rules use only syntax that other programming languages also support.
+// A Zod check in code (`refine`) does not appear in the generated JSON Schema. The method `meta` therefore adds an
+// equivalent rule to the JSON Schema, for example a regular expression. The regular expressions of the validation rules
+// use only syntax that other programming languages also support.
 
 /**
  * Whether a text has at most `max` characters. A character is a Unicode code point, as in `maxLength` of JSON Schema.
@@ -28,7 +29,8 @@ const hasAtMost = (max: number, value: string) =>
   value.length <= max || (value.length <= 2 * max && [...value].length <= max);
 
 /**
- * Creates the rule for a text with at most `max` characters. The gateway stores the text exactly as the client sent it.
+ * Creates the rule for a text with at most `max` characters. The rule does not change the text, so the gateway stores
+ * the text exactly as the client sent it.
  */
 export const text = (max: number) =>
   z
@@ -39,9 +41,9 @@ export const text = (max: number) =>
 
 /**
  * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
- * same way as to an unknown identifier. An error about a malformed identifier contains the identifier in
- * `details.value`, so the rule shortens the identifier to the maximum length of `details.value`. The rule also replaces
- * each character that the database cannot store by U+FFFD.
+ * same way as to an unknown identifier. The error response contains the malformed identifier in `details.value`. The
+ * rule therefore shortens the identifier to the maximum length of `details.value`. The rule also replaces each
+ * character that the database cannot store by U+FFFD.
  */
 export const identifier = z
   .string()
@@ -49,10 +51,7 @@ export const identifier = z
     isId(value) ? value : String(shown(value)).replace(new RegExp(controlCharacter, 'g'), '\ufffd'),
   );
 
-/**
- * Validates the value of a list filter. If the filter value is empty, the list is not filtered
- * (docs/contract.md#filters).
- */
+/** Validates the value of a list filter. If the value is empty, the filter has no effect (docs/contract.md#filters). */
 export const textFilter = text(500)
   .transform((value) => value || undefined)
   .nullish();
@@ -84,10 +83,10 @@ export const emptyOr = (
     .meta({ pattern: undefined, anyOf: [{ maxLength: 0 }, { format }] });
 
 /**
- * Whether a value is an object. A check that compares several fields of an object uses this function as its option
- * `when`. Without the option `when`, Zod would skip the check if any field had an invalid type. The error would then
- * not list all invalid fields. With `when`, Zod runs the check even if fields have invalid types, so the check must
- * handle these types.
+ * Whether a value is an object. A Zod check that compares several fields of an object uses the function `isObject` as
+ * its option `when`. Without the option `when`, Zod would skip the check if any field had an invalid type. The error
+ * would then not list all invalid fields. With the option `when`, Zod runs the check even if some fields have invalid
+ * types, so the check must handle these types.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;
@@ -119,7 +118,7 @@ export const slug = (message: string) =>
     .regex(slugForm, message)
     .meta({ minLength: 1 });
 
-/** Describes the form of a slug, for the descriptions of GraphQL fields. */
+/** A text that describes a valid slug, for the descriptions of GraphQL fields. */
 export const slugDescription = `1 to ${maxSlugLength} characters: lowercase letters, digits and single hyphens between them.`;
 
 /** Creates the rule for a whole number in the range of a GraphQL `Int`, which is the range of an integer column. */
@@ -138,7 +137,7 @@ export const expectedVersion = wholeNumber(0).nullish();
 
 /**
  * The limits of a JSON object with arbitrary content, such as the settings of a company (docs/contract.md#settings).
- * The settings must be small, because a list of companies contains the settings of each company.
+ * The settings of a company must be small, because a list of companies contains the settings of each company.
  */
 const maxObjectLevels = 10;
 const maxObjectKibibytes = 16;

@@ -27,18 +27,18 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
       description: 'Number of parking spaces; null when unknown.',
     }),
     occupied: t.exposeInt('occupied', {
-      description: 'Number of vehicles inside: the open sessions plus `adjustment`.',
+      description: 'Number of vehicles inside: the number of open parking sessions plus `adjustment`.',
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'The difference between `occupied` and the number of open sessions, which results from the last `adjustOccupancy`; 0 after `setInside`. If `adjustment` is positive, vehicles without a session are inside. If `adjustment` is negative, the vehicles of some open sessions have already left. `adjustment` comes closer to 0 when vehicles without a session leave, or when sessions of vehicles that have already left end.',
+        'The difference between `occupied` and the number of open parking sessions. The last `adjustOccupancy` sets the difference, and `setInside` sets it to 0. If `adjustment` is positive, vehicles without a parking session are inside. If `adjustment` is negative, the vehicles of some open parking sessions have already left. `adjustment` comes closer to 0 when vehicles without a parking session leave, or when parking sessions of vehicles that have already left end.',
     }),
     available: t.exposeInt('available', {
       nullable: true,
       description: 'Number of free spaces, never below 0; null when the capacity is unknown.',
     }),
     whitelistedVehicles: t.exposeInt('whitelistedVehicles', {
-      description: 'Number of entries in the whitelist.',
+      description: 'Number of whitelist entries of the location.',
     }),
     lastActivityAt: t.expose('lastActivityAt', {
       type: 'DateTime',
@@ -49,7 +49,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
       description:
-        'The time of the last change of the status: an entry or exit of a vehicle, a count, or a change of the location.',
+        'The time of the last change of the status: an entry or exit of a vehicle, an occupancy count, or a change of the location.',
     }),
   }),
 });
@@ -77,7 +77,7 @@ builder.subscriptionField('locationStatusChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'Sends the status of a location immediately, and again after each entry, exit, end of a maximum stay, count, or change of the location. After several changes in quick succession, the gateway may send only the latest status.',
+      'Sends the status of a location immediately, and again after each change of the status. The status changes when a vehicle enters, leaves or reaches its maximum stay, after an occupancy count, and when the location is changed. After several changes in quick succession, the gateway may send only the latest status.',
     args: {
       locationId: t.arg.id(locationIdArg),
     },
@@ -103,7 +103,7 @@ builder.subscriptionField('locationStatusesChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'Sends the status of each given location immediately, and again after each change of the status, as `locationStatusChanged` does for one location.',
+      'Sends the status of each given location immediately, and again after each change of the status. `locationStatusChanged` does the same for one location.',
     args: {
       locationIds: t.arg.idList({
         required: true,
@@ -127,7 +127,7 @@ builder.queryFields((t) => ({
     type: [LocationStatus],
     permission: 'READ_STATUS',
     complexity: { field: 200, multiplier: 100 },
-    description: "The status of every location in the key's scope, oldest location first.",
+    description: 'The status of every location in the scope of the API key, oldest location first.',
     resolve: (_, __, { key, services: { locations } }) => locations.allStatuses(key),
   }),
   locationStatus: t.field({

@@ -11,20 +11,20 @@ const defaultHours = 24;
 const maxUsageDays = 31;
 
 const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
-  description: 'The number of requests of a key for one operation in one hour.',
+  description: 'The number of requests with which an API key used one operation in one hour.',
   fields: (t) => ({
     hour: t.expose('hour', { type: 'DateTime', description: 'The start of the hour, in UTC.' }),
-    surface: t.exposeString('surface', { description: 'The API: `graphql` or `rest`.' }),
+    surface: t.exposeString('surface', { description: 'The API of the requests: `graphql` or `rest`.' }),
     operation: t.exposeString('operation', {
       description:
-        'The operation, such as `GET /companies` or `query viewer`. The value is `unknown` when a request failed before the gateway knew its operation.',
+        'The operation, such as `GET /companies` or `query viewer`. The operation is `unknown` when a request failed before the gateway had read which operation it requests.',
     }),
     requests: t.exposeInt('requests', {
       description: 'Number of requests, including refused and failed requests.',
     }),
     refused: t.exposeInt('refused', {
       description:
-        'Number of requests that the gateway refused, because a rate limit was exceeded (429), the key was invalid (401) or the key had no permission (403).',
+        'Number of requests that the gateway refused, because a rate limit was exceeded (429), the API key was invalid (401) or the API key lacked a permission (403).',
     }),
     errors: t.exposeInt('errors', {
       description:
@@ -40,8 +40,9 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
  * @throws {ServiceError} `VALIDATION_ERROR` when the time range is empty or too long
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
-  // Without `to`, the time range ends at the current time, rounded up to the next second. Because the end is rounded,
-  // all `usage` fields of one request usually get the same default time range.
+  // Without `to`, the time range ends at the current time, rounded up to the next second. With the rounded end, all
+  // `usage` fields of one request usually get the same default time range, although the gateway reads the clock for
+  // each field.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
@@ -55,20 +56,20 @@ builder.objectField(ApiKey, 'usage', (t) =>
   t.field({
     type: [UsageBucket],
     description:
-      'The number of requests of the key by hour, operation and API, in this order. A request appears in the usage within a few seconds. A request with an unknown API key does not count for any key.',
-    // A single field `usage` can return several rows for every hour of 31 days. The high cost of the field `usage`
-    // limits how many times one operation can select this field.
+      'The numbers of requests with the API key, by hour, operation and API, in this order. A request appears in the usage within a few seconds. A request with an unknown API key does not count for any API key.',
+    // The field `usage` can return several rows for every hour of 31 days. Its high cost limits how many times one
+    // GraphQL operation can select it.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },
     args: {
       from: t.arg({
         type: 'DateTime',
-        description: `Start of the period. The result contains the whole hour to which this time belongs. Default: ${defaultHours} hours before \`to\`. The period may be at most ${maxUsageDays} days long.`,
+        description: `Start of the period. The result contains the whole hour to which \`from\` belongs. Default: ${defaultHours} hours before \`to\`. The period may be at most ${maxUsageDays} days long.`,
         validate: instant,
       }),
       to: t.arg({
         type: 'DateTime',
         description:
-          'End of the period. If the period ends during an hour, the result contains the whole hour. Default: now.',
+          'End of the period. If the period ends during an hour, the result contains this whole hour. Default: now.',
         validate: instant,
       }),
     },
