@@ -17,9 +17,9 @@ function isText(value: string): boolean {
   return value.isWellFormed() && !controlCharacter.test(value);
 }
 
-// A Zod check in code (`refine`) does not appear in the generated JSON Schema. The method `meta` therefore adds an
-// equivalent rule to the JSON Schema, for example a regular expression. The regular expressions of the validation rules
-// use only syntax that other programming languages also support.
+// A Zod check in code (`refine`) does not appear in the generated JSON Schema. The method `meta` therefore adds the
+// check to the JSON Schema, for example as a regular expression. The regular expressions of the validation rules use
+// only syntax that other programming languages also support.
 
 /**
  * Whether a text has at most `max` characters. A character is a Unicode code point, as in `maxLength` of JSON Schema.

@@ -11,29 +11,29 @@ import { Webhook, WebhookEvent, webhookIdArg } from './webhook.ts';
 
 const WebhookDeliveryStatus = builder.enumType(statuses, {
   name: 'WebhookDeliveryStatus',
-  description: 'The state of a delivery.',
+  description: 'The state of the delivery of a webhook message.',
   values: {
     PENDING: {
       description:
-        'The gateway will still try to deliver the message. With pull delivery, the message waits for a reader, or a reader has a lease on the message.',
+        'The gateway will still try to deliver the webhook message. With pull delivery, the message waits for a reader, or a reader has a lease on the message.',
     },
     DELIVERED: {
       description:
-        'The receiver accepted the message with a 2xx status, or a reader acknowledged the message.',
+        'The receiver accepted the webhook message with a 2xx status, or a reader acknowledged it.',
     },
     FAILED: {
-      description: `The receiver did not accept the message within ${retryDays} days, or the gateway disabled the webhook after the last attempt.`,
+      description: `The receiver did not accept the webhook message within ${retryDays} days, or the gateway disabled the webhook after the last attempt to deliver the message.`,
     },
     CANCELLED: {
       description:
-        'The gateway cancelled the delivery, because the webhook was disabled before the receiver accepted the message.',
+        'The gateway cancelled the delivery, because the webhook was disabled before the receiver accepted the webhook message.',
     },
   },
 });
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description:
-    'One attempt to deliver a message: an HTTP request to the receiver or, with pull delivery, a lease on the message for one reader.',
+    'One attempt to deliver a webhook message: an HTTP request to the receiver or, with pull delivery, a lease on the message for one reader.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the attempt.' }),
     httpStatus: t.exposeInt('httpStatus', {
@@ -46,10 +46,12 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
       description:
         'The reason why the receiver did not respond or, with pull delivery, why the reader did not acknowledge the message; otherwise null.',
     }),
-    durationMs: t.exposeInt('durationMs', { description: 'Duration of the attempt, in milliseconds.' }),
+    durationMs: t.exposeInt('durationMs', {
+      description: 'Duration of the attempt to deliver the webhook message, in milliseconds.',
+    }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: 'The time at which the attempt ended.',
+      description: 'The time at which the attempt to deliver the webhook message ended.',
     }),
   }),
 });
@@ -63,55 +65,59 @@ const usualAttempts = 20;
 const bodyComplexity = 20;
 
 const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement({
-  description: 'One message and its delivery to one webhook.',
+  description: 'One webhook message, and its delivery to the receiver of one webhook.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'The `webhook-id` of the message, which is the same in every attempt to deliver the message.',
+        'The header `webhook-id` of the webhook message, which is the same in every attempt to deliver the message.',
     }),
     webhookId: t.exposeID('webhookId', { description: 'Identifier of the webhook.' }),
     type: t.exposeString('type', {
-      description: 'The name of the event, such as `whitelist.created`; `webhook.test` for a test message.',
+      description:
+        'The name of the event that the webhook message reports, such as `whitelist.created`; `webhook.test` for a test message.',
     }),
-    status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The state of the delivery.' }),
+    status: t.expose('status', {
+      type: WebhookDeliveryStatus,
+      description: 'The state of the delivery of the webhook message.',
+    }),
     body: t.string({
       nullable: true,
       // The field `body` costs more than other text fields, because the gateway reads each body from an audit record.
       // The audit record of an import can contain thousands of identifiers.
       complexity: bodyComplexity,
       description:
-        'The body of the message: JSON with `type`, `timestamp` and `data`. Null when the key lacks the permission to read the event.',
+        'The body of the webhook message, which is JSON with the members `type`, `timestamp` and `data`. Null when the API key lacks the permission to read the event.',
       resolve: (delivery, _, context) => context.services.webhooks.bodyOf(context, delivery),
     }),
     attempts: t.expose('attempts', {
       type: [WebhookAttempt],
       complexity: { field: 1, multiplier: usualAttempts },
-      description: 'The attempts so far, oldest first.',
+      description: 'The attempts to deliver the webhook message so far, oldest first.',
     }),
     nextAttemptAt: t.field({
       type: 'DateTime',
       nullable: true,
       description:
-        'The earliest time of the next attempt to deliver the message; with pull delivery, the earliest time at which a reader can get the message. Null when the gateway will make no further attempt.',
+        'The earliest time of the next attempt to deliver the message; with pull delivery, the earliest time at which a reader can get the message. Null when the gateway makes no further attempt.',
       resolve: ({ status, nextAttemptAt }) => (status === 'PENDING' ? nextAttemptAt : null),
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: 'The time at which the event happened.',
+      description: 'The time of the event that the webhook message reports.',
     }),
   }),
 });
 
 const WebhookDeliveryConnection = builder.connectionObject(
   { type: WebhookDelivery, name: 'WebhookDeliveryConnection', description: 'A page of deliveries.' },
-  { name: 'WebhookDeliveryEdge', description: 'A delivery with its cursor in the list.' },
+  { name: 'WebhookDeliveryEdge', description: 'A webhook delivery with its cursor in the list.' },
 );
 
 builder.objectField(Webhook, 'deliveries', (t) =>
   t.connection(
     {
       type: WebhookDelivery,
-      description: 'The deliveries of the webhook, newest first.',
+      description: 'The deliveries of messages of the webhook, newest first.',
       args: {
         status: t.arg({
           type: WebhookDeliveryStatus,
@@ -130,7 +136,7 @@ const WebhookRecovery = builder.objectRef<{ deliveries: number }>('WebhookRecove
   description: 'The result of `recoverWebhook`.',
   fields: (t) => ({
     deliveries: t.exposeInt('deliveries', {
-      description: 'Number of messages that the gateway will send again.',
+      description: 'Number of webhook messages that the gateway will send again.',
     }),
   }),
 });
@@ -141,7 +147,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a message of the type `webhook.test`. If `event` is given, the gateway sends a sample message about this event instead, even if the webhook is not subscribed to the event. A sample message describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends a test message of the type `webhook.test` to the receiver of the webhook. If `event` is given, the gateway sends a sample message about this event instead, even if the webhook is not subscribed to the event. A sample message describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id(webhookIdArg),
       event: t.arg({
@@ -157,7 +163,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a message again with the same identifier, even if the receiver already accepted the message. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends a webhook message again with the same identifier, even if the receiver already accepted the message. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       deliveryId: t.arg.id({
         required: true,
@@ -171,7 +177,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends messages again that the receiver did not accept between `since` and `until`. The gateway sends undelivered messages with an attempt in this period, and failed or cancelled messages about changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends the webhook messages again that the receiver did not accept between `since` and `until`. These are the undelivered messages that the gateway tried to deliver in this period, and the failed or cancelled messages about changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id(webhookIdArg),
       since: t.arg({

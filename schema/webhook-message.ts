@@ -17,17 +17,18 @@ import { identifier, wholeNumber } from './rules.ts';
 const defaultLeaseSeconds = 60;
 
 /**
- * The cost of the field `body` of a webhook message. The field `body` costs little, because one SQL statement reads the
- * bodies of all messages. Even a request for the maximum number of messages costs only one rate limit point.
+ * The cost of the field `body` of a webhook message. The field `body` of a pulled message costs little, because one SQL
+ * statement reads the bodies of all messages of the request. Even a request for the maximum number of messages costs
+ * only one rate limit point.
  */
 const bodyComplexity = 10;
-/** The cost of the field `headers` of a webhook message, which has five headers. */
+/** The cost of the field `headers` of a webhook message. A webhook message has five headers. */
 const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
 /**
- * Returns how many messages the client requests, for the computation of the cost. The gateway computes the cost before
- * it validates `first`. For a value of `first` that is out of range, the function therefore returns 0 or
- * `maxPulledMessages`.
+ * Returns how many webhook messages a client requests with the argument `first`. From this number, the gateway computes
+ * the cost of the request. If `first` is out of range, the function returns 0 or `maxPulledMessages`, because the
+ * gateway computes the cost before it validates `first`.
  */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;
@@ -37,7 +38,7 @@ const messageIds = z
   .max(maxPulledMessages, `Must be at most ${maxPulledMessages} identifiers`);
 
 const WebhookHeader = builder.objectRef<{ name: string; value: string }>('WebhookHeader').implement({
-  description: 'One HTTP header of a message.',
+  description: 'One HTTP header of a webhook message.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name of the header, such as `webhook-signature`.' }),
     value: t.exposeString('value', { description: 'Value of the header.' }),
@@ -46,18 +47,19 @@ const WebhookHeader = builder.objectRef<{ name: string; value: string }>('Webhoo
 
 const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implement({
   description:
-    'A message of a webhook with pull delivery. The headers and the body are the same as those that push delivery would post to the receiver. Until the lease of the message ends, no other reader gets the message.',
+    'A message of a webhook with pull delivery. With push delivery, the gateway would post the same headers and the same body to the receiver. Until the lease of the message ends, no other reader gets the message.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'The `webhook-id` of the message, for `acknowledgeWebhookMessages`. A message that is pulled again has the same `webhook-id`.',
+        'The `webhook-id` of the webhook message, which the reader sends to `acknowledgeWebhookMessages`. A message that is pulled again has the same `webhook-id`.',
     }),
     event: t.exposeString('event', {
-      description: 'The name of the event, such as `whitelist.created`; `webhook.test` for a test message.',
+      description:
+        'The name of the event that the webhook message reports, such as `whitelist.created`; `webhook.test` for a test message.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: 'The time at which the event happened.',
+      description: 'The time of the event that the webhook message reports.',
     }),
     headers: t.field({
       type: [WebhookHeader],
@@ -69,23 +71,23 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
     body: t.exposeString('body', {
       complexity: bodyComplexity,
       description:
-        'The body: JSON with `type`, `timestamp` and `data`. The webhook signature covers exactly the bytes of the body.',
+        'The body of the webhook message, which is JSON with the members `type`, `timestamp` and `data`. The webhook signature covers exactly the bytes of the body.',
     }),
     leaseEndsAt: t.expose('leaseEndsAt', {
       type: 'DateTime',
       description:
-        'The time at which the lease ends, until which no other reader gets the message. Acknowledge the message before the lease ends.',
+        'The time at which the lease of the message ends. Acknowledge the message before this time, because then other readers can get the message.',
     }),
   }),
 });
 
 const WebhookNotice = builder.objectRef<{ webhookId: string; waiting: number }>('WebhookNotice').implement({
   description:
-    'A notice that messages of a webhook wait for a reader. Call `pullWebhookMessages` to get the messages.',
+    'A notice that messages of a pull webhook wait for a reader. Call `pullWebhookMessages` to get the messages.',
   fields: (t) => ({
     webhookId: t.exposeID('webhookId', { description: 'Identifier of the webhook.' }),
     waiting: t.exposeInt('waiting', {
-      description: `Number of waiting messages, 1 or more. Counting stops at ${maxCountedWaiting}.`,
+      description: `Number of webhook messages that wait for a reader, 1 or more. Counting stops at ${maxCountedWaiting}.`,
     }),
   }),
 });
@@ -93,7 +95,7 @@ const WebhookNotice = builder.objectRef<{ webhookId: string; waiting: number }>(
 const webhookId = {
   required: true,
   description:
-    "Identifier of a webhook with pull delivery. The webhook's company must be in the key's scope.",
+    'Identifier of a webhook with pull delivery. The company of the webhook must be in the scope of the API key.',
   validate: identifier,
 } as const;
 
@@ -103,17 +105,17 @@ builder.mutationFields((t) => ({
     permission: 'RECEIVE_WEBHOOKS',
     errors: ['CONFLICT'],
     complexity: { field: 1, multiplier: maxPulledMessages, itemsOf: pulledMessages },
-    description: `Pulls messages of a webhook with pull delivery, oldest first. No other reader gets these messages until the lease ends. A message that is not acknowledged before the end of the lease becomes available again, and fails after ${retryDays} days. One call may return fewer messages if the messages are large: repeat the call until the result is empty. \`CONFLICT\` when the webhook is disabled.`,
+    description: `Pulls messages of a webhook with pull delivery, oldest first. No other reader gets these messages until the lease ends. A message that is not acknowledged before the end of the lease can be pulled again. After ${retryDays} days without an acknowledgement, the message fails. One call may return fewer messages if the messages are large: repeat the call until the result is empty. Fails with \`CONFLICT\` when the webhook is disabled.`,
     args: {
       webhookId: t.arg.id(webhookId),
       first: t.arg.int({
         defaultValue: maxPulledMessages,
-        description: `Maximum number of messages: 1 to ${maxPulledMessages}.`,
+        description: `Maximum number of webhook messages in the response: 1 to ${maxPulledMessages}.`,
         validate: wholeNumber(1, maxPulledMessages).nullish(),
       }),
       leaseSeconds: t.arg.int({
         defaultValue: defaultLeaseSeconds,
-        description: `Duration of the lease: ${minLeaseSeconds} to ${maxLeaseSeconds} seconds.`,
+        description: `Duration of the lease of the messages: ${minLeaseSeconds} to ${maxLeaseSeconds} seconds.`,
         validate: wholeNumber(minLeaseSeconds, maxLeaseSeconds).nullish(),
       }),
     },
@@ -126,12 +128,12 @@ builder.mutationFields((t) => ({
   acknowledgeWebhookMessages: t.int({
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Acknowledges pulled messages, so that they are not delivered again. A reader can acknowledge a message even after its lease has ended. Returns how many messages this call acknowledged. The number does not include unknown messages, or messages that a reader had already acknowledged.',
+      'Acknowledges pulled webhook messages, so that no reader gets them again. A reader can acknowledge a message even after its lease has ended. Returns the number of messages that this call acknowledged, without unknown messages and messages that were already acknowledged.',
     args: {
       webhookId: t.arg.id(webhookId),
       ids: t.arg.idList({
         required: true,
-        description: `Identifiers of the messages, at most ${maxPulledMessages}.`,
+        description: `Identifiers of the webhook messages, at most ${maxPulledMessages}.`,
         validate: messageIds,
       }),
     },
@@ -145,7 +147,7 @@ builder.subscriptionField('webhookMessagesWaiting', (t) =>
     type: WebhookNotice,
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Sends a notice when messages wait in a webhook with pull delivery. If messages already wait, the gateway sends the first notice immediately. When more messages arrive or a lease ends, the gateway sends another notice within about a second. The subscription ends when the webhook is deleted.',
+      'Sends a notice when messages of a pull webhook wait for a reader. If messages already wait, the gateway sends the first notice immediately. When more messages arrive or a lease ends, the gateway sends another notice within about a second. The subscription ends when the webhook is deleted.',
     args: { webhookId: t.arg.id(webhookId) },
     subscribe: async (_, { webhookId: id }, { key, services: { webhooks, waitingMessages } }) => {
       await webhooks.findPulled(key, id);

@@ -41,13 +41,13 @@ const updateWebhookRule = z
 
 /** An event that a webhook can report. */
 export const WebhookEvent = builder.enumType('WebhookEvent', {
-  description: 'An event that a webhook can subscribe to.',
+  description: 'An event to which a webhook can subscribe.',
   values: Object.fromEntries(
     webhookEvents.map((event) => {
       const { description, readPermission } = auditActions[event];
       return [
         enumName(event),
-        { value: event, description: `\`${event}\`: ${description} Needs ${readPermission}.` },
+        { value: event, description: `\`${event}\`: ${description} Needs the permission ${readPermission}.` },
       ];
     }),
   ),
@@ -55,18 +55,18 @@ export const WebhookEvent = builder.enumType('WebhookEvent', {
 
 const WebhookDeliveryKind = builder.enumType(kinds, {
   name: 'WebhookDeliveryKind',
-  description: 'How a receiver gets messages.',
+  description: 'How a receiver gets webhook messages.',
   values: {
-    PUSH: { description: 'The gateway posts messages to the URL of the webhook.' },
+    PUSH: { description: 'The gateway posts each message to the URL of the webhook.' },
     PULL: {
       description:
-        'A reader takes messages with `pullWebhookMessages` and acknowledges the messages with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address.',
+        'The receiver gets messages with `pullWebhookMessages`, and acknowledges them with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address.',
     },
   },
 });
 
 export const Webhook = builder.prismaObject('Webhook', {
-  description: `A subscription of a receiver to the events of a company. The gateway signs each message, as the specification Standard Webhooks describes. The gateway sends each message again until the receiver accepts the message, for at most ${retryDays} days.`,
+  description: `A subscription of a receiver to the events of a company. The gateway signs each message as the specification Standard Webhooks describes. If the receiver does not accept a message, the gateway sends the message again, for at most ${retryDays} days.`,
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the webhook.' }),
     companyId: t.exposeID('companyId', {
@@ -76,11 +76,11 @@ export const Webhook = builder.prismaObject('Webhook', {
     }),
     delivery: t.expose('delivery', {
       type: WebhookDeliveryKind,
-      description: 'How the receiver gets messages.',
+      description: 'How the receiver gets webhook messages.',
     }),
     url: t.exposeString('url', {
       nullable: true,
-      description: 'The URL to which messages are posted; null for pull delivery.',
+      description: 'The URL to which the gateway posts messages; null for pull delivery.',
     }),
     events: t.field({
       type: [WebhookEvent],
@@ -92,24 +92,24 @@ export const Webhook = builder.prismaObject('Webhook', {
         'The locations whose events the webhook receives. If `locationIds` is empty, the webhook receives the events of all locations.',
     }),
     enabled: t.boolean({
-      description: 'Whether the receiver gets messages.',
+      description: 'Whether the gateway delivers messages to the receiver.',
       resolve: ({ disabledAt }) => disabledAt === null,
     }),
     disabledAt: t.expose('disabledAt', {
       type: 'DateTime',
       nullable: true,
-      description: `The time at which the webhook was disabled. A client disabled the webhook, or the receiver answered 410 Gone or accepted nothing for ${disableAfterFailingDays} days. Null while the webhook is enabled.`,
+      description: `The time at which the webhook was disabled. A client can disable a webhook. The gateway disables a webhook when its receiver answers 410 Gone, or accepts no message for ${disableAfterFailingDays} days. Null while the webhook is enabled.`,
     }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time of the first failed attempt since the receiver last accepted a message; null when the last attempt succeeded.',
+        'The time of the first failed attempt to deliver a message since the receiver last accepted a message; null when the last attempt succeeded.',
     }),
     formerSecretEndsAt: t.expose('formerSecretEndsAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The time until which messages also have a signature with the previous secret.',
+      description: 'The time until which webhook messages also have a signature with the previous secret.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -126,7 +126,7 @@ builder.objectField(ApiKey, 'webhookEvents', (t) =>
   t.field({
     type: [WebhookEvent],
     description:
-      'The webhook events that the key has permission to read. A client can subscribe a webhook only to events that its key may read.',
+      'The webhook events that the API key has permission to read. A client can subscribe a webhook only to events that its API key may read.',
     resolve: ({ permissions }) => {
       const held = new Set(permissions);
       return webhookEvents.filter((event) => mayReadChanges(held, event));
@@ -141,7 +141,7 @@ const IssuedWebhook = builder
     fields: (t) => ({
       secret: t.exposeString('secret', {
         description:
-          'The secret: the prefix `whsec_` and a base64 text. Libraries for Standard Webhooks use the secret to verify messages.',
+          'The secret: the prefix `whsec_` and a base64 text. Libraries for Standard Webhooks use the secret to verify webhook messages.',
       }),
       webhook: t.expose('webhook', { type: Webhook, description: 'The webhook.' }),
     }),
@@ -164,7 +164,7 @@ builder.queryFields((t) => ({
     {
       type: Webhook,
       permission: 'MANAGE_WEBHOOKS',
-      description: "The webhooks of the companies in the key's scope, oldest first.",
+      description: 'The webhooks of the companies in the scope of the API key, oldest first.',
       resolve: (_, args, { key, services: { webhooks } }) => keysetConnection(args, webhooks.list(key)),
     },
     WebhookConnection,
@@ -187,7 +187,7 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
     delivery: t.field({
       type: WebhookDeliveryKind,
       defaultValue: 'PUSH',
-      description: 'How the receiver gets messages.',
+      description: 'How the receiver gets webhook messages.',
     }),
     url: t.string({
       description: `Required for push delivery, not allowed for pull delivery. ${urlDescription}`,
@@ -196,11 +196,11 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
       type: [WebhookEvent],
       required: true,
       description:
-        'The events that the receiver gets. Fails with `FORBIDDEN` when the key may not read one of the given events.',
+        'The events that the receiver gets. Fails with `FORBIDDEN` when the API key may not read one of the given events.',
     }),
     companyId: t.id({
       description:
-        "The company that owns the webhook. You can omit `companyId` when the scope of the key has exactly one company. If a client with an operator's key omits `companyId`, the webhook receives the events of every company.",
+        "The company that owns the webhook. You can omit `companyId` when exactly one company is in the scope of the API key. If a client with an operator's key omits `companyId`, the webhook receives the events of every company.",
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
   }),
@@ -208,17 +208,18 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
   description:
-    'The fields of a webhook to change. Omitted fields are unchanged. With a key that may not read all events of the webhook, a client can only disable the webhook or replace its events.',
+    'The new values for some fields of a webhook. Omitted fields are unchanged. With an API key that may not read all events of the webhook, a client can only disable the webhook or replace its events.',
   fields: (t) => ({
     url: t.string({ description: `Not allowed for pull delivery. ${urlDescription}` }),
     events: t.field({
       type: [WebhookEvent],
-      description: 'The events to which the webhook subscribes, in place of its current events.',
+      description:
+        'The new list of events to which the webhook subscribes. This list replaces the current list.',
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({
       description:
-        'Whether the receiver gets messages. Disabling a webhook cancels its waiting deliveries. The gateway never sends events that happen while the webhook is disabled.',
+        'Whether the gateway delivers messages to the receiver. When a client disables a webhook, the gateway cancels the deliveries of all waiting messages. The gateway never reports an event that happens while the webhook is disabled.',
     }),
   }),
 });
@@ -256,7 +257,7 @@ builder.mutationFields((t) => ({
   deleteWebhook: t.field({
     type: Webhook,
     permission: 'MANAGE_WEBHOOKS',
-    description: 'Removes a webhook with its deliveries and returns its last values.',
+    description: 'Removes a webhook and its deliveries. Returns the last values of the webhook.',
     args: { id: t.arg.id(webhookIdArg) },
     resolve: (_, { id }, context) => context.services.webhooks.remove(context, id),
   }),
@@ -264,7 +265,7 @@ builder.mutationFields((t) => ({
     type: IssuedWebhook,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Issues a new secret. During a grace period, each message is signed with the new and the former secret, so that receivers can switch to the new secret. The gateway keeps only one former secret, so a second rotation within the grace period discards the oldest secret.',
+      'Issues a new secret for a webhook. During a grace period, each message is signed with the new and the former secret, so that receivers can switch to the new secret. The gateway keeps only one former secret, so a second rotation within the grace period discards the oldest secret.',
     args: {
       id: t.arg.id(webhookIdArg),
       graceSeconds: t.arg.int({

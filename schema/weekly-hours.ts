@@ -47,7 +47,7 @@ const descriptions = {
 };
 
 export const WeeklyHours = builder.objectRef<Hours>('WeeklyHours').implement({
-  description: "A weekly time span, in the location's local time.",
+  description: "A time span that repeats every week, in the location's local time.",
   fields: (t) => ({
     days: t.field({ type: [Weekday], description: descriptions.days, resolve: (hours) => [...hours.days] }),
     from: t.exposeString('from', { description: descriptions.from }),
@@ -57,7 +57,7 @@ export const WeeklyHours = builder.objectRef<Hours>('WeeklyHours').implement({
 
 export const WeeklyHoursInput = builder.inputType('WeeklyHoursInput', {
   description:
-    "A weekly time span, in the location's local time. The local time follows daylight saving time.",
+    "A time span that repeats every week, in the location's local time. The local time takes daylight saving time into account.",
   fields: (t) => ({
     days: t.field({ type: [Weekday], required: true, description: descriptions.days }),
     from: t.string({ required: true, description: descriptions.from }),

@@ -13,7 +13,7 @@ const defaultFeedPageSize = 1000;
 
 /**
  * The options for the cost of one page of the whitelist feed. A page of any size costs one rate limit point. A page
- * costs more if the query selects fields of whitelist entries for which the gateway reads the database again.
+ * costs more if the query selects fields of whitelist entries that need further database reads.
  */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 
@@ -23,7 +23,7 @@ const feedCursor = z
   .regex(feedCursorForm, 'Must be a cursor that whitelistChanges returned');
 
 const WhitelistRemoval = builder.objectRef<Removal>('WhitelistRemoval').implement({
-  description: 'An entry that was removed from the whitelist.',
+  description: 'A whitelist entry that was removed from the whitelist.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the entry.' }),
     plateType: t.exposeString('plateType', { description: 'The authority or region that issued the plate.' }),
@@ -34,31 +34,34 @@ const WhitelistRemoval = builder.objectRef<Removal>('WhitelistRemoval').implemen
 
 const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implement({
   description:
-    'A page of the changes of a whitelist. Apply `removals` before `upserts`, and find the entries in your copy by `id`. The whitelist feed may return the same change more than once.',
+    'A page of the changes of a whitelist. Apply `removals` to your copy of the whitelist before `upserts`, and find the whitelist entries in your copy by `id`. The whitelist feed may return the same change more than once.',
   fields: (t) => ({
     upserts: t.field({
       type: [WhitelistEntry],
       complexity: pageComplexity,
-      description: 'Entries that were added or changed, with their current values.',
+      description: 'Whitelist entries that were added or changed, with their current values.',
       resolve: ({ upserts }) => createChunkedList(upserts),
     }),
     removals: t.field({
       type: [WhitelistRemoval],
       complexity: pageComplexity,
-      description: 'Entries that were removed from the whitelist.',
+      description: 'Whitelist entries that were removed from the whitelist.',
       resolve: ({ removals }) => createChunkedList(removals),
     }),
     cursor: t.exposeString('cursor', {
       description:
-        'The cursor to send as `after` in the request for the next page. Store the cursor of the last page, and send it in the next request for changes.',
+        'The cursor to send as `after` in the request for the next page. After the last page, store its cursor, and send it as `after` in the next request for changes.',
     }),
-    hasMore: t.exposeBoolean('hasMore', { description: 'Whether more changes are available now.' }),
+    hasMore: t.exposeBoolean('hasMore', {
+      description: 'Whether the whitelist feed has more changes after this page now.',
+    }),
     reset: t.exposeBoolean('reset', {
       description:
         'Whether you must discard your copy of the whitelist. If `reset` is true, this page is the first page of the whole whitelist. `reset` is true when the cursor in `after` is too old, comes from a release before 1.6.0, or was created before the database was restored.',
     }),
     timezone: t.exposeString('timezone', {
-      description: "IANA name of the location's time zone, in which `hours` apply.",
+      description:
+        "IANA name of the location's time zone. The weekly hours of whitelist entries are times in this time zone.",
     }),
   }),
 });
@@ -67,7 +70,7 @@ const WhitelistNotice = builder
   .objectRef<{ locationId: string; cursor: string }>('WhitelistNotice')
   .implement({
     description:
-      'A notice that a whitelist may have changed. The field `whitelistChanges` returns the changes.',
+      'A notice that a whitelist may have changed. The query `whitelistChanges` returns the changes.',
     fields: (t) => ({
       locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
       cursor: t.exposeString('cursor', {
@@ -80,19 +83,19 @@ builder.queryField('whitelistChanges', (t) =>
   t.field({
     type: WhitelistChanges,
     permission: 'READ_WHITELIST',
-    // See `pageComplexity`, which explains the cost of the field `whitelistChanges`.
+    // The comment on `pageComplexity` explains the cost of the field `whitelistChanges`.
     complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize },
     description:
-      'The changes of a whitelist, for gates that keep a copy of the whitelist. If the first request omits `after`, the pages contain the whole whitelist. With `after`, the pages contain only the changes since this cursor.',
+      'The changes of a whitelist, for gates that keep a copy of the whitelist. A client that has no copy yet omits `after`: the pages then contain the whole whitelist. With `after`, the pages contain only the changes since this cursor.',
     args: {
       locationId: t.arg.id(locationIdArg),
       after: t.arg.string({
-        description: 'The `cursor` of the last page that you have applied.',
+        description: 'The `cursor` of the last page that you have applied to your copy of the whitelist.',
         validate: feedCursor.nullish(),
       }),
       first: t.arg.int({
         defaultValue: defaultFeedPageSize,
-        description: `Maximum number of changes: 1 to ${maxFeedPageSize}. A page with long texts or many weekly hours may have fewer changes.`,
+        description: `Maximum number of changes on the page: 1 to ${maxFeedPageSize}. A page with long texts or many weekly hours may have fewer changes.`,
         validate: wholeNumber(1, maxFeedPageSize).nullish(),
       }),
     },
@@ -105,7 +108,7 @@ builder.queryField('whitelistCursor', (t) =>
   t.string({
     permission: 'READ_WHITELIST',
     description:
-      'A cursor for `whitelistChanges`, which stands after the latest change of the whitelist. Read the cursor before you read the list with `whitelist`; `whitelistChanges` then returns every later change.',
+      'A cursor for `whitelistChanges` at the latest change of the whitelist. Read this cursor before you read the whitelist with the query `whitelist`. With this cursor, `whitelistChanges` then returns every later change.',
     args: {
       locationId: t.arg.id(locationIdArg),
     },

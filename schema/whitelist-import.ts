@@ -25,61 +25,73 @@ const entriesRule = z
 
 const ImportMode = builder.enumType('ImportMode', {
   description:
-    'How an import treats rows whose plate is already in the whitelist, and entries whose plate is in no row.',
+    'How an import treats rows whose plate is already in the whitelist, and whitelist entries whose plate is in no row.',
   values: {
-    CREATE: { description: 'Only adds entries. A row whose plate is already in the whitelist is rejected.' },
-    UPSERT: { description: 'Adds entries, and replaces the values of entries with the same plate.' },
+    CREATE: {
+      description:
+        'Only adds whitelist entries. The gateway rejects a row whose plate is already in the whitelist.',
+    },
+    UPSERT: {
+      description:
+        'Adds whitelist entries. If the plate of a row is already in the whitelist, the row replaces the values of the existing whitelist entry.',
+    },
     REPLACE: {
       description:
-        'Replaces the whole whitelist by the rows, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0.',
+        'Replaces the whole whitelist by the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0.',
     },
   } as const satisfies Record<MergeMode, { description: string }>,
 });
 
 const ImportOutcome = builder.enumType('ImportOutcome', {
-  description: 'What an import did with a row.',
+  description: 'What an import did with one of its rows.',
   values: {
-    CREATED: { description: 'The import created an entry from the row.' },
-    UPDATED: { description: 'The import replaced the values of an existing entry by the row.' },
-    UNCHANGED: { description: 'The whitelist already contained an entry with the same values.' },
+    CREATED: { description: 'The import created a whitelist entry from the row.' },
+    UPDATED: {
+      description: 'The import replaced the values of an existing whitelist entry by the values of the row.',
+    },
+    UNCHANGED: { description: 'The whitelist already contained an entry with the same values as the row.' },
     REJECTED: { description: 'The gateway rejected the row for the reason in the field `error`.' },
   } as const,
 });
 
-/** A row that the gateway rejected during an import, with the id of the location whose whitelist the import changed. */
+/** A row of an import that the gateway rejected, with the id of the location of the whitelist. */
 type ReportedRow = RejectedRow & { locationId: string };
 
-/** Validates one row of an import with the rules for a single whitelist entry. */
+/** Validates one row of an import with the same rules as a whitelist entry that a client creates alone. */
 const readEntry = (row: unknown) => entryValues(parseInput(whitelistEntryRule, row));
 
 export const ImportError = builder.objectRef<RowError>('ImportError').implement({
   description:
-    'The reason why the gateway rejected a row. A mutation for only this row, such as `createWhitelistEntry`, would fail with the same error.',
+    'The reason why the gateway rejected a row of an import or a parking event of a batch. A mutation for only this row or event, such as `createWhitelistEntry`, would fail with the same error.',
   fields: (t) => ({
     code: t.string({
       description: 'The error code: `VALIDATION_ERROR` or `DUPLICATE_VEHICLE`.',
       resolve: ({ code }): ErrorCode => code,
     }),
-    message: t.exposeString('message', { description: 'The message of the error.' }),
+    message: t.exposeString('message', {
+      description: 'The error message, which explains the error to a person.',
+    }),
     field: t.string({
       nullable: true,
       description:
-        'The name of the invalid field; null when the plate of the row is already in the whitelist.',
+        'The name of the invalid field of the row or parking event; null when the plate of the row is already in the whitelist.',
       resolve: ({ details }) => details?.field,
     }),
     value: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The invalid value that the client sent; null when the value is missing.',
+      description: 'The invalid value of the field, as the client sent it; null when the value is missing.',
       resolve: ({ details }) => details?.value,
     }),
   }),
 });
 
 const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
-  description: 'A row that was rejected.',
+  description: 'A row of an import that the gateway rejected.',
   fields: (t) => ({
-    index: t.exposeInt('index', { description: 'Position of the row in the request, counted from 0.' }),
+    index: t.exposeInt('index', {
+      description: 'Position of the row in the import request, counted from 0.',
+    }),
     outcome: t.field({
       type: ImportOutcome,
       description: 'What the import did with the row.',
@@ -91,7 +103,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       permission: 'READ_WHITELIST',
       complexity: { field: 10, multiplier: 1, reads: false }, // cheap: one SQL statement reads 1,000 whitelist entries
       description:
-        'The existing entry with the same plate, if the gateway rejected the row because of this entry.',
+        'The existing whitelist entry with the same plate, if the gateway rejected the row because of this whitelist entry.',
       resolve: ({ locationId, takenPlate }, _, { services: { whitelist } }) =>
         takenPlate && whitelist.entryOfPlate(locationId, takenPlate),
     }),
@@ -107,27 +119,28 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
 
 const ImportResult = builder.objectRef<Result>('ImportResult').implement({
   description:
-    'The result of an import. With `dryRun`, the gateway imports nothing and returns the result that a real import would have.',
+    'The result of an import. With `dryRun`, the gateway imports nothing, and the result is the same as for a real import of the rows.',
   fields: (t) => ({
-    total: t.exposeInt('total', { description: 'Number of rows in the request.' }),
-    created: t.exposeInt('created', { description: 'Number of rows that became new entries.' }),
+    total: t.exposeInt('total', { description: 'Number of rows in the import request.' }),
+    created: t.exposeInt('created', { description: 'Number of rows that became new whitelist entries.' }),
     updated: t.exposeInt('updated', {
-      description: 'Number of rows that replaced the values of an existing entry.',
+      description: 'Number of rows that replaced the values of an existing whitelist entry.',
     }),
     unchanged: t.exposeInt('unchanged', {
-      description: 'Number of rows whose values are equal to the values of an existing entry.',
+      description: 'Number of rows whose values are equal to the values of an existing whitelist entry.',
     }),
     deleted: t.exposeInt('deleted', {
-      description: 'Number of entries that REPLACE removed because their plate is in no row.',
+      description:
+        'Number of whitelist entries that the mode REPLACE removed, because their plates are in no row.',
     }),
     rejected: t.int({ description: 'Number of rejected rows.', resolve: ({ rejected }) => rejected.length }),
     rows: t.field({
       type: [ImportRow],
-      description: 'The rejected rows, in the order of the request.',
-      // Even an import of 10,000 rows usually rejects only a few rows. For a field that does not read the database, the
-      // gateway therefore multiplies the cost by the number of all rows, but at most by 200. For a field that reads the
-      // database, `wholeReads` changes this rule: the gateway multiplies the cost by the number of all rows, but at
-      // least by 200.
+      description: 'The rejected rows, in the order in which the request contains them.',
+      // Even an import of 10,000 rows usually rejects only a few rows. For a field of the rejected rows that does not
+      // read the database, the gateway therefore multiplies the cost by the number of all rows, but at most by 200. For
+      // a field that reads the database, `wholeReads` has another effect: the gateway multiplies the cost by the number
+      // of all rows, but at least by 200.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),
@@ -141,13 +154,13 @@ builder.mutationField('importWhitelistEntries', (t) =>
     permission: 'WRITE_WHITELIST',
     rowsPerPoint: 1000,
     description:
-      'Imports many vehicles at once. In the modes CREATE and UPSERT, the gateway reports invalid rows and imports the valid rows, each batch of at most 2,500 rows (250 on the embedded database) in one transaction. In the mode REPLACE, the gateway imports all rows or none, in a single transaction.',
+      'Imports many vehicles into a whitelist at once. In the modes CREATE and UPSERT, the gateway reports invalid rows and imports the valid rows. It imports each batch of at most 2,500 rows (250 on the embedded database) in one transaction. In the mode REPLACE, the gateway imports all rows or none, in a single transaction.',
     args: {
       locationId: t.arg.id(locationIdArg),
       entries: t.arg({
         type: [WhitelistEntryInput],
         required: true,
-        description: `The vehicles, 1 to ${maxImportRows}.`,
+        description: `The vehicles to import, 1 to ${maxImportRows}.`,
         validate: entriesRule,
       }),
       mode: t.arg({
@@ -158,7 +171,7 @@ builder.mutationField('importWhitelistEntries', (t) =>
       dryRun: t.arg.boolean({
         defaultValue: false,
         description:
-          'If true, the gateway changes nothing and returns the result that the import would have.',
+          'Whether the import is only a test: if true, the gateway changes nothing, and returns the same result as a real import.',
       }),
     },
     resolve: (_, { locationId, entries, mode, dryRun }, context) =>

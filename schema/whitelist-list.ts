@@ -11,36 +11,36 @@ import { WhitelistEntry } from './whitelist.ts';
 const filterArguments = builder.args((t) => ({
   referenceId: t.string({
     description:
-      'A reference id: the list contains only entries with this reference id. If omitted or empty, entries with any reference id match.',
+      'A reference id: the list contains only whitelist entries with this reference id. If the filter is omitted or empty, all reference ids match.',
     validate: textFilter,
   }),
   plateType: t.string({
     description:
-      'A plate type: the list contains only entries with this plate type. If omitted or empty, entries with any plate type match.',
+      'A plate type: the list contains only whitelist entries with this plate type. If the filter is omitted or empty, all plate types match.',
     validate: textFilter,
   }),
   plateCode: t.string({
     description:
-      'A plate code: the list contains only entries with this plate code. If omitted or empty, entries are not filtered by plate code.',
+      'A plate code: the list contains only whitelist entries with this plate code. If the filter is omitted or empty, all plate codes match.',
     validate: textFilter,
   }),
   plateNumber: t.string({
     description:
-      'A plate number: the list contains only entries with this plate number. If omitted or empty, entries with any plate number match.',
+      'A plate number: the list contains only whitelist entries with this plate number. If the filter is omitted or empty, all plate numbers match.',
     validate: textFilter,
   }),
   validAt: t.field({
     type: 'DateTime',
     description:
-      'An instant: the list contains only entries that are valid at this time. The filter ignores the weekly hours of the entries.',
+      'A time: the list contains only whitelist entries that are valid at this time. The filter ignores the weekly hours of the whitelist entries.',
     validate: instant,
   }),
 }));
 
 /**
  * The cost of a whitelist field that uses the filter `validAt`, without the cost of its subfields. The database has no
- * index with which PostgreSQL could find the whitelist entries that are valid at a given time. To find a page or
- * `totalCount` with `validAt`, the database may have to read the whole whitelist.
+ * index for the times at which whitelist entries are valid. To find a page or `totalCount` with `validAt`, PostgreSQL
+ * may have to read the whole whitelist.
  */
 const validAtCost = 200;
 
@@ -74,7 +74,7 @@ function whitelistConnection(
 
 const WhitelistEntryConnection = builder.connectionObject(
   { type: WhitelistEntry, name: 'WhitelistEntryConnection', description: 'A page of a whitelist.' },
-  { name: 'WhitelistEntryEdge', description: 'An entry with its cursor in the list.' },
+  { name: 'WhitelistEntryEdge', description: 'A whitelist entry with its cursor in the list.' },
 );
 
 builder.objectField(Location, 'whitelist', (t) =>
@@ -83,7 +83,7 @@ builder.objectField(Location, 'whitelist', (t) =>
       type: WhitelistEntry,
       permission: 'READ_WHITELIST',
       complexity: listCost,
-      description: 'The entries of the location, oldest first.',
+      description: 'The whitelist entries of the location, oldest first.',
       args: filterArguments,
       resolve: (location, args, context) => whitelistConnection(location.id, args, context),
     },
@@ -98,7 +98,7 @@ builder.queryField('whitelist', (t) =>
       permission: 'READ_WHITELIST',
       complexity: listCost,
       description:
-        'The entries of a location, oldest first. Unlike `Location.whitelist`, the query `whitelist` does not need the permission `READ_LOCATIONS`.',
+        'The whitelist entries of a location, oldest first. Unlike `Location.whitelist`, the query `whitelist` does not need the permission `READ_LOCATIONS`.',
       args: {
         locationId: t.arg.id(locationIdArg),
         ...filterArguments,

@@ -18,7 +18,7 @@ const maxReferenceIdLength = 100;
 
 /**
  * Validates a reference id. A reference id identifies a group of whitelist entries, such as the vehicles of one
- * apartment. The descriptions in the GraphQL schema also contain the maximum length of a reference.
+ * apartment. The descriptions in the GraphQL schema also contain the maximum length of a reference id.
  */
 export const referenceId = filledText(maxReferenceIdLength, 'Reference id must not be blank');
 export const lengthOfReferenceId = `1 to ${maxReferenceIdLength} characters`;
@@ -62,13 +62,14 @@ const description = {
 };
 
 export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
-  description: 'A vehicle that may enter a location. A whitelist has at most one entry for each plate.',
+  description:
+    'A vehicle that may enter a location, with the rules for its entry. A whitelist has at most one entry for each plate.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the entry.' }),
     location: t.field({
       type: Location,
       permission: 'READ_LOCATIONS',
-      description: 'The location whose whitelist has the entry.',
+      description: 'The location to whose whitelist the entry belongs.',
       resolve: ({ locationId }, _, { key, services: { locations } }) => locations.find(key, locationId),
     }),
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
@@ -92,27 +93,27 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     hours: t.field({
       type: [WeeklyHours],
       complexity: { field: 0, multiplier: 0 }, // the field costs nothing, because the entry's row contains the hours
-      description: `${description.hours}. If the list is empty, the vehicle may enter at all times.`,
+      description: `${description.hours}. If this list is empty, the vehicle may enter at all times.`,
       resolve: (entry) => [...hoursOf(entry)],
     }),
     maxEntries: t.exposeInt('maxEntries', { nullable: true, description: description.maxEntries }),
     version: t.exposeInt('version', {
       description:
-        'Version number, which a client can send as `expectedVersion`. The version starts at 1 and increases with each change.',
+        'Version number of the whitelist entry, which a client can send as `expectedVersion`. The version starts at 1 and increases with each change.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: 'The time at which the entry was created.',
+      description: 'The time at which the whitelist entry was created.',
     }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
-      description: 'The time at which the entry last changed.',
+      description: 'The time at which the whitelist entry last changed.',
     }),
   }),
 });
 
 export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
-  description: 'A vehicle that may enter a location.',
+  description: 'The values of a whitelist entry, which describes a vehicle that may enter a location.',
   fields: (t) => ({
     referenceId: t.string({ required: true, description: description.referenceId }),
     plateType: t.string({ required: true, description: description.plateType }),
@@ -127,19 +128,20 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     }),
     hours: t.field({
       type: [WeeklyHoursInput],
-      description: `${description.hours}. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged.`,
+      description: `${description.hours}. With null or an empty list, the vehicle may enter at all times. If a change of the whitelist entry omits \`hours\`, the stored weekly hours stay unchanged.`,
       extensions: { graphOnly: true },
     }),
     maxEntries: t.int({
-      description: `${description.maxEntries} A change that omits the number leaves it unchanged.`,
+      description: `${description.maxEntries} If a change of the whitelist entry omits \`maxEntries\`, the stored number stays unchanged.`,
       extensions: { graphOnly: true },
     }),
   }),
 });
 
 /**
- * Converts the input of a client to the values of a whitelist entry. If the client omits an optional value, the value
- * becomes null. There are two exceptions: omitted `hours` and omitted `maxEntries` leave the stored values unchanged.
+ * Converts the GraphQL input of a client to the values of a whitelist entry. If the client omits an optional value, the
+ * value becomes null. There are two exceptions: if the client omits `hours` or `maxEntries`, the stored value stays
+ * unchanged.
  */
 export function entryValues(input: z.output<typeof whitelistEntryRule>): WhitelistEntryValues {
   return {
@@ -152,7 +154,7 @@ export function entryValues(input: z.output<typeof whitelistEntryRule>): Whiteli
 
 const expectedVersionArg = {
   description:
-    'The version that the entry must have now; if the entry has another version, the call fails. If `expectedVersion` is omitted, any version is accepted.',
+    'The version of the whitelist entry that the client has read. If the whitelist entry has another version now, the mutation fails. If `expectedVersion` is omitted, the gateway does not check the version.',
   validate: expectedVersion,
 };
 /** The options of an argument that is the id of a whitelist entry. */
@@ -168,7 +170,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_WHITELIST',
     errors: ['DUPLICATE_VEHICLE'],
     description:
-      'Adds a vehicle to the whitelist. Fails with `DUPLICATE_VEHICLE` when the location has an entry with the plate.',
+      'Adds a vehicle to the whitelist of a location. Fails with `DUPLICATE_VEHICLE` when the whitelist already has an entry with the plate.',
     args: {
       locationId: t.arg.id(locationIdArg),
       input: t.arg({
@@ -186,7 +188,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_WHITELIST',
     errors: ['DUPLICATE_VEHICLE'],
     description:
-      'Replaces the values of an entry. Omitted values become null, except `hours` and `maxEntries`, which stay unchanged. Fails with `DUPLICATE_VEHICLE` when another entry of the location has the plate. Fails with `CONFLICT` when the version of the entry is not `expectedVersion`.',
+      'Replaces the values of a whitelist entry. Omitted values become null, except `hours` and `maxEntries`, which stay unchanged. Fails with `DUPLICATE_VEHICLE` when another whitelist entry of the location already has the plate. Fails with `CONFLICT` when the version of the whitelist entry is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),
@@ -205,7 +207,7 @@ builder.mutationFields((t) => ({
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     description:
-      'Removes an entry and returns its last values. Fails with `CONFLICT` when the version of the entry is not `expectedVersion`.',
+      'Removes a whitelist entry and returns its last values. Fails with `CONFLICT` when the version of the whitelist entry is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),
