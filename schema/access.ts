@@ -64,7 +64,7 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
   description:
-    'A whitelist entry that may belong to the vehicle whose plate the camera read. Its plate equals a text that the camera read, or differs from the requested plate or text in one character that cameras confuse.',
+    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of the whitelist entry equals a text that the camera read, or differs from the requested plate or text in one character that cameras confuse.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', {
@@ -74,7 +74,7 @@ const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implemen
     readAs: t.exposeString('readAs', {
       nullable: true,
       description:
-        'The plate of the whitelist entry as one text, in the form that matches the text from the camera, such as `A12345`. Null when the request contains `plate` instead of `reading`.',
+        'The plate of the whitelist entry as one text, in the form that matches the text from the camera, such as `A12345`. `readAs` is null when the request contains `plate` instead of `reading`.',
     }),
   }),
 });
@@ -108,7 +108,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
       type: WhitelistEntry,
       nullable: true,
       description:
-        'The whitelist entry on which the decision is based: the whitelist entry with the requested plate, or the candidate that matches best. Null when no whitelist entry matches, or when several match equally well.',
+        'The whitelist entry on which the decision is based: the whitelist entry with the requested plate, or the candidate that matches best. `entry` is null when no whitelist entry matches, or when several match equally well.',
     }),
     overQuota: t.boolean({
       description:
@@ -118,7 +118,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
     checks: t.field({
       type: [AccessCheckType],
       description:
-        'The result of each rule, so that a person can explain the decision to the driver. The first rule that the vehicle fails determines the `reason` of the decision. A full quota with the enforcement `REPORT` denies no entry and never determines the `reason`. If `entry` is null, the gateway checks only the rule `listed`.',
+        'The result of each rule, so that a person can explain the decision to the driver. The first rule that the vehicle fails determines the `reason` of the decision. A full quota with the enforcement `REPORT` denies no entry and never determines the `reason`. If no single whitelist entry matches (`entry` is null), the gateway checks only the rule `listed`.',
       resolve: accessChecks,
     }),
     candidates: t.expose('candidates', {
@@ -155,7 +155,8 @@ builder.queryField('plateAccess', (t) =>
       locationId: t.arg.id(locationIdArg),
       plate: t.arg({
         type: PlateInput,
-        description: 'The plate in parts. A request must have either `plate` or `reading`.',
+        description:
+          'The plate in parts. A request must have either the argument `plate` or the argument `reading`, but not both.',
       }),
       reading: t.arg({
         type: ReadingInput,

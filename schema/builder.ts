@@ -52,7 +52,8 @@ export const builder = new SchemaBuilder<{
     },
     nodeFieldOptions: { description: 'The item.', nullable: false },
     cursorFieldOptions: {
-      description: 'The position of the item in the list, for the arguments `after` and `before`.',
+      description:
+        'A text that marks the position of the item in the list. Clients send it in the arguments `after` and `before`.',
     },
     pageInfoFieldOptions: {
       description:

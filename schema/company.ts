@@ -145,7 +145,7 @@ builder.queryFields((t) => ({
       type: Company,
       permission: 'READ_COMPANIES',
       description:
-        'The companies that the API key may see, oldest first: the companies in its scope, and the owners of the locations in its scope.',
+        'The companies that the API key may see, oldest first. These are the companies in its scope, and the owners of the locations in its scope.',
       resolve: (_, args, { key, services: { companies } }) =>
         keysetConnection(args, companies.visibleTo(key)),
     },

@@ -28,7 +28,7 @@ const DeprecatedUse = builder.objectRef<Use>('DeprecatedUse').implement({
 builder.objectField(ApiKey, 'deprecations', (t) =>
   t.field({
     type: [DeprecatedUse],
-    description: `The deprecated operations that the API key used in the last ${deprecatedUseDays} days. A request appears in this list within a few seconds.`,
+    description: `The deprecated operations that the API key used in the last ${deprecatedUseDays} days. The list includes a new request after a few seconds.`,
     // The field `deprecations` costs as much as the field `usage`, because both fields read all usage totals in a time
     // range. The multiplier for the fields within `deprecations` is small, because the list is short.
     complexity: { field: 200, multiplier: 5 },

@@ -10,7 +10,7 @@ import { entryIdArg, WhitelistEntry } from './whitelist.ts';
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({
     description:
-      'How many times gates have recorded that the vehicle of this whitelist entry entered. A parking event that the gate sends again or corrects counts only once. When the number has reached `maxEntries`, the vehicle may not enter again.',
+      'How many times gates have recorded that the vehicle of this whitelist entry entered. A parking event that the gate sends again or corrects counts only once. When `entriesRecorded` has reached `maxEntries`, the vehicle may not enter again.',
     resolve: ({ id }, _, { services: { whitelist } }) => whitelist.entriesRecorded(id),
   }),
 );

@@ -85,7 +85,7 @@ export const Location = builder.prismaObject('Location', {
     longestStayHours: t.exposeInt('longestStayHours', {
       nullable: true,
       description:
-        'The maximum stay of a vehicle, in hours. After the maximum stay, the vehicle no longer counts as inside, and its parking session has the state `UNSEEN_EXIT`. Null means no limit.',
+        'The maximum stay of a vehicle, in hours. After the maximum stay, the vehicle no longer counts as inside, and its parking session has the state `UNSEEN_EXIT`. Null means that the stay has no limit.',
     }),
     version: t.exposeInt('version', {
       description:
@@ -107,7 +107,7 @@ export const LocationConnection = builder.connectionObject(
   { name: 'LocationEdge', description: 'A location with its cursor in the list.' },
 );
 
-/** The options of an argument that is the id of a location. */
+/** The options of a GraphQL argument that contains the id of a location. */
 export const locationIdArg = {
   required: true,
   description: 'Identifier of the location.',
@@ -188,7 +188,7 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
     capacity: t.int({ description: fieldDescriptions.capacity }),
     timezone: t.string({ description: 'IANA name of the time zone of the location.' }),
     longestStayHours: t.int({
-      description: `${fieldDescriptions.longestStayHours} A change also applies to past parking sessions.`,
+      description: `${fieldDescriptions.longestStayHours} A change of the maximum stay also applies to past parking sessions.`,
       extensions: { graphOnly: true },
     }),
   }),

@@ -27,7 +27,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 250,
     description:
-      'Sets which vehicles are inside, after a person has checked the location. The gateway ends the open parking session of each vehicle that is not in `plates`, with the state `CORRECTED`. Each vehicle in `plates` without an open parking session gets a new parking session. If a parking event arrives later, the time in the parking event decides whether it happened before or after the count.',
+      'Stores which vehicles are inside a location, after a person has counted them. The gateway ends the open parking session of each vehicle that is not in `plates`, with the state `CORRECTED`. Each vehicle in `plates` without an open parking session gets a new parking session. If a parking event arrives later, the time in the parking event decides whether it happened before or after the count.',
     args: {
       locationId: t.arg.id(locationIdArg),
       plates: t.arg({
@@ -47,7 +47,7 @@ builder.mutationFields((t) => ({
     type: LocationStatus,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Sets the number of vehicles inside a location. Use this mutation if you know the number of vehicles but not their plates. The field `adjustment` of `LocationStatus` shows the difference between the counted number and the number of open parking sessions. The next `setInside` or `adjustOccupancy` replaces the adjustment.',
+      'Sets the number of vehicles inside a location. Use this mutation if you know the number of vehicles but not their plates. The field `adjustment` of `LocationStatus` shows the difference between the counted number and the number of open parking sessions. The next `setInside` or `adjustOccupancy` replaces this difference.',
     args: {
       locationId: t.arg.id(locationIdArg),
       occupied: t.arg.int({

@@ -10,18 +10,21 @@ export const defaultPageSize = 20;
 /** The maximum number of items on a page of a connection. */
 const maxPageSize = 100;
 
-/** Validates the arguments `first` and `last`. */
+/** Validates the arguments `first` and `last` of a GraphQL connection, which set the page size. */
 export const pageSize = wholeNumber(1, maxPageSize);
 
 const encodeCursor = (id: string) => Buffer.from(id).toString('base64url');
 
-/** The regular expression for a cursor. A cursor is the base64url encoding of an id, and has 48 characters. */
+/**
+ * The regular expression for a cursor of a GraphQL connection. A cursor is the base64url encoding of an id, and has 48
+ * characters.
+ */
 const cursorForm = /^[\w-]{48}$/;
 const notACursor = 'Must be a cursor that this list returned';
 
 /**
- * Validates the arguments `after` and `before`. A cursor contains the id of an item in the list, but clients must not
- * rely on the content of a cursor.
+ * Validates the arguments `after` and `before` of a GraphQL connection, which are cursors. A cursor contains the id of
+ * an item in the list, but clients must not rely on the content of a cursor.
  */
 export const cursor = z
   .string()
@@ -80,7 +83,7 @@ export async function keysetConnection<Item extends { id: string }>(
 
 /**
  * A list without items. For some REST requests, such as a request for a whole list, the REST code itself reads the list
- * from the database. The GraphQL resolver then returns an empty page.
+ * from the database, and the GraphQL resolver returns an empty page.
  */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 

@@ -38,8 +38,8 @@ export const parkingEventRule = z
   .refine(hasOnePlate, { path: ['plate'], message: onePlateMessage, when: isObject });
 
 /**
- * Converts a valid event to the type `Reading`, which contains either the parts of the plate or the text that a camera
- * read.
+ * Converts a valid parking event to the type `Reading`, which contains either the parts of the plate or the text that a
+ * camera read.
  */
 export const readingOf = ({ plate, reading, ...seen }: z.output<typeof parkingEventRule>): Reading =>
   reading ? { ...seen, reading } : { ...seen, plate: plate! };
@@ -77,7 +77,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     text: t.exposeString('text', {
       nullable: true,
       description:
-        'The text that the camera read, exactly as the gate sent it. Null when the gate sent `plate` instead of `reading`.',
+        'The text that the camera read, exactly as the gate sent it. `text` is null when the gate sent `plate` instead of `reading`.',
     }),
     confidence: t.exposeFloat('confidence', {
       nullable: true,
@@ -107,7 +107,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
       nullable: true,
       permission: 'READ_WHITELIST',
       description:
-        'The whitelist entry of the vehicle. Null when the vehicle had no whitelist entry, or when the whitelist entry was removed.',
+        'The whitelist entry of the vehicle. `entry` is null when the vehicle had no whitelist entry, or when its whitelist entry was removed.',
       resolve: (event, _, context) => entryOf(event, context),
     }),
     createdAt: t.expose('createdAt', {
@@ -190,7 +190,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
       type: 'DateTime',
       required: true,
       description:
-        'The time at which the vehicle entered or left. Parking events may arrive late and in any order. The time may be at most one day in the future.',
+        'The time at which the vehicle entered or left. Parking events may arrive late and in any order. `occurredAt` may be at most one day in the future.',
     }),
     decision: t.field({
       type: AccessReason,
@@ -198,7 +198,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     }),
     entryId: t.id({
       description:
-        'The whitelist entry because of which the gate opened. Its plate can differ from the plate of the parking event, if the camera misread a character. If `entryId` is omitted, or the location has no such whitelist entry, the gateway uses the whitelist entry with the plate of the parking event.',
+        'The whitelist entry because of which the gate opened. If the camera misread a character, the plate of this whitelist entry differs from the plate of the parking event. If `entryId` is omitted, or the location has no such whitelist entry, the gateway uses the whitelist entry with the plate of the parking event.',
     }),
   }),
 });

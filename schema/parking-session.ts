@@ -28,7 +28,7 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
 
 const ParkingSession = builder.prismaObject('ParkingSession', {
   description:
-    'A stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts, in the order of their times. When a parking event arrives late or is corrected, the gateway corrects the parking sessions of the vehicle. At the exit, a camera may misread the plate. If no vehicle with the recorded plate is inside, the exit ends the open parking session whose plate differs in one character that cameras confuse. This rule applies only if there is exactly one such parking session.',
+    'A stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts, in the order of their times. When a parking event arrives late or is corrected, the gateway corrects the parking sessions of the vehicle. At the exit, a camera may misread the plate. If no vehicle with the recorded plate is inside, the gateway looks for open parking sessions whose plates differ in one character that cameras confuse. If there is exactly one such parking session, the exit ends this parking session.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
@@ -71,7 +71,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time at which the maximum stay of the vehicle ends. After `staysUntil`, the vehicle no longer counts as inside. Null when the location has no maximum stay. When the maximum stay of the location changes, parking sessions that have already ended may keep their previous `staysUntil`.',
+        'The time at which the maximum stay of the vehicle ends. After `staysUntil`, the vehicle no longer counts as inside. `staysUntil` is null when the location has no maximum stay. When the maximum stay of the location changes, parking sessions that have already ended may keep their previous `staysUntil`.',
     }),
     listed: t.exposeBoolean('listed', {
       description:
@@ -82,7 +82,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       nullable: true,
       permission: 'READ_WHITELIST',
       description:
-        'The whitelist entry of the vehicle. Null when the vehicle had no whitelist entry, or when the whitelist entry was removed.',
+        'The whitelist entry of the vehicle. `entry` is null when the vehicle had no whitelist entry, or when its whitelist entry was removed.',
       resolve: (session, _, context) => entryOf(session, context),
     }),
   }),

@@ -44,7 +44,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
       type: 'DateTime',
       nullable: true,
       description:
-        'The time at which a vehicle last entered or left. Null when no vehicle has entered or left yet.',
+        'The time at which a vehicle last entered or left. `lastActivityAt` is null when no vehicle has entered or left yet.',
     }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
@@ -54,7 +54,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
   }),
 });
 
-/** Reads the status of a location, which must be in the scope of the API key. */
+/** Reads the current occupancy of a location, which must be in the scope of the API key. */
 export async function findStatus(
   locationId: string,
   { key, services: { locations } }: Context,
@@ -134,7 +134,7 @@ builder.queryFields((t) => ({
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'The status of one location. Unlike `Location.status`, `locationStatus` does not need the permission `READ_LOCATIONS`.',
+      'The current occupancy of one location. Unlike `Location.status`, `locationStatus` does not need the permission `READ_LOCATIONS`.',
     args: {
       locationId: t.arg.id(locationIdArg),
     },

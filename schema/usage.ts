@@ -56,20 +56,20 @@ builder.objectField(ApiKey, 'usage', (t) =>
   t.field({
     type: [UsageBucket],
     description:
-      'The numbers of requests with the API key, by hour, operation and API, in this order. A request appears in the usage within a few seconds. A request with an unknown API key does not count for any API key.',
-    // The field `usage` can return several rows for every hour of 31 days. Its high cost limits how many times one
-    // GraphQL operation can select it.
+      'The numbers of requests with the API key, by hour, operation and API, in this order. The usage includes a new request after a few seconds. A request with an unknown API key does not count for any API key.',
+    // The field `usage` can return several rows for every hour of 31 days. The high cost of the field limits how many
+    // times one GraphQL operation can select the field.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },
     args: {
       from: t.arg({
         type: 'DateTime',
-        description: `Start of the period. The result contains the whole hour to which \`from\` belongs. Default: ${defaultHours} hours before \`to\`. The period may be at most ${maxUsageDays} days long.`,
+        description: `Start of the period. The result contains the numbers of the whole hour to which \`from\` belongs. Default: ${defaultHours} hours before \`to\`. The period may be at most ${maxUsageDays} days long.`,
         validate: instant,
       }),
       to: t.arg({
         type: 'DateTime',
         description:
-          'End of the period. If the period ends during an hour, the result contains this whole hour. Default: now.',
+          'End of the period. If the period ends during an hour, the result contains the numbers of this whole hour. Default: now.',
         validate: instant,
       }),
     },

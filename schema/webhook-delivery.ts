@@ -39,7 +39,7 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
     httpStatus: t.exposeInt('httpStatus', {
       nullable: true,
       description:
-        'The HTTP status with which the receiver responded. Null when the receiver did not respond, and always null with pull delivery.',
+        'The HTTP status with which the receiver responded. `httpStatus` is null when the receiver did not respond, and always null with pull delivery.',
     }),
     error: t.exposeString('error', {
       nullable: true,
@@ -58,7 +58,7 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
 
 /**
  * The number of attempts that the gateway assumes for each delivery when it computes the cost of the field `attempts`.
- * The gateway stops sending a message after about 20 attempts.
+ * The gateway makes about 20 attempts to deliver a webhook message before it stops.
  */
 const usualAttempts = 20;
 /** The cost of the field `body` of a webhook delivery. */
@@ -86,7 +86,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
       // The audit record of an import can contain thousands of identifiers.
       complexity: bodyComplexity,
       description:
-        'The body of the webhook message, which is JSON with the members `type`, `timestamp` and `data`. Null when the API key lacks the permission to read the event.',
+        'The body of the webhook message, which is JSON with the members `type`, `timestamp` and `data`. `body` is null when the API key lacks the permission to read the event.',
       resolve: (delivery, _, context) => context.services.webhooks.bodyOf(context, delivery),
     }),
     attempts: t.expose('attempts', {
@@ -98,7 +98,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
       type: 'DateTime',
       nullable: true,
       description:
-        'The earliest time of the next attempt to deliver the message; with pull delivery, the earliest time at which a reader can get the message. Null when the gateway makes no further attempt.',
+        'The earliest time of the next attempt to deliver the message; with pull delivery, the earliest time at which a reader can get the message. `nextAttemptAt` is null when the gateway makes no further attempt.',
       resolve: ({ status, nextAttemptAt }) => (status === 'PENDING' ? nextAttemptAt : null),
     }),
     createdAt: t.expose('createdAt', {
@@ -121,7 +121,7 @@ builder.objectField(Webhook, 'deliveries', (t) =>
       args: {
         status: t.arg({
           type: WebhookDeliveryStatus,
-          description: 'A state: the list contains only deliveries in this state.',
+          description: 'A state of deliveries: the list contains only deliveries in this state.',
           validate: z.enum(statuses).nullish(),
         }),
       },

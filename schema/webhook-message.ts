@@ -76,7 +76,7 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
     leaseEndsAt: t.expose('leaseEndsAt', {
       type: 'DateTime',
       description:
-        'The time at which the lease of the message ends. Acknowledge the message before this time, because then other readers can get the message.',
+        'The time at which the lease of the message ends. Acknowledge the message before its lease ends. After the end of the lease, another reader can get the message.',
     }),
   }),
 });

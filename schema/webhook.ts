@@ -72,7 +72,7 @@ export const Webhook = builder.prismaObject('Webhook', {
     companyId: t.exposeID('companyId', {
       nullable: true,
       description:
-        "The company whose events the webhook receives. Null for an operator's webhook, which receives the events of every company.",
+        "The company whose events the webhook receives. `companyId` is null for an operator's webhook, which receives the events of every company.",
     }),
     delivery: t.expose('delivery', {
       type: WebhookDeliveryKind,
@@ -98,7 +98,7 @@ export const Webhook = builder.prismaObject('Webhook', {
     disabledAt: t.expose('disabledAt', {
       type: 'DateTime',
       nullable: true,
-      description: `The time at which the webhook was disabled. A client can disable a webhook. The gateway disables a webhook when its receiver answers 410 Gone, or accepts no message for ${disableAfterFailingDays} days. Null while the webhook is enabled.`,
+      description: `The time at which the webhook was disabled. A client can disable a webhook. The gateway disables a webhook when its receiver answers 410 Gone, or accepts no message for ${disableAfterFailingDays} days. \`disabledAt\` is null while the webhook is enabled.`,
     }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
@@ -152,7 +152,7 @@ const WebhookConnection = builder.connectionObject(
   { name: 'WebhookEdge', description: 'A webhook with its cursor in the list.' },
 );
 
-/** The options of an argument that is the id of a webhook. */
+/** The options of a GraphQL argument that contains the id of a webhook. */
 export const webhookIdArg = {
   required: true,
   description: 'Identifier of the webhook.',

@@ -15,8 +15,8 @@ import { locationIdArg } from './location.ts';
 
 /**
  * The validation rule of the argument `entries` checks only the number of rows in an import. The gateway later
- * validates each row separately. In all import modes except REPLACE, an import stores the valid rows even if other rows
- * are invalid.
+ * validates each row of the import separately. In all import modes except REPLACE, an import stores the valid rows even
+ * if other rows are invalid.
  */
 const entriesRule = z
   .array(z.unknown())

@@ -124,7 +124,7 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     validUntil: t.field({
       type: 'DateTime',
       description:
-        'The time until which the vehicle may enter, which must be later than `validFrom`. Null means no end.',
+        'The time until which the vehicle may enter, which must be later than `validFrom`. Null means that the validity has no end.',
     }),
     hours: t.field({
       type: [WeeklyHoursInput],
@@ -157,7 +157,7 @@ const expectedVersionArg = {
     'The version of the whitelist entry that the client has read. If the whitelist entry has another version now, the mutation fails. If `expectedVersion` is omitted, the gateway does not check the version.',
   validate: expectedVersion,
 };
-/** The options of an argument that is the id of a whitelist entry. */
+/** The options of a GraphQL argument that contains the id of a whitelist entry. */
 export const entryIdArg = {
   required: true,
   description: 'Identifier of the entry.',
