@@ -33,8 +33,8 @@ function generateIn(folder) {
   // Prisma's schema engine is not needed to generate the client. By default, Prisma's command line downloads a schema
   // engine from a host that many networks cannot reach. Prisma downloads no schema engine if the variable
   // PRISMA_SCHEMA_ENGINE_BINARY contains the path of an executable file. Only the child process that generates the
-  // Prisma client gets this variable. Other commands must not get the variable, because `prisma db push` and `prisma
-  // migrate` would then report success without doing anything.
+  // Prisma client gets the variable PRISMA_SCHEMA_ENGINE_BINARY. Other commands must not get this variable, because
+  // `prisma db push` and `prisma migrate` would then report success without doing anything.
   const { status, error } = spawnSync(
     process.execPath,
     [

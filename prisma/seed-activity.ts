@@ -21,8 +21,8 @@ const offsetMs = 4 * hourMs;
 
 /**
  * If a demo vehicle is inside at the first start of the gateway, its last completed stay ended at least `pauseMs`
- * before this start. The current stay of the vehicle began less than 12 hours before this start. The two stays
- * therefore do not overlap.
+ * before this start. The current stay of the vehicle began less than 12 hours before the first start. The completed
+ * stay and the current stay therefore do not overlap.
  */
 const pauseMs = 12 * hourMs;
 

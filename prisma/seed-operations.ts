@@ -29,10 +29,10 @@ export interface DemoWebhook {
 }
 
 /**
- * Creates a webhook for the demo data. The receiver of the webhook accepted one message, and then rejected all later
- * messages. The messages of the demo webhook report new whitelist entries. The seed script must insert the audit
- * records of the new whitelist entries before the webhook. If the webhook already existed, a database trigger would
- * create one more delivery for each new whitelist entry.
+ * Creates a webhook for the demo data. The receiver of the demo webhook accepted one message, and then rejected all
+ * later messages. The messages of the demo webhook report new whitelist entries. The seed script must insert the audit
+ * records of the new whitelist entries before the webhook. If the demo webhook were already in the database, a database
+ * trigger would create one more delivery for each audit record.
  */
 export function failingWebhook(options: {
   companyId: string;

@@ -78,8 +78,8 @@ const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 /**
- * Creates the demo whitelist entries of the first location whose validity or number of entries is limited: a half-used
- * pass, guests for one day, and a former tenant.
+ * Creates the demo whitelist entries that allow only some visits or are valid only for some time: a half-used visitor
+ * pass, guests for one day, and a former tenant. These whitelist entries belong to the first location.
  */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
@@ -108,7 +108,8 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
       { vehicles: visitors(26, 31_005), rhythm: rhythms.visitor, inside: 19 },
     ],
     [
-      // At the second location, all residents and some visitors are inside, so that only one of the 24 spaces is free.
+      // In the demo data, all residents and some visitors of the second location are inside, so that only one of its 24
+      // parking spaces is free.
       { vehicles: creek, rhythm: rhythms.resident, inside: creek.length },
       { vehicles: visitors(20, 52_210), rhythm: rhythms.visitor, inside: 23 - creek.length },
     ],
@@ -121,7 +122,8 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
 
 /**
  * The values of the demo data that a new user needs: the secret of the demo API key, and the id of a demo location. The
- * gateway shows the secret only at its first start, because the database stores only a hash of the secret.
+ * gateway shows the secret of the demo API key only at its first start, because the database stores only a hash of the
+ * secret.
  */
 export interface DemoData {
   demoSecret: string;
@@ -156,8 +158,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // In each group of demo vehicles, the first vehicles are inside when the gateway starts. The list of the first
-  // location begins with two vehicles of the flat `limitedUnit`, so that the quota of this flat is full.
+  // In each group of demo vehicles, the first vehicles are inside when the gateway starts. The list of demo vehicles of
+  // the first location begins with two vehicles of the flat `limitedUnit`, so that the quota of this flat is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);

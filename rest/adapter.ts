@@ -120,7 +120,7 @@ export function createRouteHandler(
 
   /**
    * Returns the entity tag of a list if the list has not changed since the client read the list. Returns `undefined` if
-   * the list may have changed since then. The response must then contain the list.
+   * the list may have changed since the client read it, so that the response must contain the list.
    *
    * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid. Only a valid request may
    *   get status 304 (RFC 9110, section 13.2.1)
@@ -144,9 +144,9 @@ export function createRouteHandler(
     variables: Record<string, unknown>,
     context: Context,
   ): Promise<Answer> {
-    // The gateway reads first the entity tag of a list, and then the items of the list. If the list changes between
-    // these two reads, the client gets the new list with an outdated entity tag. The client loses no change, because
-    // its next conditional request returns the whole list again.
+    // The gateway reads first the entity tag of a list, and then the items of the list. If the list changes after the
+    // gateway has read the entity tag, the client gets the new list with an outdated entity tag. The client loses no
+    // change, because its next conditional request returns the whole list again.
     const tag = await validator?.current(request, context);
     const own = { ...context, defersLargeValues: true };
     const page = route.list!(await execute({ ...variables, ...pageOf(request) }, own));
@@ -195,9 +195,9 @@ function pageOf({
  * values of the known fields. A body that is not an object causes `VALIDATION_ERROR`. The function itself validates the
  * body in two cases:
  *
- * - An identifier in the body is a number. GraphQL itself would accept the number.
+ * - An identifier in the body is a number. GraphQL would accept a number as an identifier.
  * - The client asks for the equivalent GraphQL request (`asTwin`), and the body contains an inexact number. The
- *   equivalent request would contain another number, such as null instead of 1e400.
+ *   equivalent GraphQL request would contain another value, such as null instead of 1e400.
  */
 function createGraphBody({
   plan,

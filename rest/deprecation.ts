@@ -3,12 +3,13 @@ import { errorAnswer } from './envelope.ts';
 import { type Route, routeName, routes } from './routes.ts';
 
 /**
- * A period in which deprecated REST routes are switched off (a brownout). During a brownout, each request to a
- * deprecated route gets an error. From these errors, developers of clients learn that the route is deprecated.
+ * A period in which deprecated REST routes are switched off (a brownout). During a brownout, a request to a deprecated
+ * route gets an error, unless the client asks for the equivalent GraphQL request. From the errors during a brownout,
+ * the developers of a client learn that a route is deprecated.
  */
 export interface Brownout {
   start: Date;
-  /** The end of the brownout. After this time, clients can use the deprecated routes again. */
+  /** The time at which the brownout ends, so that clients can use the deprecated routes again. */
   end: Date;
 }
 
@@ -33,8 +34,8 @@ export const deprecatedOperations = routes.flatMap((route) =>
 );
 
 /**
- * Whether a request may be for a deprecated route. For speed, `mayBeDeprecated` does not match the routes, and is also
- * true for some other requests.
+ * Whether a request may be for a deprecated route. This check is fast, because it does not compare the URL with the
+ * path of each route. The check is also true for some other URLs that contain `/residents`.
  */
 export const mayBeDeprecated = (url: string): boolean => url.includes('/residents');
 

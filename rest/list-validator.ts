@@ -60,7 +60,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
 
   const current: ListValidator['current'] = async ({ params }, context) => {
     const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
-    // the query for the list, which the gateway runs later, fails with the same error
+    // this code ignores the error, because the query for the list, which the gateway runs later, fails with the same
+    // error
     if (errors) return undefined;
     return listTag(data!.whitelistCursor as string);
   };

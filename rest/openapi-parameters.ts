@@ -10,7 +10,7 @@ const ifMatchParameter: Parameter = {
   name: ifMatch.header,
   in: 'header',
   description:
-    'The `ETag` of an earlier response. If the whitelist entry or location has another version now, the gateway rejects the change with status 412. If the header is `*` or omitted, any version is accepted.',
+    'The `ETag` of an earlier response. If the whitelist entry or location has another version now, the gateway rejects the change with status 412. If the header is `*` or omitted, the gateway does not check the version.',
   schema: { type: 'string' },
 };
 

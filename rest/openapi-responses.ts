@@ -27,7 +27,8 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, Json
 }
 
 /**
- * Creates the OpenAPI description of an error response. The given error codes all have the HTTP status of the response.
+ * Creates the OpenAPI description of an error response. All given error codes have the same HTTP status, which is the
+ * status of the response.
  */
 export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   const error = objectSchema(

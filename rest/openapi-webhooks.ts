@@ -41,7 +41,9 @@ const pascalCase = (type: string) =>
 
 /** Returns a sentence that describes the event that a webhook message reports. */
 const messageDescription = (type: MessageType) =>
-  isAuditAction(type) ? auditActions[type].description : 'A test message, sent by `testWebhook`.';
+  isAuditAction(type)
+    ? auditActions[type].description
+    : 'A test message, which the GraphQL mutation `testWebhook` sends.';
 
 /**
  * Returns the member `webhooks` of the OpenAPI document, which describes each type of webhook message and the JSON

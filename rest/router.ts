@@ -124,8 +124,8 @@ export function createRestRouter(
     const operation = routeName(route);
     const takesBody = route.method === 'POST' || route.method === 'PUT';
     const refuseInBrownout = createBrownoutMiddleware(route, brownouts);
-    // The brownout middleware sets the operation name for the usage record. It runs before the size limit, so that the
-    // usage record of a response with status 413 also contains the operation name.
+    // The brownout middleware sets the operation name for the usage record. The brownout middleware runs before the
+    // size limit, so that the usage record of a response with status 413 also contains the operation name.
     if (refuseInBrownout) router.on(route.method, honoPath(route.path), refuseInBrownout);
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {

@@ -1,7 +1,7 @@
 import type { Permission } from './generated/operations.ts';
 import { parkingTexts, plural } from './parking-texts.ts';
 
-// This file and parking-texts.ts contain all texts of the console. A translator has to change only these two files.
+// This file and parking-texts.ts contain all texts of the console, so a translator has to change only these two files.
 
 export const texts = {
   key: {

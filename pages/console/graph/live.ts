@@ -81,7 +81,7 @@ export function createLive(currentKey: () => string) {
     headers: () => keyHeader(currentKey()),
     fetchFn: fetchUntilSilent,
     // With `retryAttempts: 0`, graphql-sse itself does not retry, because each rejected attempt costs a rate limit
-    // point. Instead, the function `run` retries after a pause.
+    // point. In place of graphql-sse, the function `run` retries after a pause.
     retryAttempts: 0,
   });
 

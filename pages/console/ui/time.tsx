@@ -96,7 +96,7 @@ export function Time({
 /**
  * Converts the value of a `datetime-local` field, which is in the time zone of this device, to an instant in UTC.
  * Returns `undefined` if the field is empty. If the value is not a valid time, for example because the year has five
- * digits, the function returns the value unchanged. The gateway then rejects the field with an error message.
+ * digits, the function returns the value unchanged, and the gateway rejects the field with an error message.
  */
 export function instantOf(local: string): string | undefined {
   if (!local) return undefined;
