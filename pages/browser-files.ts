@@ -45,7 +45,8 @@ async function load(): Promise<BrowserFiles> {
 let loaded: Promise<BrowserFiles> | undefined;
 
 /**
- * Loads the built files into memory when a client requests the first web page. Until then, the gateway saves memory.
+ * Loads the built files into memory only when a client requests the first web page, so that a gateway without such
+ * requests uses less memory.
  */
 export function loadBrowserFiles(): Promise<BrowserFiles> {
   loaded ??= load().catch((error: unknown) => {

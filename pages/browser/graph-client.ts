@@ -34,8 +34,8 @@ export function createFetcher(currentKey: () => string): Fetcher {
     return {
       next: () =>
         results.next().catch(async (error: unknown) => {
-          // When the gateway rejects a subscription, the response is JSON and not an event stream. The client returns
-          // the JSON of this response as the next result of the subscription.
+          // When the gateway rejects a subscription, the response is JSON and not an event stream. The GraphQL client
+          // returns the JSON of the rejection as the next result of the subscription.
           if (!(error instanceof NetworkError) || !error.response) throw error;
           return { done: false, value: (await (error.response as Response).json()) as ExecutionResult };
         }),

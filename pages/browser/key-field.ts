@@ -35,9 +35,9 @@ export function bindKeyField(): KeyField {
 
   let stored = deviceStorage.getItem(storedKeyName);
   /**
-   * Stores the API key on this device if the user wants the device to remember the key. If the user does not want this,
-   * the function deletes the stored API key. If another tab has stored a different API key in the meantime, the
-   * function does not delete this key.
+   * Stores the API key on this device if the user wants the device to remember the key. If the user does not want the
+   * device to remember the key, the function deletes the stored API key. If another tab has stored a different API key
+   * in the meantime, the function does not delete the different key.
    */
   function store() {
     const next = remember.checked && current() ? current() : null;

@@ -25,8 +25,8 @@ function open(area: 'localStorage' | 'sessionStorage'): Storage {
   }
 }
 
-/** The storage that all tabs of this device share, and that the browser keeps. */
+/** The storage that all tabs of the browser share, and that the browser keeps after the tabs are closed. */
 export const deviceStorage = open('localStorage');
 
-/** The storage of this tab, which the browser deletes when the tab is closed. */
+/** The storage of a single tab, which the browser deletes when the tab is closed. */
 export const tabStorage = open('sessionStorage');

@@ -111,7 +111,7 @@ function entryOf(fields: CsvFields): WhitelistEntryInput {
     validFrom: optional('validFrom'),
     validUntil: optional('validUntil'),
     // If the CSV file has no column `maxEntries`, the import does not change how many times the vehicles may enter. If
-    // the column exists and the field of a row is empty, the vehicle may enter any number of times.
+    // the column `maxEntries` exists and the field of a row is empty, the vehicle may enter any number of times.
     ...(maxEntries === '' && { maxEntries: null }),
     ...(maxEntries && !numberFault(maxEntries) && { maxEntries: Number(maxEntries) }),
   };
@@ -141,8 +141,8 @@ export function readRows(file: BufferSource): CsvRow[] {
     bom: true,
     columns: checkHeader,
     skip_empty_lines: true,
-    // A file may mix the three line endings. Without this option, the parser would accept only the line ending that the
-    // first line has.
+    // A CSV file may mix line endings. Without the option `record_delimiter`, the parser would accept only the line
+    // ending of the first line.
     record_delimiter: ['\r\n', '\n', '\r'],
   });
   return rows.map((fields, index) => ({

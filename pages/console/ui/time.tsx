@@ -71,8 +71,8 @@ export function timeText(at: string | number | Date, zone: string, parts: TimePa
 
 /**
  * Shows a time in the time zone that the user has chosen: the time zone of the location or of this device. A tooltip
- * shows the same time in the other of these two time zones. If the time does not belong to a location, the tooltip
- * shows the time in UTC.
+ * shows the same time in the time zone that the user has not chosen. If the time does not belong to a location, the
+ * tooltip shows the time in UTC.
  */
 export function Time({
   at,

@@ -53,8 +53,8 @@ function Ticks<Value extends string>(props: {
 }
 
 /**
- * The maximum number of locations for which the form shows a checkbox. The user finds all other locations with a search
- * field.
+ * The maximum number of locations for which the form shows a checkbox. If there are more locations, the user finds them
+ * with a search field.
  */
 const tickedLocations = 100;
 

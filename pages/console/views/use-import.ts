@@ -72,8 +72,8 @@ export function useImport(locationId: string): {
    */
   reset(): () => boolean;
   /**
-   * Sends the rows, except the rows that the console itself rejects. The promise resolves with true if all requests
-   * succeed before `reset` is called or the dialog closes.
+   * Sends the rows of the import, except the rows that the console itself rejects. The promise resolves with true if
+   * all requests succeed before `reset` is called or the dialog closes.
    *
    * @param stopped the progress of an earlier import that stopped; the new import skips the rows that the earlier
    *   import has sent successfully
