@@ -121,9 +121,8 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
 }
 
 /**
- * The values of the demo data that a new user needs: the secret of the demo API key, and the id of a demo location. The
- * gateway shows the secret of the demo API key only at its first start, because the database stores only a hash of the
- * secret.
+ * The secret of the demo API key, and the id of a demo location. The gateway shows the secret of the demo API key only
+ * at its first start, because the database stores only a hash.
  */
 export interface DemoData {
   demoSecret: string;
