@@ -118,7 +118,7 @@ const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
 /**
  * The name of each built file contains a hash. This object maps the file name without the hash to the file name with
- * the hash. A file that several scripts share (`part.…`) is mapped from its name with the hash to the same name.
+ * the hash. The object maps the name of a file that several scripts share (`part.…`) to itself, including the hash.
  */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {

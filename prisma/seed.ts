@@ -183,8 +183,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // The gateway never shows the secret of the portal's API key, because no client uses this key. The demo data contains
-  // the portal's API key to show the usage totals of a second client.
+  // The demo data has a second API key, for a resident portal. The gateway never shows its secret, because no client
+  // uses this key. Its only purpose is to show the usage totals of a second client.
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>

@@ -74,8 +74,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
         // This code ignores an error of the query, because the entity tag from the client may contain an invalid
-        // cursor. After any other error, the query for the list, which the gateway runs later, fails, too. The client
-        // then gets the error of the query for the list.
+        // cursor. Any other error also occurs in the query for the list, which the gateway runs later, so the client
+        // gets this error.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {
           upserts: unknown[];

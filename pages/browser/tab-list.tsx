@@ -43,7 +43,7 @@ const Item = ({ children, className, ref, 'aria-selected': isCurrent }: ItemProp
 };
 
 /**
- * The two components for the tabs of the explorer. The components have the names that GraphiQL imports from
- * framer-motion.
+ * The two components with which GraphiQL shows the tabs of the explorer. The components have the names that GraphiQL
+ * imports from framer-motion.
  */
 export const Reorder = { Group, Item };

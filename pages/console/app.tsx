@@ -30,8 +30,8 @@ export function Console() {
     let isOpen = true;
     // The function `close` signs the user out and shows the form for the API key. Each API key has its own function
     // `close`, and only its first call has an effect. A late response to a request with an earlier API key therefore
-    // cannot sign out a user who has entered a new API key. After `close`, the form is empty, even if the device
-    // remembers an API key that the user entered in another tab.
+    // cannot sign out a user who has entered a new API key. After a call of `close`, the form for the API key is empty,
+    // even if the device remembers an API key that the user entered in another tab.
     function close(message?: string) {
       if (!isOpen) return;
       isOpen = false;

@@ -73,8 +73,8 @@ function Export({ locationId }: { locationId: string }) {
   const [failure, setFailure] = useState<Failure>();
   async function run() {
     setExporting(true);
-    // When a plate moves to another entry during the export, the gateway can return both entries. The CSV file contains
-    // each plate only once, with the entry that the gateway returned last.
+    // When a plate moves from one whitelist entry to another during the export, the gateway can return both whitelist
+    // entries. The CSV file contains each plate only once, with the entry that the gateway returned last.
     const entryOfPlate = new Map<string, EntryFieldsFragment>();
     for (let after: string | null = null, more = true; more;) {
       const { data, error } = await client
