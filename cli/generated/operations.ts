@@ -3,7 +3,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** The reason for an access decision. */
+/** The reason why the gateway allows or denies entry to a vehicle. */
 export const AccessReason = {
   /** The whitelist entry of the plate is no longer valid. */
   EXPIRED: 'EXPIRED',
@@ -15,28 +15,28 @@ export const AccessReason = {
   NOT_YET_VALID: 'NOT_YET_VALID',
   /** The time of the decision is outside the weekly hours of the whitelist entry. */
   OUTSIDE_HOURS: 'OUTSIDE_HOURS',
-  /** The quota of the vehicle's reference is full, so no other vehicle of this reference may enter. */
+  /** The quota of the vehicle's reference (such as an apartment) is full, so no other vehicle of this reference may enter. */
   QUOTA_REACHED: 'QUOTA_REACHED',
   /** The vehicle has already entered as often as `maxEntries` allows. */
   USED_UP: 'USED_UP'
 } as const;
 
 export type AccessReason = typeof AccessReason[keyof typeof AccessReason];
-/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to no data until the key registers a company. Only an operator's key can issue a key without companies and locations. */
+/** The values of a new API key. The scope of the new API key consists of the given companies and locations. An API key without companies and locations has access to no data until the API key registers a company. Only an operator's key can issue an API key without companies and locations. */
 export type CreateApiKeyInput = {
-  /** The number of rate limit points that the key may use in a minute. Default: 100, or the limit of the issuing key if the issuing key has a lower limit. */
+  /** Number of rate limit points that the API key may use in a minute. Default: 100, or the limit of the API key of the request if that limit is lower. */
   burstLimit?: number | null | undefined;
-  /** Companies for the scope of the key, with all their locations. */
+  /** Companies for the scope of the API key, with all their locations. */
   companyIds?: Array<string> | null | undefined;
-  /** The time at which the key expires. Default: the expiry of the issuing key. */
+  /** The time at which the API key expires. Default: the expiry of the API key of the request. */
   expiresAt?: string | Date | null | undefined;
-  /** The number of rate limit points that the key may use in an hour. Default: 1000, or the limit of the issuing key if the issuing key has a lower limit. */
+  /** Number of rate limit points that the API key may use in an hour. Default: 1000, or the limit of the API key of the request if that limit is lower. */
   hourlyLimit?: number | null | undefined;
-  /** Single locations for the scope of the key. */
+  /** Single locations for the scope of the API key. */
   locationIds?: Array<string> | null | undefined;
-  /** Name of the key, for people: 1 to 100 characters. */
+  /** A name by which people recognise the API key: 1 to 100 characters. */
   name: string;
-  /** The permissions of the key. */
+  /** The permissions of the API key. */
   permissions: Array<Permission>;
   /** Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may issue another operator's key. For an operator's key, omit `companyIds` and `locationIds`. */
   unrestricted?: boolean | null | undefined;
@@ -48,7 +48,7 @@ export type CreateLocationInput = {
   address?: string | null | undefined;
   /** Number of parking spaces, 0 or more; null when unknown. */
   capacity?: number | null | undefined;
-  /** The company that will own the new location. The client may omit `companyId` when the scope of the key has exactly one company. */
+  /** The company that will own the new location. The client may omit `companyId` when exactly one company is in the scope of the API key. */
   companyId?: string | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
@@ -58,17 +58,17 @@ export type CreateLocationInput = {
   name: string;
   /** 1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique within the company. */
   slug: string;
-  /** IANA name of the time zone. Default: `UTC`. */
+  /** IANA name of the time zone of the location. Default: `UTC`. */
   timezone?: string | null | undefined;
 };
 
 /** The values of a new webhook. */
 export type CreateWebhookInput = {
-  /** The company that owns the webhook. You can omit `companyId` when the scope of the key has exactly one company. If a client with an operator's key omits `companyId`, the webhook receives the events of every company. */
+  /** The company that owns the webhook. You can omit `companyId` when exactly one company is in the scope of the API key. If a client with an operator's key omits `companyId`, the webhook receives the events of every company. */
   companyId?: string | null | undefined;
-  /** How the receiver gets messages. */
+  /** How the receiver gets webhook messages. */
   delivery?: WebhookDeliveryKind | null | undefined;
-  /** The events that the receiver gets. Fails with `FORBIDDEN` when the key may not read one of the given events. */
+  /** The events that the receiver gets. Fails with `FORBIDDEN` when the API key may not read one of the given events. */
   events: Array<WebhookEvent>;
   /** The locations of the company whose events the webhook receives, at most 100. If this list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
   locationIds?: Array<string> | null | undefined;
@@ -76,13 +76,13 @@ export type CreateWebhookInput = {
   url?: string | null | undefined;
 };
 
-/** How an import treats rows whose plate is already in the whitelist, and entries whose plate is in no row. */
+/** How an import treats rows whose plate is already in the whitelist, and whitelist entries whose plate is in no row. */
 export const ImportMode = {
-  /** Only adds entries. A row whose plate is already in the whitelist is rejected. */
+  /** Only adds whitelist entries. The gateway rejects a row whose plate is already in the whitelist. */
   CREATE: 'CREATE',
-  /** Replaces the whole whitelist by the rows, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
+  /** Replaces the whole whitelist by the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
   REPLACE: 'REPLACE',
-  /** Adds entries, and replaces the values of entries with the same plate. */
+  /** Adds whitelist entries. If the plate of a row is already in the whitelist, the row replaces the values of the existing whitelist entry. */
   UPSERT: 'UPSERT'
 } as const;
 
@@ -98,21 +98,21 @@ export const LocationState = {
 } as const;
 
 export type LocationState = typeof LocationState[keyof typeof LocationState];
-/** An entry or exit to record. */
+/** An entry or exit of a vehicle that the gateway should record. */
 export type ParkingEventInput = {
   /** The decision that `plateAccess` returned, if the gate requested a decision. */
   decision?: AccessReason | null | undefined;
-  /** The whitelist entry for which the gate opened, for example an entry whose plate is only similar to the reading of the camera. If `entryId` is omitted, or the location has no such entry, the gateway uses the entry with the plate of the event. */
+  /** The whitelist entry because of which the gate opened. If the camera misread a character, the plate of this whitelist entry differs from the plate of the parking event. If `entryId` is omitted, or the location has no such whitelist entry, the gateway uses the whitelist entry with the plate of the parking event. */
   entryId?: string | null | undefined;
-  /** The identifier that the gate gave to the event, unique within the location, 1 to 100 characters. If the gate sends the same event again, nothing changes. If the gate sends other values with the same identifier, these values correct the event. */
+  /** The identifier that the gate gave to the parking event, unique within the location, 1 to 100 characters. If the gate sends the same parking event again, nothing changes. If the gate sends other values with the same identifier, these values correct the recorded parking event. */
   eventId: string;
   /** Entry or exit. */
   kind: ParkingEventKind;
-  /** The time at which the vehicle entered or left. Events may arrive late and in any order. An event may be at most one day in the future. */
+  /** The time at which the vehicle entered or left. Parking events may arrive late and in any order. `occurredAt` may be at most one day in the future. */
   occurredAt: string | Date;
-  /** The plate in parts. Every event must have either `plate` or `reading`, but not both. */
+  /** The plate in parts. Every parking event must have either `plate` or `reading`, but not both. */
   plate?: PlateInput | null | undefined;
-  /** The text that the camera read. The gateway assigns the event to the whitelist entry that matches the text. When no entry matches or several entries match, the gateway records the event without a whitelist entry. */
+  /** The text that the camera read. The gateway assigns the parking event to the whitelist entry that matches the text. When no whitelist entry or more than one matches, the gateway records the parking event without a whitelist entry. */
   reading?: ReadingInput | null | undefined;
 };
 
@@ -125,7 +125,7 @@ export const ParkingEventKind = {
 } as const;
 
 export type ParkingEventKind = typeof ParkingEventKind[keyof typeof ParkingEventKind];
-/** A permission, which allows a key to use certain operations. */
+/** A permission, which allows an API key to use certain operations. */
 export const Permission = {
   /** Manage API keys and read the audit log. */
   ADMIN: 'ADMIN',
@@ -139,9 +139,9 @@ export const Permission = {
   READ_LOCATIONS: 'READ_LOCATIONS',
   /** Read the status of locations: occupancy and capacity. */
   READ_STATUS: 'READ_STATUS',
-  /** Read whitelists and request gate decisions. */
+  /** Read whitelists, and ask whether a vehicle may enter. */
   READ_WHITELIST: 'READ_WHITELIST',
-  /** Pull the messages of webhooks, and acknowledge pulled messages. */
+  /** Pull webhook messages, and acknowledge the pulled messages. */
   RECEIVE_WEBHOOKS: 'RECEIVE_WEBHOOKS',
   /** Register companies. */
   REGISTER_COMPANIES: 'REGISTER_COMPANIES',
@@ -156,17 +156,17 @@ export const Permission = {
 } as const;
 
 export type Permission = typeof Permission[keyof typeof Permission];
-/** A plate in parts. The type, code and number must equal the plate of a whitelist entry, unless the request sets a tolerance. */
+/** A licence plate with its type, code and number. In `plateAccess`, all three parts must equal the plate of a whitelist entry, unless the request sets a tolerance. */
 export type PlateInput = {
   /** Code of the plate: `White`, or 1 to 3 letters or digits. */
   plateCode: string;
   /** Number of the plate: 1 to 20 digits. */
   plateNumber: string;
-  /** Issuing authority or region, such as `DXB`. */
+  /** The authority or region that issued the plate, such as `DXB`. */
   plateType: string;
 };
 
-/** What the gateway does when a quota is full. */
+/** What the gateway does when another vehicle wants to enter and the quota of its reference is full. */
 export const QuotaEnforcement = {
   /** When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   HARD: 'HARD',
@@ -185,13 +185,13 @@ export type QuotaInput = {
   referenceId: string;
 };
 
-/** The text that a camera read, instead of a plate in parts. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
+/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
 export type ReadingInput = {
-  /** Other texts that the plate may have, at most 10. The gateway uses these alternatives only when no entry matches the text. */
+  /** Other texts that may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
   alternatives?: Array<string> | null | undefined;
-  /** The confidence of the camera, from 0 to 1. */
+  /** How confident the camera is that it read the plate correctly, from 0 to 1. */
   confidence?: number | null | undefined;
-  /** The plate type, if it is known: the text then matches only entries with this plate type. */
+  /** The plate type, if the camera recognised it: the text then matches only whitelist entries with this plate type. */
   plateType?: string | null | undefined;
   /** The text as the camera sent it, such as `A 12345`: at most 50 characters. */
   text: string;
@@ -221,25 +221,25 @@ export type RegisterCompanyInput = {
   website?: string | null | undefined;
 };
 
-/** The fields of a key to change. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry. */
+/** The new values for some fields of an API key. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry. */
 export type UpdateApiKeyInput = {
-  /** The number of rate limit points that the key may use in a minute. */
+  /** Number of rate limit points that the API key may use in a minute. */
   burstLimit?: number | null | undefined;
-  /** Companies for the scope of the key, with all their locations. These companies replace the current companies. */
+  /** Companies for the scope of the API key, with all their locations. These companies replace the companies that are now in the scope. */
   companyIds?: Array<string> | null | undefined;
-  /** The time at which the key expires; with null, the key never expires. */
+  /** The time at which the API key expires; with null, it never expires. */
   expiresAt?: string | Date | null | undefined;
-  /** The number of rate limit points that the key may use in an hour. */
+  /** Number of rate limit points that the API key may use in an hour. */
   hourlyLimit?: number | null | undefined;
-  /** Single locations for the scope of the key. These locations replace the current locations. */
+  /** Single locations for the scope of the API key. These locations replace the single locations that are now in the scope. */
   locationIds?: Array<string> | null | undefined;
-  /** Name of the key, for people: 1 to 100 characters. */
+  /** A name by which people recognise the API key: 1 to 100 characters. */
   name?: string | null | undefined;
-  /** The permissions of the key. */
+  /** The permissions of the API key. */
   permissions?: Array<Permission> | null | undefined;
 };
 
-/** The fields of a company to change. Omitted fields are unchanged. The slug cannot be changed. */
+/** The new values for some fields of a company. Omitted fields are unchanged. The slug cannot be changed. */
 export type UpdateCompanyInput = {
   /** 1 to 200 characters, at least one of them not white space. */
   address?: string | null | undefined;
@@ -261,7 +261,7 @@ export type UpdateCompanyInput = {
   website?: string | null | undefined;
 };
 
-/** The fields of a location to change. Omitted fields are unchanged. */
+/** The new values for some fields of a location. Omitted fields are unchanged. */
 export type UpdateLocationInput = {
   /** At most 200 characters. */
   address?: string | null | undefined;
@@ -269,21 +269,21 @@ export type UpdateLocationInput = {
   capacity?: number | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
-  /** The maximum stay of a vehicle, 1 to 87600 hours; null for no limit. A change applies to past sessions, too. */
+  /** The maximum stay of a vehicle, 1 to 87600 hours; null for no limit. A change of the maximum stay also applies to past parking sessions. */
   longestStayHours?: number | null | undefined;
   /** 1 to 100 characters, at least one of them not white space. */
   name?: string | null | undefined;
   /** 1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique within the company. */
   slug?: string | null | undefined;
-  /** IANA name of the time zone. */
+  /** IANA name of the time zone of the location. */
   timezone?: string | null | undefined;
 };
 
-/** The fields of a webhook to change. Omitted fields are unchanged. With a key that may not read all events of the webhook, a client can only disable the webhook or replace its events. */
+/** The new values for some fields of a webhook. Omitted fields are unchanged. With an API key that may not read all events of the webhook, a client can only disable the webhook or replace its events. */
 export type UpdateWebhookInput = {
-  /** Whether the receiver gets messages. Disabling a webhook cancels its waiting deliveries. The gateway never sends events that happen while the webhook is disabled. */
+  /** Whether the gateway delivers messages to the receiver. When a client disables a webhook, the gateway cancels the deliveries of all waiting messages. The gateway never reports an event that happens while the webhook is disabled. */
   enabled?: boolean | null | undefined;
-  /** The events to which the webhook subscribes, in place of its current events. */
+  /** The new list of events to which the webhook subscribes. This list replaces the current list. */
   events?: Array<WebhookEvent> | null | undefined;
   /** The locations of the company whose events the webhook receives, at most 100. If this list is empty, the webhook receives the events of all locations. The webhook always receives events that belong to no location. */
   locationIds?: Array<string> | null | undefined;
@@ -291,63 +291,63 @@ export type UpdateWebhookInput = {
   url?: string | null | undefined;
 };
 
-/** How a receiver gets messages. */
+/** How a receiver gets webhook messages. */
 export const WebhookDeliveryKind = {
-  /** A reader takes messages with `pullWebhookMessages` and acknowledges the messages with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address. */
+  /** The receiver gets messages with `pullWebhookMessages`, and acknowledges them with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address. */
   PULL: 'PULL',
-  /** The gateway posts messages to the URL of the webhook. */
+  /** The gateway posts each message to the URL of the webhook. */
   PUSH: 'PUSH'
 } as const;
 
 export type WebhookDeliveryKind = typeof WebhookDeliveryKind[keyof typeof WebhookDeliveryKind];
-/** The state of a delivery. */
+/** The state of the delivery of a webhook message. */
 export const WebhookDeliveryStatus = {
-  /** The gateway cancelled the delivery, because the webhook was disabled before the receiver accepted the message. */
+  /** The gateway cancelled the delivery, because the webhook was disabled before the receiver accepted the webhook message. */
   CANCELLED: 'CANCELLED',
-  /** The receiver accepted the message with a 2xx status, or a reader acknowledged the message. */
+  /** The receiver accepted the webhook message with a 2xx status, or a reader acknowledged it. */
   DELIVERED: 'DELIVERED',
-  /** The receiver did not accept the message within 3 days, or the gateway disabled the webhook after the last attempt. */
+  /** The receiver did not accept the webhook message within 3 days, or the gateway disabled the webhook after the last attempt to deliver the message. */
   FAILED: 'FAILED',
-  /** The gateway will still try to deliver the message. With pull delivery, the message waits for a reader, or a reader has a lease on the message. */
+  /** The gateway will still try to deliver the webhook message. With pull delivery, the message waits for a reader, or a reader has a lease on the message. */
   PENDING: 'PENDING'
 } as const;
 
 export type WebhookDeliveryStatus = typeof WebhookDeliveryStatus[keyof typeof WebhookDeliveryStatus];
-/** An event that a webhook can subscribe to. */
+/** An event to which a webhook can subscribe. */
 export const WebhookEvent = {
-  /** `company.registered`: A company was registered. Only webhooks without a company get the event of a new company. Needs READ_COMPANIES. */
+  /** `company.registered`: A company was registered. Only webhooks without a company get the event of a new company. Needs the permission READ_COMPANIES. */
   COMPANY_REGISTERED: 'COMPANY_REGISTERED',
-  /** `company.updated`: A company was changed. Needs READ_COMPANIES. */
+  /** `company.updated`: A company was changed. Needs the permission READ_COMPANIES. */
   COMPANY_UPDATED: 'COMPANY_UPDATED',
-  /** `location.available`: A full location has free parking spaces again. Needs READ_STATUS. */
+  /** `location.available`: A full location has free parking spaces again. Needs the permission READ_STATUS. */
   LOCATION_AVAILABLE: 'LOCATION_AVAILABLE',
-  /** `location.created`: A location was created. Needs READ_LOCATIONS. */
+  /** `location.created`: A location was created. Needs the permission READ_LOCATIONS. */
   LOCATION_CREATED: 'LOCATION_CREATED',
-  /** `location.full`: The last parking space of a location was taken. Needs READ_STATUS. */
+  /** `location.full`: The last parking space of a location was taken. Needs the permission READ_STATUS. */
   LOCATION_FULL: 'LOCATION_FULL',
-  /** `location.updated`: A location was changed. Needs READ_LOCATIONS. */
+  /** `location.updated`: A location was changed. Needs the permission READ_LOCATIONS. */
   LOCATION_UPDATED: 'LOCATION_UPDATED',
-  /** `parking.entered`: A vehicle entered, or the record of an entry was corrected. Needs READ_ACTIVITY. */
+  /** `parking.entered`: A vehicle entered, or the record of an entry was corrected. Needs the permission READ_ACTIVITY. */
   PARKING_ENTERED: 'PARKING_ENTERED',
-  /** `parking.exited`: A vehicle left, or the record of an exit was corrected. Needs READ_ACTIVITY. */
+  /** `parking.exited`: A vehicle left, or the record of an exit was corrected. Needs the permission READ_ACTIVITY. */
   PARKING_EXITED: 'PARKING_EXITED',
-  /** `parking.exit_unseen`: The maximum stay of a vehicle is over, and no gate recorded its exit. Needs READ_ACTIVITY. */
+  /** `parking.exit_unseen`: The maximum stay of a vehicle is over, and no gate recorded its exit. Needs the permission READ_ACTIVITY. */
   PARKING_EXIT_UNSEEN: 'PARKING_EXIT_UNSEEN',
-  /** `parking.inside_counted`: A person counted the vehicles inside a location. The webhook message contains the numbers of opened and corrected parking sessions. Needs READ_ACTIVITY. */
+  /** `parking.inside_counted`: A person counted the vehicles inside a location. The webhook message contains the numbers of opened and corrected parking sessions. Needs the permission READ_ACTIVITY. */
   PARKING_INSIDE_COUNTED: 'PARKING_INSIDE_COUNTED',
-  /** `parking.occupancy_adjusted`: A person corrected the number of vehicles inside a location. Needs READ_ACTIVITY. */
+  /** `parking.occupancy_adjusted`: A person corrected the number of vehicles inside a location. Needs the permission READ_ACTIVITY. */
   PARKING_OCCUPANCY_ADJUSTED: 'PARKING_OCCUPANCY_ADJUSTED',
-  /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs READ_ACTIVITY. */
+  /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs the permission READ_ACTIVITY. */
   QUOTA_EXCEEDED: 'QUOTA_EXCEEDED',
-  /** `webhook.disabled`: The gateway disabled another webhook of the company, because the receiver of that webhook answered 410 Gone or accepted no message for five days. Needs MANAGE_WEBHOOKS. */
+  /** `webhook.disabled`: The gateway disabled another webhook of the company, because the receiver of that webhook answered 410 Gone or accepted no message for five days. Needs the permission MANAGE_WEBHOOKS. */
   WEBHOOK_DISABLED: 'WEBHOOK_DISABLED',
-  /** `whitelist.created`: A vehicle was added to a whitelist. Needs READ_WHITELIST. */
+  /** `whitelist.created`: A vehicle was added to a whitelist. Needs the permission READ_WHITELIST. */
   WHITELIST_CREATED: 'WHITELIST_CREATED',
-  /** `whitelist.deleted`: A vehicle was removed from a whitelist. Needs READ_WHITELIST. */
+  /** `whitelist.deleted`: A vehicle was removed from a whitelist. Needs the permission READ_WHITELIST. */
   WHITELIST_DELETED: 'WHITELIST_DELETED',
-  /** `whitelist.imported`: An import changed a whitelist. The webhook message contains the numbers of new, changed and removed entries. Needs READ_WHITELIST. */
+  /** `whitelist.imported`: An import changed a whitelist. The webhook message contains the numbers of new, changed and removed entries. Needs the permission READ_WHITELIST. */
   WHITELIST_IMPORTED: 'WHITELIST_IMPORTED',
-  /** `whitelist.updated`: A whitelist entry was replaced. Needs READ_WHITELIST. */
+  /** `whitelist.updated`: A whitelist entry was replaced. Needs the permission READ_WHITELIST. */
   WHITELIST_UPDATED: 'WHITELIST_UPDATED'
 } as const;
 
@@ -371,7 +371,7 @@ export const Weekday = {
 } as const;
 
 export type Weekday = typeof Weekday[keyof typeof Weekday];
-/** A weekly time span, in the location's local time. The local time follows daylight saving time. */
+/** A time span that repeats every week, in the location's local time. The local time takes daylight saving time into account. */
 export type WeeklyHoursInput = {
   /** The days of the week on which the time span starts. */
   days: Array<Weekday>;
@@ -381,11 +381,11 @@ export type WeeklyHoursInput = {
   to: string;
 };
 
-/** A vehicle that may enter a location. */
+/** The values of a whitelist entry, which describes a vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged. */
+  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
+  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a change of the whitelist entry omits `maxEntries`, the stored number stays unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -399,7 +399,7 @@ export type WhitelistEntryInput = {
   referenceId: string;
   /** The time from which the vehicle may enter; null when the validity has no start. */
   validFrom?: string | Date | null | undefined;
-  /** The time until which the vehicle may enter, which must be later than `validFrom`. Null means no end. */
+  /** The time until which the vehicle may enter, which must be later than `validFrom`. Null means that the validity has no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

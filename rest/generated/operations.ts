@@ -9,7 +9,7 @@ export type CreateLocationInput = {
   address?: string | null | undefined;
   /** Number of parking spaces, 0 or more; null when unknown. */
   capacity?: number | null | undefined;
-  /** The company that will own the new location. The client may omit `companyId` when the scope of the key has exactly one company. */
+  /** The company that will own the new location. The client may omit `companyId` when exactly one company is in the scope of the API key. */
   companyId?: string | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
@@ -19,7 +19,7 @@ export type CreateLocationInput = {
   name: string;
   /** 1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique within the company. */
   slug: string;
-  /** IANA name of the time zone. Default: `UTC`. */
+  /** IANA name of the time zone of the location. Default: `UTC`. */
   timezone?: string | null | undefined;
 };
 
@@ -56,7 +56,7 @@ export type RegisterCompanyInput = {
   website?: string | null | undefined;
 };
 
-/** The fields of a location to change. Omitted fields are unchanged. */
+/** The new values for some fields of a location. Omitted fields are unchanged. */
 export type UpdateLocationInput = {
   /** At most 200 characters. */
   address?: string | null | undefined;
@@ -64,13 +64,13 @@ export type UpdateLocationInput = {
   capacity?: number | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
-  /** The maximum stay of a vehicle, 1 to 87600 hours; null for no limit. A change applies to past sessions, too. */
+  /** The maximum stay of a vehicle, 1 to 87600 hours; null for no limit. A change of the maximum stay also applies to past parking sessions. */
   longestStayHours?: number | null | undefined;
   /** 1 to 100 characters, at least one of them not white space. */
   name?: string | null | undefined;
   /** 1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique within the company. */
   slug?: string | null | undefined;
-  /** IANA name of the time zone. */
+  /** IANA name of the time zone of the location. */
   timezone?: string | null | undefined;
 };
 
@@ -91,7 +91,7 @@ export type Weekday =
   /** Wednesday. */
   | 'WEDNESDAY';
 
-/** A weekly time span, in the location's local time. The local time follows daylight saving time. */
+/** A time span that repeats every week, in the location's local time. The local time takes daylight saving time into account. */
 export type WeeklyHoursInput = {
   /** The days of the week on which the time span starts. */
   days: Array<Weekday>;
@@ -101,11 +101,11 @@ export type WeeklyHoursInput = {
   to: string;
 };
 
-/** A vehicle that may enter a location. */
+/** The values of a whitelist entry, which describes a vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged. */
+  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
+  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a change of the whitelist entry omits `maxEntries`, the stored number stays unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -119,7 +119,7 @@ export type WhitelistEntryInput = {
   referenceId: string;
   /** The time from which the vehicle may enter; null when the validity has no start. */
   validFrom?: string | Date | null | undefined;
-  /** The time until which the vehicle may enter, which must be later than `validFrom`. Null means no end. */
+  /** The time until which the vehicle may enter, which must be later than `validFrom`. Null means that the validity has no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

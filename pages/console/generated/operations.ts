@@ -3,7 +3,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** The reason for an access decision. */
+/** The reason why the gateway allows or denies entry to a vehicle. */
 export type AccessReason =
   /** The whitelist entry of the plate is no longer valid. */
   | 'EXPIRED'
@@ -15,47 +15,47 @@ export type AccessReason =
   | 'NOT_YET_VALID'
   /** The time of the decision is outside the weekly hours of the whitelist entry. */
   | 'OUTSIDE_HOURS'
-  /** The quota of the vehicle's reference is full, so no other vehicle of this reference may enter. */
+  /** The quota of the vehicle's reference (such as an apartment) is full, so no other vehicle of this reference may enter. */
   | 'QUOTA_REACHED'
   /** The vehicle has already entered as often as `maxEntries` allows. */
   | 'USED_UP';
 
-/** The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to no data until the key registers a company. Only an operator's key can issue a key without companies and locations. */
+/** The values of a new API key. The scope of the new API key consists of the given companies and locations. An API key without companies and locations has access to no data until the API key registers a company. Only an operator's key can issue an API key without companies and locations. */
 export type CreateApiKeyInput = {
-  /** The number of rate limit points that the key may use in a minute. Default: 100, or the limit of the issuing key if the issuing key has a lower limit. */
+  /** Number of rate limit points that the API key may use in a minute. Default: 100, or the limit of the API key of the request if that limit is lower. */
   burstLimit?: number | null | undefined;
-  /** Companies for the scope of the key, with all their locations. */
+  /** Companies for the scope of the API key, with all their locations. */
   companyIds?: Array<string> | null | undefined;
-  /** The time at which the key expires. Default: the expiry of the issuing key. */
+  /** The time at which the API key expires. Default: the expiry of the API key of the request. */
   expiresAt?: string | Date | null | undefined;
-  /** The number of rate limit points that the key may use in an hour. Default: 1000, or the limit of the issuing key if the issuing key has a lower limit. */
+  /** Number of rate limit points that the API key may use in an hour. Default: 1000, or the limit of the API key of the request if that limit is lower. */
   hourlyLimit?: number | null | undefined;
-  /** Single locations for the scope of the key. */
+  /** Single locations for the scope of the API key. */
   locationIds?: Array<string> | null | undefined;
-  /** Name of the key, for people: 1 to 100 characters. */
+  /** A name by which people recognise the API key: 1 to 100 characters. */
   name: string;
-  /** The permissions of the key. */
+  /** The permissions of the API key. */
   permissions: Array<Permission>;
   /** Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may issue another operator's key. For an operator's key, omit `companyIds` and `locationIds`. */
   unrestricted?: boolean | null | undefined;
 };
 
-/** The time between two points of an occupancy history. */
+/** The time between two data points of an occupancy history. */
 export type HistoryInterval =
   /** One day in the location's time zone. A day on which daylight saving time starts or ends has 23 or 25 hours. */
   | 'DAY'
-  /** One hour, which starts at a full hour in the location's local time. An hour in which the clocks change by half an hour has 90 minutes. */
+  /** One hour, from a full hour in the location's local time. The hour has 90 minutes if the clocks change by half an hour in it. */
   | 'HOUR'
-  /** 15 minutes, which start at minute 0, 15, 30 or 45 in the location's local time. */
+  /** 15 minutes, from minute 0, 15, 30 or 45 of an hour in the location's local time. */
   | 'QUARTER_HOUR';
 
-/** How an import treats rows whose plate is already in the whitelist, and entries whose plate is in no row. */
+/** How an import treats rows whose plate is already in the whitelist, and whitelist entries whose plate is in no row. */
 export type ImportMode =
-  /** Only adds entries. A row whose plate is already in the whitelist is rejected. */
+  /** Only adds whitelist entries. The gateway rejects a row whose plate is already in the whitelist. */
   | 'CREATE'
-  /** Replaces the whole whitelist by the rows, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
+  /** Replaces the whole whitelist by the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
   | 'REPLACE'
-  /** Adds entries, and replaces the values of entries with the same plate. */
+  /** Adds whitelist entries. If the plate of a row is already in the whitelist, the row replaces the values of the existing whitelist entry. */
   | 'UPSERT';
 
 /** Whether a location has free spaces. */
@@ -74,11 +74,11 @@ export type ParkingEventKind =
   /** The vehicle left. */
   | 'EXIT';
 
-/** The state of a parking session. The state depends on which events of the stay were recorded. */
+/** The state of a parking session, which depends on the parking events that gates recorded during the stay. */
 export type ParkingSessionState =
   /** The vehicle entered and left. */
   | 'COMPLETED'
-  /** The gateway ended the session, because the vehicle was missing in a count of the vehicles inside (`setInside`). */
+  /** The gateway ended the parking session, because a count of the vehicles inside (`setInside`) did not include the vehicle. */
   | 'CORRECTED'
   /** The vehicle left, but its entry was not recorded. */
   | 'MISSED_ENTRY'
@@ -86,10 +86,10 @@ export type ParkingSessionState =
   | 'MISSED_EXIT'
   /** The vehicle is inside. */
   | 'OPEN'
-  /** The maximum stay of the vehicle is over, and its exit was not recorded. If a gate later records the exit of the vehicle, the exit still belongs to this session. */
+  /** The maximum stay of the vehicle is over, and its exit was not recorded. If a gate later records the exit of the vehicle, the exit still belongs to this parking session. */
   | 'UNSEEN_EXIT';
 
-/** A permission, which allows a key to use certain operations. */
+/** A permission, which allows an API key to use certain operations. */
 export type Permission =
   /** Manage API keys and read the audit log. */
   | 'ADMIN'
@@ -103,9 +103,9 @@ export type Permission =
   | 'READ_LOCATIONS'
   /** Read the status of locations: occupancy and capacity. */
   | 'READ_STATUS'
-  /** Read whitelists and request gate decisions. */
+  /** Read whitelists, and ask whether a vehicle may enter. */
   | 'READ_WHITELIST'
-  /** Pull the messages of webhooks, and acknowledge pulled messages. */
+  /** Pull webhook messages, and acknowledge the pulled messages. */
   | 'RECEIVE_WEBHOOKS'
   /** Register companies. */
   | 'REGISTER_COMPANIES'
@@ -118,106 +118,106 @@ export type Permission =
   /** Create, change, delete and import whitelist entries. */
   | 'WRITE_WHITELIST';
 
-/** A plate in parts. The type, code and number must equal the plate of a whitelist entry, unless the request sets a tolerance. */
+/** A licence plate with its type, code and number. In `plateAccess`, all three parts must equal the plate of a whitelist entry, unless the request sets a tolerance. */
 export type PlateInput = {
   /** Code of the plate: `White`, or 1 to 3 letters or digits. */
   plateCode: string;
   /** Number of the plate: 1 to 20 digits. */
   plateNumber: string;
-  /** Issuing authority or region, such as `DXB`. */
+  /** The authority or region that issued the plate, such as `DXB`. */
   plateType: string;
 };
 
-/** What the gateway does when a quota is full. */
+/** What the gateway does when another vehicle wants to enter and the quota of its reference is full. */
 export type QuotaEnforcement =
   /** When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   | 'HARD'
   /** When the quota is full, `plateAccess` still allows entry, and sets `overQuota`. */
   | 'REPORT';
 
-/** The text that a camera read, instead of a plate in parts. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
+/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
 export type ReadingInput = {
-  /** Other texts that the plate may have, at most 10. The gateway uses these alternatives only when no entry matches the text. */
+  /** Other texts that may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
   alternatives?: Array<string> | null | undefined;
-  /** The confidence of the camera, from 0 to 1. */
+  /** How confident the camera is that it read the plate correctly, from 0 to 1. */
   confidence?: number | null | undefined;
-  /** The plate type, if it is known: the text then matches only entries with this plate type. */
+  /** The plate type, if the camera recognised it: the text then matches only whitelist entries with this plate type. */
   plateType?: string | null | undefined;
   /** The text as the camera sent it, such as `A 12345`: at most 50 characters. */
   text: string;
 };
 
-/** The fields of a key to change. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry. */
+/** The new values for some fields of an API key. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry. */
 export type UpdateApiKeyInput = {
-  /** The number of rate limit points that the key may use in a minute. */
+  /** Number of rate limit points that the API key may use in a minute. */
   burstLimit?: number | null | undefined;
-  /** Companies for the scope of the key, with all their locations. These companies replace the current companies. */
+  /** Companies for the scope of the API key, with all their locations. These companies replace the companies that are now in the scope. */
   companyIds?: Array<string> | null | undefined;
-  /** The time at which the key expires; with null, the key never expires. */
+  /** The time at which the API key expires; with null, it never expires. */
   expiresAt?: string | Date | null | undefined;
-  /** The number of rate limit points that the key may use in an hour. */
+  /** Number of rate limit points that the API key may use in an hour. */
   hourlyLimit?: number | null | undefined;
-  /** Single locations for the scope of the key. These locations replace the current locations. */
+  /** Single locations for the scope of the API key. These locations replace the single locations that are now in the scope. */
   locationIds?: Array<string> | null | undefined;
-  /** Name of the key, for people: 1 to 100 characters. */
+  /** A name by which people recognise the API key: 1 to 100 characters. */
   name?: string | null | undefined;
-  /** The permissions of the key. */
+  /** The permissions of the API key. */
   permissions?: Array<Permission> | null | undefined;
 };
 
-/** How a receiver gets messages. */
+/** How a receiver gets webhook messages. */
 export type WebhookDeliveryKind =
-  /** A reader takes messages with `pullWebhookMessages` and acknowledges the messages with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address. */
+  /** The receiver gets messages with `pullWebhookMessages`, and acknowledges them with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address. */
   | 'PULL'
-  /** The gateway posts messages to the URL of the webhook. */
+  /** The gateway posts each message to the URL of the webhook. */
   | 'PUSH';
 
-/** The state of a delivery. */
+/** The state of the delivery of a webhook message. */
 export type WebhookDeliveryStatus =
-  /** The gateway cancelled the delivery, because the webhook was disabled before the receiver accepted the message. */
+  /** The gateway cancelled the delivery, because the webhook was disabled before the receiver accepted the webhook message. */
   | 'CANCELLED'
-  /** The receiver accepted the message with a 2xx status, or a reader acknowledged the message. */
+  /** The receiver accepted the webhook message with a 2xx status, or a reader acknowledged it. */
   | 'DELIVERED'
-  /** The receiver did not accept the message within 3 days, or the gateway disabled the webhook after the last attempt. */
+  /** The receiver did not accept the webhook message within 3 days, or the gateway disabled the webhook after the last attempt to deliver the message. */
   | 'FAILED'
-  /** The gateway will still try to deliver the message. With pull delivery, the message waits for a reader, or a reader has a lease on the message. */
+  /** The gateway will still try to deliver the webhook message. With pull delivery, the message waits for a reader, or a reader has a lease on the message. */
   | 'PENDING';
 
-/** An event that a webhook can subscribe to. */
+/** An event to which a webhook can subscribe. */
 export type WebhookEvent =
-  /** `company.registered`: A company was registered. Only webhooks without a company get the event of a new company. Needs READ_COMPANIES. */
+  /** `company.registered`: A company was registered. Only webhooks without a company get the event of a new company. Needs the permission READ_COMPANIES. */
   | 'company.registered'
-  /** `company.updated`: A company was changed. Needs READ_COMPANIES. */
+  /** `company.updated`: A company was changed. Needs the permission READ_COMPANIES. */
   | 'company.updated'
-  /** `location.available`: A full location has free parking spaces again. Needs READ_STATUS. */
+  /** `location.available`: A full location has free parking spaces again. Needs the permission READ_STATUS. */
   | 'location.available'
-  /** `location.created`: A location was created. Needs READ_LOCATIONS. */
+  /** `location.created`: A location was created. Needs the permission READ_LOCATIONS. */
   | 'location.created'
-  /** `location.full`: The last parking space of a location was taken. Needs READ_STATUS. */
+  /** `location.full`: The last parking space of a location was taken. Needs the permission READ_STATUS. */
   | 'location.full'
-  /** `location.updated`: A location was changed. Needs READ_LOCATIONS. */
+  /** `location.updated`: A location was changed. Needs the permission READ_LOCATIONS. */
   | 'location.updated'
-  /** `parking.entered`: A vehicle entered, or the record of an entry was corrected. Needs READ_ACTIVITY. */
+  /** `parking.entered`: A vehicle entered, or the record of an entry was corrected. Needs the permission READ_ACTIVITY. */
   | 'parking.entered'
-  /** `parking.exited`: A vehicle left, or the record of an exit was corrected. Needs READ_ACTIVITY. */
+  /** `parking.exited`: A vehicle left, or the record of an exit was corrected. Needs the permission READ_ACTIVITY. */
   | 'parking.exited'
-  /** `parking.exit_unseen`: The maximum stay of a vehicle is over, and no gate recorded its exit. Needs READ_ACTIVITY. */
+  /** `parking.exit_unseen`: The maximum stay of a vehicle is over, and no gate recorded its exit. Needs the permission READ_ACTIVITY. */
   | 'parking.exit_unseen'
-  /** `parking.inside_counted`: A person counted the vehicles inside a location. The webhook message contains the numbers of opened and corrected parking sessions. Needs READ_ACTIVITY. */
+  /** `parking.inside_counted`: A person counted the vehicles inside a location. The webhook message contains the numbers of opened and corrected parking sessions. Needs the permission READ_ACTIVITY. */
   | 'parking.inside_counted'
-  /** `parking.occupancy_adjusted`: A person corrected the number of vehicles inside a location. Needs READ_ACTIVITY. */
+  /** `parking.occupancy_adjusted`: A person corrected the number of vehicles inside a location. Needs the permission READ_ACTIVITY. */
   | 'parking.occupancy_adjusted'
-  /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs READ_ACTIVITY. */
+  /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs the permission READ_ACTIVITY. */
   | 'quota.exceeded'
-  /** `webhook.disabled`: The gateway disabled another webhook of the company, because the receiver of that webhook answered 410 Gone or accepted no message for five days. Needs MANAGE_WEBHOOKS. */
+  /** `webhook.disabled`: The gateway disabled another webhook of the company, because the receiver of that webhook answered 410 Gone or accepted no message for five days. Needs the permission MANAGE_WEBHOOKS. */
   | 'webhook.disabled'
-  /** `whitelist.created`: A vehicle was added to a whitelist. Needs READ_WHITELIST. */
+  /** `whitelist.created`: A vehicle was added to a whitelist. Needs the permission READ_WHITELIST. */
   | 'whitelist.created'
-  /** `whitelist.deleted`: A vehicle was removed from a whitelist. Needs READ_WHITELIST. */
+  /** `whitelist.deleted`: A vehicle was removed from a whitelist. Needs the permission READ_WHITELIST. */
   | 'whitelist.deleted'
-  /** `whitelist.imported`: An import changed a whitelist. The webhook message contains the numbers of new, changed and removed entries. Needs READ_WHITELIST. */
+  /** `whitelist.imported`: An import changed a whitelist. The webhook message contains the numbers of new, changed and removed entries. Needs the permission READ_WHITELIST. */
   | 'whitelist.imported'
-  /** `whitelist.updated`: A whitelist entry was replaced. Needs READ_WHITELIST. */
+  /** `whitelist.updated`: A whitelist entry was replaced. Needs the permission READ_WHITELIST. */
   | 'whitelist.updated';
 
 /** A day of the week. */
@@ -237,7 +237,7 @@ export type Weekday =
   /** Wednesday. */
   | 'WEDNESDAY';
 
-/** A weekly time span, in the location's local time. The local time follows daylight saving time. */
+/** A time span that repeats every week, in the location's local time. The local time takes daylight saving time into account. */
 export type WeeklyHoursInput = {
   /** The days of the week on which the time span starts. */
   days: Array<Weekday>;
@@ -247,11 +247,11 @@ export type WeeklyHoursInput = {
   to: string;
 };
 
-/** A vehicle that may enter a location. */
+/** The values of a whitelist entry, which describes a vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged. */
+  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
+  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a change of the whitelist entry omits `maxEntries`, the stored number stays unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -265,7 +265,7 @@ export type WhitelistEntryInput = {
   referenceId: string;
   /** The time from which the vehicle may enter; null when the validity has no start. */
   validFrom?: string | Date | null | undefined;
-  /** The time until which the vehicle may enter, which must be later than `validFrom`. Null means no end. */
+  /** The time until which the vehicle may enter, which must be later than `validFrom`. Null means that the validity has no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

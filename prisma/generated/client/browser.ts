@@ -48,9 +48,9 @@ export type Quota = Prisma.QuotaModel
 export type WhitelistEntryUse = Prisma.WhitelistEntryUseModel
 /**
  * Model ParkingEvent
- * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. By `eventId`, the gateway recognises
- * an event that the gate sends again. If the gate sends a corrected event with the same `eventId`, the gateway
- * overwrites the values of the recorded event.
+ * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. If a gate sends a parking event
+ * again, the gateway recognises the parking event by its `eventId`. If the gate sends a corrected event with the same
+ * `eventId`, the gateway overwrites the values of the recorded event.
  */
 export type ParkingEvent = Prisma.ParkingEventModel
 /**
@@ -71,9 +71,9 @@ export type CountedPlate = Prisma.CountedPlateModel
  * A stay of a vehicle, which is derived from parking events and occupancy counts (src/parking/derive-sessions.ts). A
  * parking session begins when the vehicle enters, or when a count finds the vehicle inside. If no entry and no count
  * was recorded, the parking session begins when the vehicle leaves. The id of a parking session is the id of the
- * ParkingEvent or CountedPlate that begins the session. When this ParkingEvent or CountedPlate is deleted, a database
- * trigger deletes the parking session. Prisma does not know the indexes on SQL expressions that the migrations
- * `occupancy_that_heals`, `occupancy_counts` and `session_history` create.
+ * ParkingEvent or CountedPlate that begins the session. When the ParkingEvent or CountedPlate that begins a parking
+ * session is deleted, a database trigger deletes the parking session. Prisma does not know the indexes on SQL
+ * expressions that the migrations `occupancy_that_heals`, `occupancy_counts` and `session_history` create.
  */
 export type ParkingSession = Prisma.ParkingSessionModel
 /**
@@ -131,6 +131,6 @@ export type WebhookDelivery = Prisma.WebhookDeliveryModel
  * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver.
  * `httpStatus` is the HTTP status of the response. If the receiver did not respond, `error` contains the reason. With
  * pull delivery, an attempt is the lease of the message to a reader. If the reader acknowledged the message during its
- * lease, the attempt to deliver the message has no status and no error.
+ * lease, `httpStatus` and `error` of the attempt are null.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel

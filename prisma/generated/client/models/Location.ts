@@ -1741,8 +1741,8 @@ export type $LocationPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     capacity: number | null
     timezone: string
     /**
-     * The maximum stay of a vehicle in hours. When the maximum stay of a vehicle is over, the vehicle no longer counts
-     * as inside. If `longestStayHours` is null, the stay has no limit.
+     * The maximum stay of a vehicle at the location, in hours. After the maximum stay, the vehicle no longer counts as
+     * inside. If `longestStayHours` is null, the stay has no limit.
      */
     longestStayHours: number | null
     /**
@@ -1752,7 +1752,8 @@ export type $LocationPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     announcedFull: boolean
     /**
      * The version of the location, which increases with each change. A client that changes the location can send the
-     * version that the client has read. The gateway refuses the change if the location has another version now.
+     * version that the client last read. The gateway rejects the change if another client has changed the location since
+     * then.
      */
     version: number
     createdAt: Date

@@ -826,7 +826,8 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
     /**
      * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. When
      * a parking event arrives late, the gateway corrects `openSessions` of the last occupancy count. When the gateway
-     * removes expired parking sessions, it changes `openSessions`, so that the occupancy adjustment stays the same.
+     * deletes expired parking sessions, it also changes `openSessions`, so that the deletion does not change the
+     * occupancy of the location.
      */
     openSessions: number
     /**

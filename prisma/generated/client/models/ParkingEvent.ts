@@ -14,9 +14,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ParkingEvent
- * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. By `eventId`, the gateway recognises
- * an event that the gate sends again. If the gate sends a corrected event with the same `eventId`, the gateway
- * overwrites the values of the recorded event.
+ * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. If a gate sends a parking event
+ * again, the gateway recognises the parking event by its `eventId`. If the gate sends a corrected event with the same
+ * `eventId`, the gateway overwrites the values of the recorded event.
  */
 export type ParkingEventModel = runtime.Types.Result.DefaultSelection<Prisma.$ParkingEventPayload>
 
@@ -954,8 +954,7 @@ export type $ParkingEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     listed: boolean
     /**
-     * Whether the number of vehicles inside exceeded the quota of the reference (such as an apartment) when this vehicle
-     * entered.
+     * Whether the vehicle exceeded the quota of its reference (such as an apartment) when it entered.
      */
     overQuota: boolean
     createdAt: Date

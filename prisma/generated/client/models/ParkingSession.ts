@@ -17,9 +17,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
  * A stay of a vehicle, which is derived from parking events and occupancy counts (src/parking/derive-sessions.ts). A
  * parking session begins when the vehicle enters, or when a count finds the vehicle inside. If no entry and no count
  * was recorded, the parking session begins when the vehicle leaves. The id of a parking session is the id of the
- * ParkingEvent or CountedPlate that begins the session. When this ParkingEvent or CountedPlate is deleted, a database
- * trigger deletes the parking session. Prisma does not know the indexes on SQL expressions that the migrations
- * `occupancy_that_heals`, `occupancy_counts` and `session_history` create.
+ * ParkingEvent or CountedPlate that begins the session. When the ParkingEvent or CountedPlate that begins a parking
+ * session is deleted, a database trigger deletes the parking session. Prisma does not know the indexes on SQL
+ * expressions that the migrations `occupancy_that_heals`, `occupancy_counts` and `session_history` create.
  */
 export type ParkingSessionModel = runtime.Types.Result.DefaultSelection<Prisma.$ParkingSessionPayload>
 
@@ -812,8 +812,8 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
     endedAt: Date | null
     /**
      * The time at which the vehicle reaches its maximum stay. `staysUntil` is null if the location does not limit the
-     * stay. If a parking session ended before `staysUntil`, a later change of the maximum stay may leave `staysUntil`
-     * unchanged.
+     * stay. When the maximum stay of the location changes, the gateway may leave `staysUntil` of an ended parking
+     * session unchanged.
      */
     staysUntil: Date | null
     /**

@@ -493,7 +493,8 @@ export type $UsageTotalPayload<ExtArgs extends runtime.Types.Extensions.Internal
     surface: string
     status: number
     /**
-     * The error code in the responses to the counted requests. `errorCode` is an empty text when there was no error.
+     * The error code that all requests in this row of usage totals have in common. `errorCode` is an empty text when
+     * there was no error.
      */
     errorCode: string
     requests: number

@@ -17,7 +17,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
  * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver.
  * `httpStatus` is the HTTP status of the response. If the receiver did not respond, `error` contains the reason. With
  * pull delivery, an attempt is the lease of the message to a reader. If the reader acknowledged the message during its
- * lease, the attempt to deliver the message has no status and no error.
+ * lease, `httpStatus` and `error` of the attempt are null.
  */
 export type WebhookAttemptModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookAttemptPayload>
 

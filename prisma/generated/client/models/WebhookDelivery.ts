@@ -912,16 +912,16 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     type: string
     status: $Enums.WebhookDeliveryStatus
     /**
-     * The time of the next attempt to deliver the message. When a worker or reader claims the delivery, `nextAttemptAt`
-     * becomes the end of its lease. If the worker or reader stops during the lease, another worker or reader can claim
-     * the delivery after the end of the lease.
+     * The earliest time of the next attempt to deliver the message. When a worker or reader claims the delivery,
+     * `nextAttemptAt` becomes the end of its lease. If the worker or reader stops during the lease, another worker or
+     * reader can claim the delivery after the end of the lease.
      */
     nextAttemptAt: Date
     /**
      * The time at which a worker or reader last claimed the delivery. `claimedAt` is null before the first claim of the
-     * delivery. When a client requests a redelivery, the gateway sets `claimedAt` to null. The gateway does not change
-     * `claimedAt` of a pull webhook's delivery that no reader has acknowledged. A worker that completes an expired
-     * message of a pull webhook does not change `claimedAt`.
+     * delivery. When a client requests a redelivery, the gateway sets `claimedAt` to null. As an exception, a redelivery
+     * does not change `claimedAt` of a message of a pull webhook that is not acknowledged yet, so that the reader can
+     * still acknowledge the message. Workers never change `claimedAt` of a pull webhook.
      */
     claimedAt: Date | null
     /**
