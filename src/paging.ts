@@ -6,7 +6,7 @@ export interface Page {
   before?: string | undefined;
   /** The maximum number of items on the page. */
   limit: number;
-  /** Whether the page starts with the newest item. If `false`, the page starts with the oldest item. */
+  /** Whether the newest items come first. If `descending` is `false`, the oldest items come first. */
   descending: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface PagedList<Item extends { id: string }> {
  */
 export type JsonShape = readonly { name: string; column: string }[];
 
-/** A page of a list as JSON text from the database. */
+/** A page of a list, which the database returns as JSON text. */
 export interface JsonPage {
   /** The items as JSON text, separated by commas. The JSON text is empty when the page has no items. */
   items: string;
@@ -34,15 +34,15 @@ export interface JsonPage {
 }
 
 /**
- * A list that one response can contain as a whole, without pages. The database writes the rows of the list as JSON
- * text, so the gateway process does not parse and serialize the rows.
+ * A list that a client can request as a whole in one response, instead of page by page. The database writes the rows of
+ * the list as JSON text, so the gateway process does not parse and serialize the rows.
  */
 export interface WholeList {
   /**
    * Returns one page of the list. The page starts after the item with the id `page.after`, or at the start of the list
    * if `page.after` is omitted.
    *
-   * @param limit the maximum number of items
+   * @param page.limit the maximum number of items
    * @returns a page of the list, and a cursor from which a client can read all later changes of the list
    */
   jsonPage(

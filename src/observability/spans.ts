@@ -12,8 +12,8 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-// The process creates spans only if an operator has added an OpenTelemetry SDK to the process. Without an OpenTelemetry
-// SDK, `activeTracer` returns `undefined`.
+// A gateway process creates OpenTelemetry spans only if an operator has added an OpenTelemetry SDK to the process.
+// Without an OpenTelemetry SDK, `activeTracer` returns `undefined`.
 
 const tracerName = 'parking-gateway';
 
@@ -65,13 +65,14 @@ export async function inSpan<Result>(
 }
 
 /**
- * Matches a valid `traceparent` header. The header consists of a version, a trace id, a span id and flags. Later
- * versions of the header `traceparent` may add more parts.
+ * Matches a valid `traceparent` header. A `traceparent` header consists of a version, a trace id, a span id and flags.
+ * Later versions of the header `traceparent` may add more parts.
  */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /**
- * The maximum length of a `tracestate` header that the gateway passes on, in characters (W3C Trace Context, 3.3.1.5).
+ * The maximum length of a `tracestate` header, in characters. The gateway ignores a longer `tracestate` header (W3C
+ * Trace Context, 3.3.1.5).
  */
 const maxTracestateLength = 512;
 

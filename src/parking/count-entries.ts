@@ -3,15 +3,18 @@ import type { Transaction } from '../database/types.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
 import { addUses } from './event-statements.ts';
 
-/** A parking event before and after a correction. For a new event, `before` is `undefined`. */
+/**
+ * A parking event before and after a correction. For a new parking event, `before` is `undefined`, because a new event
+ * has no earlier version.
+ */
 export interface EventChange {
   before: ParkingEvent | undefined;
   after: ParkingEvent;
 }
 
 /**
- * Whether an event has the kind `ENTRY` and the same whitelist entry before and after a correction. Such a correction
- * does not change how often the vehicle has entered.
+ * Whether a correction of a parking event kept the kind `ENTRY` and the whitelist entry of the event. If the correction
+ * kept both, the number of times that the vehicle has entered stays the same.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&
@@ -21,8 +24,8 @@ export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEven
 
 /**
  * Updates the number of times that each whitelisted vehicle has entered, after parking events were added or corrected.
- * The caller must first lock the location in its transaction. When the retention job removes old parking events, the
- * stored number of times that a vehicle has entered does not decrease.
+ * Before the call, the caller must lock the location in the same transaction. When the retention job removes old
+ * parking events, the stored number of times that a vehicle has entered does not decrease.
  */
 export async function countEntries(
   transaction: Transaction,

@@ -17,14 +17,16 @@ import { writtenColumns } from './session-statements.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
 
 /**
- * The maximum number of vehicles in one occupancy count. Even the largest car parks have fewer than 10,000 spaces, and
- * one transaction can store 10,000 vehicles.
+ * The maximum number of vehicles in one occupancy count. Almost all car parks have fewer than 10,000 spaces, and one
+ * transaction can store 10,000 vehicles.
  */
 export const maxPlatesInside = 10_000;
 
 const msPerHour = 3_600_000;
 
-/** The parameters of `updateOpenSessions` for an update that only removes sessions, and writes none. */
+/**
+ * Empty arrays for the SQL statement `updateOpenSessions`, when the caller removes sessions but adds no new sessions.
+ */
 const noSessions = Object.fromEntries(writtenColumns.map((column) => [column, []]));
 
 /** The functions that record occupancy counts: which vehicles, or how many vehicles, were inside a location. */
@@ -55,8 +57,8 @@ export function createInsideCounts({
     /**
      * Records which vehicles were inside a location at a given time. At the time of the occupancy count, every vehicle
      * in `plates` has an open session, and the sessions of all other vehicles end. If an occupancy count with plates
-     * already exists for the same time, the new list of vehicles replaces the stored list. If both lists contain the
-     * same vehicles, nothing changes.
+     * already exists for the same time, the new list of vehicles replaces the stored list. If the new list and the
+     * stored list contain the same vehicles, the function changes nothing.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -83,9 +85,9 @@ export function createInsideCounts({
         const matches = await matchesOf(transaction, location, added, countedAt);
         const droppedIds = dropped.map(({ id }) => id);
         if (droppedIds.length > 0) {
-          // `writePlates` will remove the dropped plates, and a database trigger will then remove the sessions that
-          // began with these plates. `updateOpenSessions` must run first, because it reads the sessions that will be
-          // removed.
+          // `writePlates` removes the plates that the new occupancy count does not contain. A database trigger then
+          // removes the sessions that began with the removed plates. `updateOpenSessions` must run before
+          // `writePlates`, because `updateOpenSessions` reads these sessions.
           const removal = { ...noSessions, removed: droppedIds, locationId };
           await queryInTransaction(transaction, updateOpenSessions, removal);
         }
@@ -125,9 +127,9 @@ export function createInsideCounts({
 
     /**
      * Records how many vehicles were inside a location at a given time. `adjustOccupancy` does not change the parking
-     * sessions. The difference between the counted number and the number of open sessions becomes an adjustment of the
-     * occupancy (`adjustmentOf`). A second call of `adjustOccupancy` for the same time replaces the counted number, or
-     * changes nothing if the number is the same.
+     * sessions. The gateway stores the number of open sessions with the count. The difference between the two numbers
+     * adjusts the occupancy of the location (`adjustmentOf`). A second call of `adjustOccupancy` for the same time
+     * replaces the counted number, or changes nothing if the number is the same.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} the same errors as `setInside`
@@ -143,8 +145,9 @@ export function createInsideCounts({
             longestStayHours === null ? null : new Date(countedAt.getTime() + longestStayHours * msPerHour),
         });
         if (count.before?.occupied === occupied) return;
-        // If a client replaces an occupancy count, the gateway keeps the stored number of open sessions. A new count of
-        // the sessions could be wrong, because the retention job may have removed some of the sessions.
+        // If a client replaces an occupancy count, the gateway keeps the number of open sessions that is stored with
+        // the replaced count. A second count of the open sessions could be wrong, because the retention job may have
+        // removed some of these sessions.
         if (!count.before) await queryInTransaction(transaction, countOpenSessions, { countId: count.id });
         await recordChange(transaction, author, {
           action: 'parking.occupancy_adjusted',
@@ -161,8 +164,8 @@ export function createInsideCounts({
 type CountValues = Pick<OccupancyCount, 'locationId' | 'kind' | 'countedAt' | 'occupied' | 'fadesAt'>;
 
 /**
- * Stores an occupancy count, and replaces an existing occupancy count of the same time and kind. Returns the id of the
- * stored occupancy count, and the replaced occupancy count if one existed.
+ * Stores an occupancy count of a location. The new count replaces an existing count of the same time and kind. Returns
+ * the id of the stored occupancy count, and the replaced occupancy count if one existed.
  */
 async function putCount(transaction: Transaction, { locationId, kind, countedAt, ...values }: CountValues) {
   const key = { locationId, kind, countedAt };

@@ -21,7 +21,9 @@ export interface CountObservation {
   plates: readonly Omit<CountedPlate, 'countId'>[];
 }
 
-/** The state of a session, which says how much the gateway knows about the stay of the vehicle. */
+/**
+ * The state of a parking session. For example, the state is `MISSED_EXIT` if the exit of the vehicle was not recorded.
+ */
 export type SessionState =
   'OPEN' | 'COMPLETED' | 'MISSED_EXIT' | 'MISSED_ENTRY' | 'UNSEEN_EXIT' | 'CORRECTED';
 
@@ -41,21 +43,21 @@ export function sessionState({
 }
 
 /**
- * The data from which `deriveSessions` computes parking sessions. The gateway computes the sessions of one plate group
- * or one plate family of a location at a time. A plate group contains all plates that end with the same three
+ * The data from which `deriveSessions` computes parking sessions. One call of `deriveSessions` computes the sessions of
+ * one plate group or one plate family at a location. A plate group contains all plates that end with the same three
  * characters, and a plate family all plates that end with the same two characters (session-statements.ts). Characters
- * that cameras confuse count as equal.
+ * that cameras confuse with each other, such as `0` and `O`, count as the same character.
  */
 interface SessionInput {
   locationId: string;
   /**
-   * The sessions that began before the first changed observation, and were still in progress at the time of this
-   * observation.
+   * The sessions that were in progress at the time of the first new or corrected observation. An observation is a
+   * parking event or an occupancy count.
    */
   begun: readonly ParkingSession[];
   /** Maps the id of each session to the text that a camera read for the vehicle. */
   texts: ReadonlyMap<string, string | null>;
-  /** The parking events and occupancy counts from the time of the first new or corrected observation, in any order. */
+  /** The parking events and occupancy counts from the time of the first new or corrected one, in any order. */
   observations: readonly (GateObservation | CountObservation)[];
   /** The maximum length of a stay in milliseconds; null when stays are unlimited. */
   longestStayMs: number | null;
@@ -69,9 +71,9 @@ const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
 >;
 
 /**
- * Returns the `eventId` of a parking event, or an empty text for an occupancy count. If two observations have the same
- * time and the same kind, the gateway sorts the observations by this text. An occupancy count needs no id, because a
- * location has at most one occupancy count with plates for each time.
+ * Returns the `eventId` of a parking event, or an empty text for an occupancy count. Observations (parking events and
+ * occupancy counts) with the same time and the same kind are sorted by `eventId`. An occupancy count needs no
+ * `eventId`, because a location has at most one occupancy count with plates for each time.
  */
 const eventIdOf = (observation: GateObservation | CountObservation) =>
   observation.kind === 'INSIDE' ? '' : observation.eventId;
@@ -110,8 +112,8 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
  *   match an exit, the exit becomes a new session without a recorded entry.
  * - A session belongs to a vehicle if the session has the plate of the vehicle. If no session has the plate, but
  *   exactly one session has the camera text of the vehicle (`sameTextMatcher`), this session belongs to the vehicle.
- * - A session is open for at most the maximum stay. An exit after the end of the maximum stay still completes the
- *   session.
+ * - A session is open for at most the maximum stay. If the vehicle leaves after the end of its maximum stay, the exit
+ *   still completes the session.
  * - An occupancy count ends the sessions of all vehicles that were not counted. A counted vehicle without a session
  *   gets a new session.
  */

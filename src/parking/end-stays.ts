@@ -12,26 +12,26 @@ import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { endFades, maxSessionsPerTransaction, overdueLocations, overdueSessions } from './stay-statements.ts';
 
 /**
- * Ends the sessions and occupancy adjustments whose maximum stay is over, and notifies subscriptions and webhooks.
- * Queries treat a session or adjustment as ended as soon as its maximum stay is over, even if this module has not yet
- * ended it.
+ * Ends the parking sessions and occupancy adjustments that are older than the maximum stay at their location, and
+ * notifies subscriptions and webhooks. Database queries treat these sessions and adjustments as ended as soon as the
+ * maximum stay is over, even before this module stores their end.
  */
 export interface StayExpiry {
   /**
-   * Ends all sessions and occupancy adjustments whose maximum stay is over. Returns the number of locations at which a
-   * session or an occupancy adjustment was ended.
+   * Ends all parking sessions and occupancy adjustments that are older than the maximum stay at their location. Returns
+   * the number of locations at which a session or an occupancy adjustment was ended.
    */
   endOverdueStays(): Promise<number>;
   /**
-   * Stops the regular checks for sessions whose maximum stay is over. If a check is in progress, the check first
-   * finishes its current transaction.
+   * Stops the regular checks for sessions whose maximum stay is over. If a check is in progress, `close` waits until
+   * the check has finished its current transaction.
    */
   close(): Promise<void>;
 }
 
 /**
- * The interval at which the process looks for sessions whose maximum stay is over, in milliseconds. The gateway can
- * notify subscriptions and webhooks up to 10 seconds after the end of a maximum stay.
+ * The interval at which the process looks for sessions whose maximum stay is over, in milliseconds. Subscriptions and
+ * webhooks therefore learn up to 10 seconds late that a session has ended.
  */
 const checkIntervalMs = 10_000;
 

@@ -47,7 +47,7 @@ export const writeEvents = namedStatement(
   ON CONFLICT (id) DO UPDATE SET ${columnList(eventColumns, (quoted) => `${quoted} = excluded.${quoted}`)}`,
 );
 
-/** Finds the parking events of a location that are already recorded. */
+/** Finds the already recorded parking events of a location by the event ids that a gate sent (`eventId`). */
 export const knownEvents = namedStatement(
   'parking-events-known',
   `

@@ -20,9 +20,10 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Returns the approximate number of points in an occupancy history. From this number, the gateway computes the cost of
- * a request before it reads the time zone of the location from the database. The gateway also rejects a request if this
- * number is too large. The number can be wrong by one point, for example when daylight saving time begins or ends.
+ * Returns the approximate number of points in an occupancy history. From the approximate number of points, the gateway
+ * computes the rate limit cost of a request before it reads the time zone of the location from the database. The
+ * gateway also rejects a request for a history with too many points. The approximate number can differ from the exact
+ * number by one, for example when daylight saving time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));
@@ -70,12 +71,13 @@ function startOfPart(at: number, length: number, timezone: string): number {
   const minute = Math.floor(at / minuteMs) * minuteMs;
   const [, minutes = '0'] = wallTime(new Date(minute), timezone).time.split(':');
   const start = minute - ((Number(minutes) * minuteMs) % length);
-  // If the clocks changed by half an hour between `start` and `minute`, `start` is not a full hour of local time.
+  // If the clocks changed by half an hour between `start` and `minute`, `start` is not a full hour of local time. The
+  // function then runs again with `start`.
   return start < minute ? startOfPart(start, length, timezone) : start;
 }
 
 /**
- * Returns a function that finds the start of the next interval after the start of an interval.
+ * Returns a function that takes the start of an interval, and returns the start of the next interval.
  *
  * @param first the start of the first interval, in milliseconds
  * @param to the time until which the function is used, in milliseconds

@@ -3,8 +3,8 @@ import { lastCountOf } from './occupancy-columns.ts';
 import { endOf, isUncertain, startOf } from './session-columns.ts';
 
 /**
- * SQL for the time from which a vehicle no longer counts as inside. This time is the end of the vehicle's session, or
- * the end of the maximum stay if the maximum stay ends first.
+ * SQL for the time from which a vehicle no longer counts as inside. A vehicle counts as inside until the end of its
+ * session or the end of its maximum stay, whichever comes first.
  */
 const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
@@ -12,8 +12,8 @@ const leftOf = (session: string) =>
 /**
  * SQL that searches a sorted array of instants. The SQL returns the index of the first instant that is not before a
  * given time. Indexes start at 1. The PostgreSQL function `width_bucket` finds the last instant that is not after a
- * given time. The SQL therefore subtracts a microsecond from the given time, and adds 1 to the result. All times are in
- * whole milliseconds, so the subtraction has no other effect.
+ * given time. The SQL therefore subtracts a microsecond from the given time, and adds 1 to the result. All stored times
+ * are whole milliseconds, so the subtraction of a microsecond changes only comparisons of equal times.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
@@ -23,10 +23,11 @@ const firstFrom = (time: string, instants: string) =>
  *
  * - All sessions that were in progress at any time from `q.from` to `q.to`.
  * - The uncertain sessions (`isUncertain`) that ended between `q."countedAt"` and `q.from`. `q."countedAt"` is the time
- *   of the last occupancy count before the range. The end of such a session can move the adjustment closer to 0.
+ *   of the last occupancy count before the history begins. The end of an uncertain session can bring the occupancy
+ *   adjustment closer to 0.
  * - All other sessions that were open at the time `q."derivedAt"` and ended before `q.from`. `q."derivedAt"` is the
  *   time of the first occupancy count for which the statement has no stored number of open sessions. The statement
- *   counts the sessions that were open at this time.
+ *   therefore counts the sessions that were open at `q."derivedAt"`.
  *
  * Each set of sessions in this list has a separate query, so that PostgreSQL reads only the matching rows of an index.
  */
@@ -42,19 +43,20 @@ const sessionsOf = (columns: string) => `
     AND ${startOf('s')} <= q."derivedAt" AND ${isUncertain('s')} IS NOT TRUE`;
 
 /**
- * Computes how many vehicles were inside locations at given instants. The parameters are the three arrays `$n`,
+ * Computes how many vehicles were inside several locations at given instants. The parameters are the three arrays `$n`,
  * `$locationId` and `$at`. The arrays contain one item for each instant of a history query: the number of the query,
  * the location of the query, and the instant. The statement returns no row for the last instant of a query, because
  * this instant only marks the end of the last interval. The occupancy is the number of open sessions plus the occupancy
- * adjustment (`adjustmentOf` in occupancy-columns.ts). The statement reads each parking session only once. Each session
- * counts as +1 at the first instant that is not before the start of the session, and as -1 at the first instant that is
- * not before the end of the session. The number of sessions that were open at an instant is the sum of all these values
- * up to the instant.
+ * adjustment (`adjustmentOf` in occupancy-columns.ts). The statement reads each parking session only once. For each
+ * session, the statement adds 1 at the first instant at or after the start of the session, and subtracts 1 at the first
+ * instant at or after its end. The number of sessions that were open at an instant is the sum of all additions and
+ * subtractions up to this instant.
  *
  * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
- * time of the count (`openSessions`). The status of the location uses the same number. The statement does not count the
- * sessions again, because the retention job may have removed some of the sessions. If the counted number equals the
- * number of open sessions, the occupancy adjustment is 0, and the statement ignores the occupancy count.
+ * time of the count (`openSessions`). The query for the current occupancy of a location also uses `openSessions`. The
+ * statement does not count the sessions again, because the retention job may have removed some of the sessions. If the
+ * counted number equals the number of open sessions, the occupancy adjustment is 0, and the statement ignores the
+ * occupancy count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

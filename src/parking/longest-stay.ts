@@ -7,23 +7,24 @@ import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { longFamilies, setEnds, setFades } from './stay-statements.ts';
 
 /**
- * The maximum number of sessions that the gateway computes in one step. The gateway keeps the events and counts of all
- * sessions of one step in memory, so a step with fewer sessions needs less memory. The gateway computes all sessions of
- * a plate family (`familyOf`) in the same step. A plate family with very many sessions can therefore exceed the maximum
- * number.
+ * The maximum number of parking sessions that the gateway computes in one step after a change of the maximum stay. The
+ * gateway keeps the parking events and occupancy counts of all sessions of one step in memory, so a step with fewer
+ * sessions needs less memory. The gateway computes all sessions of a plate family (`familyOf`) in the same step. If one
+ * plate family has more sessions than this maximum, its step exceeds the maximum.
  */
 const sessionsPerRefresh = 500;
 
 /**
- * A family of plates (`familyOf`) whose sessions may change when the location gets a new maximum stay. The object
- * contains one plate of the family, the number of these sessions, and the start of the first session.
+ * A family of plates (`familyOf`) whose sessions may change when the location gets a new maximum stay. `LongFamily`
+ * contains one plate of the family, the number of sessions that may change, and the start of the first of these
+ * sessions.
  */
 type LongFamily = ChangedPlate & { sessions: number };
 
 /**
  * Computes the sessions of a location again after a change of its maximum stay. The new maximum stay applies to all
- * sessions, including sessions that began before the change. The caller must first lock the location in its
- * transaction.
+ * sessions, including sessions that began before the change. Before the call, the caller must lock the location in the
+ * same transaction.
  *
  * @param now the current time, read from the clock of the database
  */

@@ -11,17 +11,18 @@ export const lastCountOf = (locationId: string) => `
   SELECT * FROM "OccupancyCount" WHERE "locationId" = ${locationId} ORDER BY "countedAt" DESC, kind DESC LIMIT 1`;
 
 /**
- * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`). In such a session, the
- * vehicle left without a recorded entry, or the maximum stay was over at the time of the last occupancy count. The
- * caller must use the condition only for sessions that ended after the last occupancy count.
+ * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`). The condition is true if
+ * the exit of the vehicle was recorded but its entry was not, or if the vehicle left although its maximum stay was
+ * already over at the time of the last occupancy count. The caller must use the condition only for sessions that ended
+ * after the last occupancy count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
 
 /**
- * The SQL condition for sessions that increase a negative occupancy adjustment (`adjustmentOf`). Such a session was
- * open at the time of the last occupancy count, and ended without a recorded exit. The caller must use the condition
- * only for sessions that ended after the last occupancy count.
+ * The SQL condition for sessions that increase a negative occupancy adjustment (`adjustmentOf`). The condition is true
+ * if the session was open at the time of the last occupancy count, and ended without a recorded exit. The caller must
+ * use the condition only for sessions that ended after the last occupancy count.
  */
 const isUnseenEnd = (session: string, countedAt: string) =>
   `(${session}."exitedAt" IS NULL AND NOT ${isInside(session)} AND ${wasOpenAt(session, countedAt)})`;
@@ -29,7 +30,7 @@ const isUnseenEnd = (session: string, countedAt: string) =>
 /**
  * SQL for the current occupancy adjustment of a location. If the last occupancy count contained plates, the occupancy
  * adjustment is 0. After an occupancy count without plates, the adjustment is the counted number of vehicles minus the
- * number of open sessions at the time of the count. Later, the adjustment changes as follows:
+ * number of open sessions at the time of the count. After the count, the occupancy adjustment changes as follows:
  *
  * - If the counted number is larger than the number of open sessions, the adjustment is positive. An exit without a
  *   recorded entry brings the adjustment closer to 0 by 1. The exit of a vehicle whose maximum stay was over at the
@@ -62,10 +63,10 @@ const adjustmentOf = (locationId: string) => `coalesce((
 
 /**
  * SQL that updates occupancy counts when ended sessions are deleted, so that the occupancy adjustments (`adjustmentOf`)
- * stay unchanged. An adjustment depends on the difference between the counted number and `openSessions`. An ended
- * session brings a positive adjustment closer to 0 by 1 if the session meets `isUnknownExit`, and a negative adjustment
- * if the session meets `isUnseenEnd`. When such a session is deleted, the SQL brings the difference closer to 0 by 1
- * instead.
+ * stay unchanged. An occupancy adjustment depends on the difference between the counted number of vehicles and
+ * `openSessions`. An ended session that meets `isUnknownExit` brings a positive adjustment closer to 0 by 1. An ended
+ * session that meets `isUnseenEnd` brings a negative adjustment closer to 0 by 1. When a session with such an effect is
+ * deleted, the SQL changes `openSessions` by 1 instead.
  *
  * @param deleted an SQL query that returns the ids of the sessions to delete, which must still exist when the SQL runs
  */
@@ -87,7 +88,8 @@ export const keepAdjustments = (deleted: string) => `
 /**
  * SQL for the two columns from which `occupiedOf` computes the current occupancy of a location. The SQL reads the
  * number of open sessions, which database triggers maintain (docs/decisions/location-tallies.md). The SQL subtracts the
- * number of open sessions whose maximum stay is over, because the vehicles of these sessions do not count as inside.
+ * number of sessions that are still marked as open although their maximum stay is over, because the vehicles of these
+ * sessions do not count as inside.
  */
 export const occupancyColumns = (locationId: string) => `
   (${talliedOf(locationId, 'openSessions')} - (

@@ -23,8 +23,8 @@ export function freePlaces({ capacity, occupied }: CapacityUse): number | null {
 }
 
 /**
- * Returns whether a location is available or full (without a free place). The state of a location without a capacity is
- * `UNKNOWN`.
+ * Returns whether a location has free places (`AVAILABLE`) or no free place (`FULL`). The state of a location without a
+ * capacity is `UNKNOWN`.
  */
 export function locationState(capacityUse: CapacityUse): LocationState {
   const free = freePlaces(capacityUse);
@@ -37,10 +37,10 @@ export const occupiedOf = ({ openSessions, adjustment }: OccupancyParts) => open
 
 /**
  * Writes an audit record when a location has become full or has free places again. If the last announced state of the
- * location (`announcedFull`) is the current state, the function writes no audit record. The caller must first lock the
- * location in its transaction.
+ * location (`announcedFull`) is the current state, the function writes no audit record. Before the call, the caller
+ * must lock the location in the same transaction.
  *
- * @param location the location with its new values
+ * @param location the current values of the location, including the changes of the transaction
  */
 export async function announceState(
   transaction: Transaction,

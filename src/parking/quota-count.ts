@@ -19,7 +19,7 @@ export interface ExceededQuota extends Pick<UsedQuota, 'referenceId' | 'inside' 
   event: ParkingEvent;
 }
 
-/** Counts the vehicles that use quotas, while the gateway records parking events. */
+/** Counts the vehicles inside for each quota, while the gateway records several parking events. */
 export interface QuotaCount {
   /**
    * Counts one event. The caller must call `count` for all events, in the order in which the events arrived.
@@ -34,11 +34,11 @@ export interface QuotaCount {
    * has already counted one of these events:
    *
    * - a correction of a stored event;
-   * - a late event of a vehicle with the same reference: the gateway already knew an observation of the vehicle with
-   *   the same or a later time;
+   * - a late event of a vehicle with the same reference: the gateway already knew an event or occupancy count of the
+   *   vehicle with the same or a later time;
    * - an event whose plate differs from the plate of its whitelist entry;
-   * - an event whose plate cameras may confuse with the plate of a vehicle that is inside and has the same reference,
-   *   if the event has another whitelist entry than this vehicle, or none;
+   * - an event with a plate that cameras may confuse with the plate of a vehicle inside with the same reference, unless
+   *   the event and the vehicle have the same whitelist entry;
    * - an event of a whitelist entry with the same reference, if the entry has an open session with another plate than
    *   its own.
    */
@@ -72,14 +72,15 @@ export async function startQuotaCount(
       : [];
   const quotas = new Map(found.flatMap((quota) => quota.entries.map(({ id }) => [id, quota])));
   const plates = new Map(entries.map((entry) => [entry.id, entry]));
-  // The vehicles inside, for each reference (such as an apartment) and each whitelist entry.
+  // Maps each reference (such as an apartment) to its vehicles inside, grouped by whitelist entry.
   const insideOf = new Map(
     found.map(({ referenceId, vehicles }) => [referenceId, groupBy(vehicles, ({ entryId }) => entryId)]),
   );
   // The references (such as apartments) whose vehicles inside are unknown until the gateway refreshes the sessions.
   const outdated = new Set<string>();
   const similar = createSimilarVehicles();
-  // If the caller counts only one event, `plate` and `lastObservedAt` are null: only later events need these values.
+  // If the caller counts only one event, `plate` and `lastObservedAt` are null, because only the count of a second
+  // event would need these values.
   for (const { referenceId, entries: listed, vehicles } of found) {
     for (const { plate, entryId } of vehicles) if (plate) similar.add(plate, entryId, referenceId);
     for (const { id, lastObservedAt } of listed) {
@@ -108,12 +109,14 @@ export async function startQuotaCount(
 
     count({ before, after }) {
       const entryId = after.whitelistEntryId;
-      // A correction can change past sessions. If the correction changes the plate, it changes the sessions of two
-      // vehicles.
+      // A correction of an earlier parking event can change past sessions. If the correction changes the plate of the
+      // event, the sessions of two vehicles change.
       if (before) markAll();
-      // The session of such an event can belong to another whitelist entry: the entry that has the plate of the event.
+      // If the plate of an event differs from the plate of its whitelist entry, the session of the event can belong to
+      // the whitelist entry that has the plate of the event.
       if (entryId !== null && !hasPlateOf(entryId, after)) markAll();
-      // The event may begin or end a session of another vehicle, because cameras may confuse the plates.
+      // If cameras may confuse the plate of the event with the plate of another vehicle, the event may begin or end a
+      // session of the other vehicle.
       for (const referenceId of similar.referencesOf(after, entryId)) outdated.add(referenceId);
       const isLate = similar.observe(after, after.occurredAt);
       // If a correction changes the whitelist entry of an event, the vehicle of the old whitelist entry no longer
@@ -125,8 +128,8 @@ export async function startQuotaCount(
       if (!quota || entryId === null) return null;
       const { referenceId, inside, enforcement } = quota;
       const vehicles = insideOf.get(referenceId)!;
-      // If the entry has a session with another plate, the event possibly ends the session of another entry, or no
-      // session.
+      // If the whitelist entry of the event has a session with another plate, the event may end a session of another
+      // whitelist entry, or no session.
       const hasOtherPlate = vehicles.get(entryId)?.some(({ plate }) => plate && !hasPlateOf(entryId, plate));
       if (isLate || hasOtherPlate) outdated.add(referenceId);
       if (after.kind === 'EXIT') {
@@ -135,8 +138,8 @@ export async function startQuotaCount(
       }
       const used = vehicles.set(entryId, [{ entryId, sessionId: after.id, plate: after }]).size;
       similar.add(after, entryId, referenceId);
-      // The event can be so old that the maximum stay of the vehicle is already over. The vehicle then counts as inside
-      // for this event, but not for later events of other vehicles.
+      // A gate can send an event so late that the maximum stay of the vehicle is already over. Such a vehicle counts as
+      // inside for its own event, but not for the next events of other vehicles.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null

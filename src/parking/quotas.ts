@@ -100,8 +100,8 @@ export function createQuotas(services: {
      *
      * @param values the quotas to set, one for each reference; if `inside` is null, the quota of the reference is
      *   removed
-     * @returns one result for each item of `values`, in the order of `values`. The result is the new quota or the
-     *   removed quota. The result is null if the item removes a quota that does not exist
+     * @returns one result for each item of `values`, in the order of `values`. Each result is the new quota, or the
+     *   removed quota if `inside` is null. The result is null if the quota to remove does not exist
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
      *   changes take too long

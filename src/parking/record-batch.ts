@@ -27,13 +27,13 @@ export interface ReadingsResult {
   recorded: number;
   unchanged: number;
   corrected: number;
-  /** The rejected events, in the order of the request. */
+  /** The rejected parking events, in the order in which the client sent the events. */
   rejected: RejectedReading[];
 }
 
 /** A parking event that a client sent, but that the gateway did not record. */
 export interface RejectedReading {
-  /** The index of the event in the request, starting at 0. */
+  /** The position of the rejected event in the list that the client sent, starting at 0. */
   index: number;
   /** The reason why the event was rejected: the error that a request with only this event would return. */
   error: RowError;
@@ -51,7 +51,7 @@ export function createParkingBatches({
   whitelistNotices,
   kind,
 }: LocationChangeServices & {
-  /** The kind of the database: PostgreSQL or the embedded database. */
+  /** Whether the database is PostgreSQL or the embedded database. */
   kind: Database['kind'];
 }) {
   const batchSize = eventsPerTransaction[kind];
@@ -59,18 +59,20 @@ export function createParkingBatches({
 
   return {
     /**
-     * Records many events of the gates at one location, in the order of the request. The effect of each event is the
-     * same as with `recordEvent`. The gateway reports the invalid events, and records all valid events. Each batch of
-     * events is one transaction. Between two batches, the gateway can record events of other requests. If a request
-     * fails after the gateway has recorded some batches of its events, the client can send the whole request again.
-     * Events that are already recorded stay unchanged. For each batch, the gateway announces at most once that the
-     * location has become full or has free places again.
+     * Records many events of the gates at one location, in the order of the request. Each event has the same effect as
+     * a separate call of `recordEvent`. The gateway reports the invalid events, and records all valid events. The
+     * function divides the events into batches, and records each batch in one transaction. Between two batches, the
+     * gateway can record events of other requests. If a request fails after the gateway has recorded some batches of
+     * its events, the client can send the whole request again. Events that the gateway had already recorded then stay
+     * unchanged. For each batch, the gateway announces at most once that the location has become full or has free
+     * places again.
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      *   invalid row
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location, or too many batches of the
-     *   API key, are waiting. The error also occurs when the first batch of the request waits too long
+     *   API key, are waiting. The error `RATE_LIMIT_EXCEEDED` also occurs when the first batch of the request waits too
+     *   long
      */
     async recordEvents(
       author: WaitingAuthor,
@@ -101,8 +103,8 @@ export function createParkingBatches({
             ),
           { mayRefuse },
         );
-      // The gateway must not refuse the request after its first transaction, because the gateway has then already
-      // stored some events of the request.
+      // After the first transaction, the gateway must not refuse the request with `RATE_LIMIT_EXCEEDED`, because some
+      // events of the request are already stored.
       let mayRefuse = true;
       try {
         for (let start = 0; start < rows.length; start += batchSize) {
@@ -124,7 +126,7 @@ export function createParkingBatches({
             readings.splice(0, recorded.length);
             // A transaction looks up all events that it gets, but may record only some of the events
             // (`recordReadings`). To avoid many unnecessary look-ups, the next transaction gets at most twice as many
-            // events as the last transaction recorded.
+            // events as the previous transaction recorded.
             size = 2 * recorded.length;
           }
         }

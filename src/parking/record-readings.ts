@@ -31,8 +31,8 @@ interface RecordedReading {
  *
  * The function always records the first event, and usually records all events. The function stops before an event if
  * its quota can be checked only after the sessions are refreshed (`QuotaCount.isOutdatedFor`). The caller records the
- * remaining events in another transaction. Each entry event therefore gets the same `overQuota` as in a request with
- * only this event. Each transaction locks the location only for a short time.
+ * remaining events in another transaction. The field `overQuota` of an entry event therefore does not depend on the
+ * other events in the request. Each transaction locks the location only for a short time.
  *
  * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope

@@ -63,9 +63,10 @@ const rowsPerYield = 500;
 /**
  * Computes the sessions of a location again after parking events or occupancy counts of the location have changed. The
  * function also writes audit records for vehicles whose maximum stay is over. Before the call, the caller must lock the
- * location in its transaction. After the call, the caller must call `announceState`. The function reads only the
- * observations of similar plates (`groupOf`), because a session depends only on these observations. A session stays
- * unchanged if it ended before the first of the changed events and occupancy counts.
+ * location in its transaction. After the call, the caller must call `announceState`, because the location may have
+ * become full or have free places again. The function reads only the observations of similar plates (`groupOf`),
+ * because a session depends only on these observations. A session stays unchanged if it ended before the first of the
+ * changed events and occupancy counts.
  *
  * @param location the location with its current values. If `transaction` has changed the location, `location` contains
  *   the new values
@@ -127,8 +128,8 @@ export async function refreshSessions(
   if (changes.length + removed.length > 0) {
     const values = writtenColumns.map((column) => [column, changes.map(({ after }) => after[column])]);
     const written = { ...Object.fromEntries(values), removed };
-    // Sessions change only after the time of the first changed observation. An occupancy count before this time needs
-    // no update, because the number of sessions that were open at the time of the count stays the same.
+    // Sessions change only after the time of the first changed observation (parking event or occupancy count). If an
+    // occupancy count is older than this observation, its stored number of open sessions stays correct.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);

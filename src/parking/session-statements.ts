@@ -8,7 +8,7 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
 // SQL statements that read and write parking sessions. One statement handles the sessions of many plates. A plate group
 // consists of all plates with the same last three characters (`groupOf`). A plate family consists of all plates with
 // the same last two characters (`familyOf`). All plates of one plate group belong to the same plate family. A query
-// reads the sessions of a plate group or of a plate family.
+// reads the sessions of a whole plate group or of a whole plate family.
 
 /**
  * SQL for the plate group of a plate: the last three characters of its plate code and plate number. Characters that
@@ -18,26 +18,26 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
 /**
- * The SQL condition for plates whose plate code and plate number together have fewer than three characters. A short
- * plate may look similar to plates of several plate groups, so the gateway reads the whole plate family (`familyOf`) of
- * a short plate.
+ * The SQL condition for plates whose plate code and plate number together have fewer than three characters. Cameras may
+ * confuse a short plate with plates of several plate groups, so the gateway reads the whole plate family (`familyOf`)
+ * of a short plate.
  */
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
- * The SQL condition for events whose camera text does not end with the last three characters of their plate. The text
- * and the plate therefore belong to different plate groups (`groupOf`). The plate of such an event comes from an
- * alternative text of the camera, or from the whitelist entry that the gate named. Other events of the same vehicle can
- * belong to either of the two plate groups. The gateway therefore reads all plates with the same last two characters
- * (`familyOf`).
+ * The SQL condition for events whose camera text does not end with the last three characters of their plate. The camera
+ * text and the plate of such an event therefore belong to different plate groups (`groupOf`). A plate can differ from
+ * the camera text if the plate comes from an alternative text of the camera, or from the whitelist entry that the gate
+ * named. Other events of the same vehicle can belong to the plate group of the camera text or to the plate group of the
+ * plate. The gateway therefore reads the whole plate family: all plates with the same last two characters (`familyOf`).
  *
- * The SQL removes fewer separators from a camera text than the function `plateText` removes. The condition can
- * therefore also be true when the camera text and the plate belong to the same plate group. In this case, the gateway
- * reads more rows than necessary, but computes the same sessions.
+ * The SQL removes fewer separators from a camera text than the function `plateText` removes. The condition
+ * `isReadApart` can therefore also be true when the camera text and the plate belong to the same plate group. If the
+ * condition is true without need, the gateway reads more rows than necessary, but computes the same sessions.
  *
- * If an event meets the condition, the event and its session have a `whitelistEntryId`. For the event that started a
- * session, `changedGroups` therefore checks the condition only if the session has a `whitelistEntryId`. This
- * restriction saves time at a location with many sessions that never ended and have no `whitelistEntryId`.
+ * If an event meets the condition `isReadApart`, the event and its session have a `whitelistEntryId`. For the event
+ * that started a session, `changedGroups` therefore checks `isReadApart` only if the session has a `whitelistEntryId`.
+ * This restriction saves time at a location with many sessions that never ended and have no `whitelistEntryId`.
  */
 const isReadApart = (alias: string) => {
   const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
@@ -93,16 +93,16 @@ const changedGroups = `
   )`;
 
 /**
- * The SQL condition that selects the plates of a row `c` of the common table expression `changed`. If the row has a
- * plate group, the condition is true for all plates of the plate group. Otherwise, the condition is true for all plates
- * of the plate family in the row.
+ * The SQL condition that selects the plates of a row `c` of the common table expression `changed`. If the row `c`
+ * contains a plate group, the condition is true for all plates of the plate group. If the row `c` contains a whole
+ * plate family, the condition is true for all plates of the family.
  */
 const isOfChanged = (alias: string) =>
   `${familyOf(alias)} = c.family AND (c."group" IS NULL OR ${groupOf(alias)} = c."group")`;
 
 /**
- * SQL for the result column `group`, which contains the plate group of a row in `changed`. If the row has no plate
- * group, the column contains the plate family (plates with the same last two characters).
+ * SQL for the result column `group`, which contains the plate group of a row in `changed`. If a row describes a whole
+ * plate family (plates with the same last two characters), the column contains the family.
  */
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
@@ -125,8 +125,8 @@ export const readSessions = namedStatement(
 /**
  * Reads the gate events and occupancy counts of the plate groups in the table `changed`. For each plate group, the
  * statement reads only the events and occupancy counts since the first change of the group. An occupancy count has one
- * result row for each counted vehicle whose plate belongs to the plate group. If the count contains no such vehicle,
- * the count has one result row with the value null in the column `id`.
+ * result row for each counted vehicle whose plate belongs to the plate group. If no counted vehicle has a plate of the
+ * plate group, the occupancy count has one result row, in which the column `id` is null.
  */
 export const readObservations = namedStatement(
   'parking-observations-of-groups',

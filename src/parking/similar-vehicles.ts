@@ -5,8 +5,8 @@ import { confusableTextsOf, type RecordedPlate } from './vehicle-identity.ts';
  * plate of a parking event (`confusableTextsOf`).
  */
 export function createSimilarVehicles() {
-  // Maps each plate text to the whitelist entries whose vehicles were inside: from the id of the entry to its
-  // reference.
+  // Maps each plate text to the whitelist entries of the vehicles inside with this plate text. The inner map contains
+  // the reference of each whitelist entry (such as an apartment) by the id of the entry.
   const entriesOf = new Map<string, Map<string, string>>();
   // Maps each plate text to the time of its last observation, in milliseconds.
   const lastObservedAt = new Map<string, number>();
@@ -18,7 +18,10 @@ export function createSimilarVehicles() {
         entriesOf.set(text, entries.set(entryId, referenceId));
       }
     },
-    /** Returns the references of vehicles with a similar plate, except the vehicle of the whitelist entry `entryId`. */
+    /**
+     * Returns the references (such as apartments) of vehicles with a similar plate, except the vehicle of the whitelist
+     * entry `entryId`.
+     */
     referencesOf: (plate: RecordedPlate, entryId: string | null): string[] =>
       confusableTextsOf(plate).flatMap((text) =>
         [...(entriesOf.get(text) ?? [])].flatMap(([id, referenceId]) =>
@@ -26,8 +29,8 @@ export function createSimilarVehicles() {
         ),
       ),
     /**
-     * Stores an observation, and returns whether this plate or a similar plate was observed at the same or a later
-     * time.
+     * Stores the plate and time of a parking event. Returns whether an event of this plate or a similar plate, with the
+     * same or a later time, was already stored.
      */
     observe(plate: RecordedPlate, at: Date): boolean {
       const texts = confusableTextsOf(plate);

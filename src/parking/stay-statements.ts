@@ -10,7 +10,7 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
  */
 export const maxSessionsPerTransaction = 500;
 
-/** Finds the locations with a session or an occupancy adjustment whose maximum stay is over. */
+/** Finds the locations with an open session or an occupancy adjustment that is older than the maximum stay. */
 export const overdueLocations = namedStatement(
   'parking-overdue-locations',
   `
@@ -56,9 +56,10 @@ export const setFades = namedStatement(
 /**
  * Finds the plate families (plates with the same last two characters) that have at least one parking session of
  * `$hours` hours or more. `$hours` is the shorter of the old and the new maximum stay, so the change of the maximum
- * stay cannot affect the sessions of other plate families. The result has one row for each family (`familyOf`), so that
- * the gateway reads the parking events of a family only once. The time of an occupancy count may be up to a day in the
- * future. The statement therefore measures the length of an open session up to the time one day from now.
+ * stay cannot affect the sessions of other plate families. The result has one row for each plate family (`familyOf`),
+ * so that the gateway reads the parking events of a family only once. The time of an occupancy count may be up to a day
+ * in the future. For an open session, the statement therefore uses the length that the session will have one day from
+ * now.
  */
 export const longFamilies = namedStatement(
   'parking-families-long',

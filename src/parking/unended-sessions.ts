@@ -17,8 +17,8 @@ export interface UnendedSessions {
   /** Returns the session with the given plate, or `undefined` if the collection has no such session. */
   withPlate(plate: Plate): ParkingSession | undefined;
   /**
-   * Returns the sessions whose plates match the condition `matcher`. The duration of the search does not depend on the
-   * number of sessions in the collection.
+   * Returns the sessions in the collection whose plates match the condition `matcher`. The duration of the search does
+   * not depend on the number of sessions in the collection.
    */
   matching(matcher: PlateMatcher): ParkingSession[];
   all(): ParkingSession[];

@@ -10,7 +10,7 @@ const ofLocation = 's."locationId" = v."locationId"';
 
 /**
  * SQL that joins the whitelist entries of a reference (`v`) with the open sessions of their vehicles (`s`). The
- * condition must limit the sessions to the location of the whitelist entry.
+ * argument `condition` must limit the sessions to the location of the whitelist entry.
  */
 const entriesAndSessions = (ofReference: string, condition: string) => `
   SELECT v.id AS "entryId", s.id AS "sessionId", s."plateType", s."plateCode", s."plateNumber"
@@ -38,8 +38,9 @@ const confusablePlate = (table: string) =>
 
 /**
  * The SQL condition for parking events that may belong to the vehicle of a whitelist entry, because cameras may confuse
- * a text of the event's plate with a text of the entry's plate. If the camera read another text than the plate of the
- * event, the condition is true for each entry. The caller must compare the families of the plates (`familyOf`).
+ * a text of the event's plate with a text of the entry's plate. If the camera text of an event differs from the plate
+ * of the event, the condition is true for every whitelist entry. The caller must also check that the plates of the
+ * event and the entry belong to the same plate family (`familyOf`).
  */
 export const mayBeSameVehicle = (event: string, entry: string) => {
   const textsOf = (table: string) => `ARRAY[${plateTexts(table).map(confusableForm).join(', ')}]`;
@@ -71,7 +72,8 @@ export const vehiclesOf = (ofReference: string) =>
       ) => `${ofLocation} AND s."plateCode" = '' AND s."plateNumber" = ${text} AND s."plateType" IN ('', v."plateType")
     AND ${entriesOfText} = 1`,
     ),
-    // The condition for the location would be redundant here. With this condition, the embedded database, which has no
+    // This condition does not compare the locations of the session and the whitelist entry, because `whitelistEntryId`
+    // already determines the location. If the condition compared the locations, the embedded database, which has no
     // statistics, would compare each whitelist entry with all open sessions of the location instead of using the index
     // of `whitelistEntryId`.
     `s."whitelistEntryId" = v.id AND NOT (${samePlate('s', 'v')}) AND ${confusablePlate('s')} = ${confusablePlate('v')}

@@ -109,8 +109,8 @@ export function similarPlateMatcher(read: Plate): PlateMatcher {
 
 /**
  * Returns the texts of a vehicle (`vehicleTexts`) in the form in which all characters that cameras confuse are equal.
- * If the condition of `sameTextMatcher` or `similarPlateMatcher` for one plate matches another plate, the two plates
- * have at least one of these texts in common.
+ * If two plates match each other by `sameTextMatcher` or `similarPlateMatcher`, these functions return at least one
+ * common text for the two plates.
  */
 export const confusableTextsOf = (plate: RecordedPlate): string[] => [
   ...new Set(vehicleTexts(plate).map(toConfusableForm)),

@@ -118,7 +118,7 @@ function dropBefore(times: number[], start: number): void {
 
 /**
  * Removes the time `usedAtMs` of a refunded point from the list `times`. If the refunded point has already left the
- * rate limit window, the list does not contain the time. The function then changes nothing.
+ * rate limit window, the list does not contain the time, and the function changes nothing.
  */
 function giveBack(times: number[], usedAtMs: number): void {
   const index = times.lastIndexOf(usedAtMs);

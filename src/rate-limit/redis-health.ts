@@ -8,7 +8,7 @@ import type { Shards } from '../redis/shards.ts';
  */
 const probeIntervalMs = 1000;
 
-/** The state of the Redis servers, as far as this process knows. */
+/** The last known state of each Redis server: whether the server responds. */
 export interface RedisHealth {
   /** Whether all Redis servers respond. */
   readonly answers: boolean;
