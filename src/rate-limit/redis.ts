@@ -14,8 +14,8 @@ import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } 
  * Each window is a Redis list with the time of every used point, oldest first. The times are in milliseconds and come
  * from the clock of Redis. KEYS contains, for each API key or address, the names of the two Redis lists that are its
  * rate limit windows. ARGV begins with the lengths of the hourly window and the burst window. After these lengths, ARGV
- * contains four values for each API key or address: the points, the hourly limit, the burst limit, and the time of the
- * point to replace. If the script replaces no point, the fourth value is an empty string.
+ * contains four values for each API key or address: the points to use, the hourly limit, the burst limit, and the time
+ * of an earlier point to refund (or an empty string).
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -85,7 +85,7 @@ end
 return results
 `;
 
-/** The Redis client with an additional command: `rlflxIncr` runs the Redis script (`script`). */
+/** The Redis client with the additional command `rlflxIncr`, which runs the Redis script (`script`). */
 type ScriptedRedis = (Redis | Cluster) & {
   rlflxIncr(...args: (string | number)[]): Promise<ScriptResult[]>;
 };
@@ -150,7 +150,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 
   /**
-   * Creates the limiter.
+   * Creates a rate limiter that counts points in Redis.
    *
    * @param options.insurance the limiter that counts the points while Redis is unreachable. Without this limiter,
    *   `take` throws an error while Redis is unreachable

@@ -3,7 +3,10 @@ import type { RateLimitSubject, WindowState } from './types.ts';
 
 /** The maximum time for which the process repeats a cached refusal, in milliseconds. */
 const maxRepeatedMs = 5000;
-/** The maximum number of cached refusals for API keys. The maximum for client addresses is the same. */
+/**
+ * The maximum number of cached refusals for API keys, and also the maximum number of cached refusals for client
+ * addresses.
+ */
 const maxRefusalsOfKind = 10_000;
 
 /** A cached refusal. All times in a cached refusal come from the monotonic clock (`performance.now()`). */
@@ -41,8 +44,8 @@ export class RememberedRefusals {
   }
 
   /**
-   * Caches a refusal for at most `maxRepeatedMs`. The cached refusal expires earlier when a used point leaves one of
-   * the two rate limit windows.
+   * Caches a refusal for at most `maxRepeatedMs`. If a used point leaves one of the two rate limit windows earlier, the
+   * cached refusal expires at that time.
    *
    * @param askedAt the time of the request by `performance.now()`
    */

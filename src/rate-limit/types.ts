@@ -30,7 +30,8 @@ export interface RateLimitWindow {
   windowSeconds: number;
   /**
    * The time at which the oldest used point leaves the rate limit window. If no point is used, `resetAt` is the current
-   * time. `resetAt` is a time of the rate limiter's own clock.
+   * time. The clock for `resetAt` is the clock of the Redis server, or the clock of this process if the process does
+   * not use Redis.
    */
   resetAt: Date;
   /** The number of whole seconds from the decision to `resetAt`, rounded up. */
@@ -44,7 +45,8 @@ export interface RateLimitWindow {
 export interface RateLimitDecision {
   allowed: boolean;
   /**
-   * The time of the decision in Unix milliseconds. The rate limiter reads the time of the decision from its own clock.
+   * The time of the decision in Unix milliseconds, by the clock of the Redis server, or by the clock of this process if
+   * the process does not use Redis.
    */
   decidedAtMs: number;
   /** The number of whole seconds until the gateway would allow this request; 0 for an allowed request. */
@@ -70,7 +72,8 @@ export interface WindowState {
   /** The number of milliseconds until the gateway would allow this request; 0 for an allowed request. */
   retryAfterMs: number;
   /**
-   * The time of the decision in Unix milliseconds. The rate limiter reads the time of the decision from its own clock.
+   * The time of the decision in Unix milliseconds, by the clock of the Redis server, or by the clock of this process if
+   * the process does not use Redis.
    */
   nowMs: number;
   hour: WindowCount;
@@ -98,14 +101,15 @@ export interface RollingLimiter {
  */
 export interface RateLimiter {
   /**
-   * Uses one point in both rate limit windows of a key or address. If one of the two windows has no points left,
-   * `consume` refuses the request, and the points of both windows stay unchanged.
+   * Uses one point in both rate limit windows of an API key or client address. If one of the two windows has no points
+   * left, `consume` refuses the request, and the points of both windows stay unchanged.
    */
   consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
-   * Uses all points of a request that costs several points. `consume` has already used one of these points. If one of
-   * the two windows has too few points left for the whole request, the rate limiter refuses the request. The refused
-   * request uses no points: the rate limiter also refunds the point that `consume` used.
+   * Uses all points of a request that costs several points. Before this call, the caller has already used one of these
+   * points with `consume`. If one of the two windows has too few points left for the whole request, the rate limiter
+   * refuses the request. The refused request uses no points: the rate limiter also refunds the point that `consume`
+   * used.
    *
    * @param points the points of the whole request, including the point that `consume` used
    * @param consumedAtMs the time `decidedAtMs` of the decision that `consume` returned for the request

@@ -40,9 +40,9 @@ const connectionOptions = {
 } satisfies RedisOptions;
 
 /**
- * Creates a connection that always reconnects and never crashes the process. With sentinels, the Redis client connects
- * to the primary that the sentinels name. In a cluster, the Redis client connects to any node. The client logs the loss
- * and the return of the connection, but not each attempt to connect.
+ * Creates a connection that always reconnects and never crashes the process. If sentinels are configured, the client
+ * asks a sentinel for the address of the primary, and connects to the primary. In a cluster, the Redis client connects
+ * to any node. The client logs the loss and the return of the connection, but not each attempt to connect.
  *
  * @param options.commandTimeout how long each command waits for an answer, in milliseconds (`limitCommands`)
  */
@@ -148,7 +148,8 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   };
   client.on('ready', () => changed('up'));
   client.on('error', (error: Error & { command?: { name: string } }) => {
-    // When Redis refuses the database number of the URL, the client stays connected, and uses database 0.
+    // If Redis refuses the database number in the URL, the client stays connected and uses database 0, so only this
+    // error is logged.
     if (error.command?.name === 'select') {
       log.error(
         { cause: error.message },
@@ -159,8 +160,8 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
 }
 
 /**
- * How long the gateway waits for Redis when the gateway starts, in milliseconds. After this time, the gateway starts
- * without Redis.
+ * How long the gateway waits for Redis when the gateway starts, in milliseconds. If Redis does not respond within this
+ * time, the gateway starts without Redis.
  */
 const firstConnectionTimeoutMs = connectTimeoutMs;
 /** The interval at which the process checks whether its first connection to Redis is ready, in milliseconds. */

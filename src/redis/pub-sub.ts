@@ -5,8 +5,8 @@ import type { RedisServers } from './servers.ts';
 import { whenLate } from './time-limit.ts';
 
 /**
- * The name of a channel for notices. While Redis is unreachable, at most one notice waits for each channel, so that the
- * queue of waiting notices stays short.
+ * The name of a channel through which gateway processes send notices to each other. While Redis is unreachable, at most
+ * one notice waits for each channel, so that the queue of waiting notices stays short.
  */
 export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 

@@ -2,8 +2,8 @@
 export interface RedisServers {
   /**
    * The URL of one server, or the URLs of some nodes of one cluster. When `sentinels` is set, the gateway ignores the
-   * host of the URL. From the URL, the gateway then uses only the protocol (`rediss:` for TLS), the user, the password
-   * and the number of the database.
+   * host of the URL. With sentinels, the gateway uses only the protocol (`rediss:` for TLS), the user, the password and
+   * the database number of the URL.
    */
   urls: readonly [string, ...string[]];
   /** The Sentinel servers, which know the current primary. */

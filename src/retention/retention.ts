@@ -26,11 +26,14 @@ export interface RetentionDays {
   usageTotals: number;
   events: number;
   deliveries: number;
-  /** How long whitelist changes are kept for clients that keep a copy of a whitelist. */
+  /** How long whitelist changes are kept. Clients read the whitelist changes to update their copy of a whitelist. */
   whitelistChanges: number;
 }
 
-/** The number of removed rows of each kind. `usageDays` is the number of days whose usage records were removed. */
+/**
+ * The number of rows that the retention job removed, for each kind of record. `usageDays` is the number of days whose
+ * usage records were removed.
+ */
 type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts', number>;
 
 /**
@@ -70,9 +73,9 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
   let running: Promise<unknown> = Promise.resolve();
 
   /**
-   * Runs a statement repeatedly. The function stops after the first run that changes fewer than `maxBatchRows` rows.
-   * Returns the total number of changed rows. If the statement fails, the job continues with its other statements, and
-   * runs the failed statement again after an hour.
+   * Runs an SQL statement repeatedly, until a run changes fewer than `maxBatchRows` rows. Returns the total number of
+   * changed rows. If the statement fails, the job continues with its other statements, and runs the failed statement
+   * again after an hour.
    */
   async function runBatches(statement: NamedStatement, parameters: { days?: number } = {}): Promise<number> {
     let total = 0;

@@ -13,13 +13,13 @@ import { samePlate } from '../whitelist/columns.ts';
  */
 export const maxBatchRows = 1000;
 
-/** SQL for the time `$days` days ago. Records that are older than this time have expired. */
+/** SQL for the time `$days` days ago. The retention job removes records that are older than this time. */
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
  * Returns SQL for the common table expression `turn`, which tries to get an advisory lock for a table. The column
- * `mine` of `turn` is true if the statement got the lock. Only one process at a time therefore changes the expired rows
- * of the table.
+ * `mine` of `turn` is true if the statement got the lock. With the lock, only one process at a time removes or cancels
+ * the expired rows of the table.
  */
 const turnFor = (table: string) => `
     turn AS MATERIALIZED (
@@ -66,9 +66,9 @@ const endsAfterAge = (session: string) =>
 /**
  * Returns an SQL condition for the parking session with the id `id`. The condition is true if the retention job must
  * keep the session. The retention job keeps open sessions, and sessions that ended at most `$days` days ago
- * (`endsAfterAge`). If an event or count ended such a session, the retention job also keeps this event or count,
- * because it is not older than `$days` days. Without the event or count, a later computation would open the session
- * again.
+ * (`endsAfterAge`). The parking event or occupancy count that ended the session is then not older than `$days` days
+ * either, so the retention job also keeps this event or count. Without the event or count, the gateway would open the
+ * session again when it computes the sessions again.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;
@@ -91,10 +91,10 @@ export const countRemoval = removal(
 
 /**
  * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired count if it
- * is the last count of its location, or if one of its vehicles is still inside. The events that ended the stays of the
- * other vehicles may already be removed. If the gateway then computed the sessions again, these vehicles would count as
- * inside. The statement keeps a plate if the session of its vehicle is still needed, even if the session began before
- * the count, or if a camera misread the plate.
+ * is the last count of its location, or if one of its vehicles is still inside. For other vehicles in the count, the
+ * exit events may already be removed. If the plates of these vehicles stayed in the count, the vehicles would count as
+ * inside when the gateway computes the sessions again. The statement keeps a plate if the session of its vehicle is
+ * still needed, even if the session began before the count, or if a camera misread the plate.
  */
 export const plateRemoval = removal(
   'CountedPlate',
@@ -134,7 +134,8 @@ export const removals = {
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
   // A database trigger deletes a session together with the parking event or occupancy count that started the session.
-  // The retention job therefore keeps the event or count as long as the session is needed.
+  // As long as the session is needed, the retention job therefore also keeps the event or count that started the
+  // session.
   events: removal(
     'ParkingEvent',
     'id',
@@ -167,11 +168,11 @@ export const removals = {
 
 /**
  * Cancels one batch of pending deliveries of disabled webhooks, and returns the number of cancelled deliveries. A
- * disabled webhook can have pending deliveries for two reasons. The process that disabled the webhook may have ended
- * before all deliveries were cancelled. Another transaction may have added a delivery at the same time as the webhook
- * was disabled. The statement locks the webhooks first, so that no client enables a webhook while its deliveries are
- * cancelled. The statement skips webhooks and deliveries that another transaction is changing. Comments in
- * src/webhooks/batch-statements.ts explain why the statement uses a subquery in `LIMIT`, and an array instead of a
+ * disabled webhook can still have pending deliveries if the process that disabled the webhook ended before it cancelled
+ * all deliveries. A disabled webhook can also have pending deliveries if another transaction added a delivery while the
+ * webhook was being disabled. The statement locks the webhooks first, so that no client enables a webhook while its
+ * deliveries are cancelled. The statement skips webhooks and deliveries that another transaction is changing. Comments
+ * in src/webhooks/batch-statements.ts explain why the statement uses a subquery in `LIMIT`, and an array instead of a
  * join.
  */
 export const cancelOfDisabledWebhooks = namedStatement(

@@ -1,7 +1,6 @@
 /**
- * Returns a function that runs `ask` at most once per interval, and caches the result. If the returned function is
- * called while `ask` is running, the function does not start `ask` again. The call then waits for the result of the
- * running `ask`.
+ * Returns a function that runs `ask` at most once per interval, and caches the result. A call of the returned function
+ * while `ask` is running does not start `ask` again, but waits for the result of the running `ask`.
  *
  * @param intervalMs how long a result is cached, in milliseconds
  * @param ask the function to run; its promise must not reject, and must resolve within a limited time

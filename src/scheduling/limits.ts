@@ -28,7 +28,7 @@ export interface SlotLimits {
   holdMs: number;
   /** Whether the process yields to the event loop before it gives a free slot to the next task. */
   yields: boolean;
-  /** The reason for the values of the slot limits. */
+  /** The reason why the slot limits have these values. */
   reason: string;
 }
 

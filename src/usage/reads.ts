@@ -31,7 +31,7 @@ export interface UsageQuestion {
   to: Date;
 }
 
-/** A usage query for the rows that were not read yet. */
+/** A usage query that continues after the last row that the process has read. */
 interface UnreadHours extends UsageQuestion {
   afterOperation: string;
   afterSurface: string;
@@ -64,7 +64,7 @@ export type UsageReads = ReturnType<typeof createUsageReads>;
 /**
  * Creates the functions that read usage. If a request calls `byHour` several times in one iteration of the event loop,
  * the calls share SQL statements. Calls of `deprecatedUse` in one iteration of the event loop share one SQL statement,
- * even if the calls belong to different requests.
+ * even if the calls come from different requests.
  *
  * @param options.deprecated the operations that `deprecatedUse` counts
  */

@@ -15,9 +15,9 @@ export interface UsageRecorder {
    * with other records.
    */
   record(usage: Usage): void;
-  /** Writes the usage records that are not written yet. */
+  /** Writes the waiting usage records to the database. */
   flush(): Promise<void>;
-  /** Writes the usage records that are not written yet, and stops the recorder. */
+  /** Writes the waiting usage records to the database, and stops the recorder. */
   close(): Promise<void>;
 }
 
@@ -39,9 +39,10 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   const recorderId = newId();
   let waiting: Usage[] = [];
   /**
-   * How many records the current batch contains. The batch consists of the first usage records in the list `waiting`.
-   * PostgreSQL may have stored the batch although the recorder received an error, for example when the connection
-   * breaks. After an error, the recorder therefore sends the same batch again, and PostgreSQL detects a repeated batch.
+   * The number of usage records in the batch that the recorder is sending to the database. The batch consists of the
+   * first usage records in the list `waiting`. PostgreSQL may have stored the batch although the recorder received an
+   * error, for example when the connection breaks. After an error, the recorder therefore sends the same batch again,
+   * and PostgreSQL detects a repeated batch.
    */
   let sent = 0;
   let batch = 0;
@@ -111,7 +112,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
 
   /**
    * Drops the oldest usage records from the list `waiting`. If `drop` removes usage records of the current batch, the
-   * batch becomes shorter, and the recorder does not add other records to the batch.
+   * batch becomes shorter. The recorder never adds other records to a batch that it has already sent.
    */
   function drop(count: number): void {
     waiting = waiting.slice(count);
@@ -132,8 +133,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     record(usage) {
       waiting.push(usage);
       // When the list of waiting usage records reaches the size of a full batch, the recorder writes the batch
-      // immediately. A longer list probably means that the database is unreachable. The recorder then writes the list
-      // only at regular intervals.
+      // immediately. If the list is longer than one batch, the database is probably unreachable, so the recorder tries
+      // to write the list only at regular intervals.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

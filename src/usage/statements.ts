@@ -38,8 +38,9 @@ export const insertUsage = namedStatement(
 );
 
 /**
- * The maximum number of usage rows that one response contains. Reading and formatting too many rows would block the
- * process. For example, an API key that uses 25 operations in every hour has about 18,600 usage rows in a month.
+ * The maximum number of usage rows that one response contains. If one response contained more rows, reading and
+ * formatting the rows would delay other requests of the process. For example, an API key that uses 25 operations in
+ * every hour has about 18,600 usage rows in a month.
  */
 export const maxUsageRows = 20_000;
 
@@ -51,8 +52,8 @@ export const rowsPerPart = 1_000;
 
 /**
  * SQL that reads usage totals. A GraphQL response may contain the field `usage` for several API keys, and one SQL
- * statement reads the usage totals for all of these fields. For each field, the SQL starts after the rows that were
- * already read. The rows are in the order of the fields.
+ * statement reads the usage totals for all of these fields. For each field `usage`, the SQL starts after the rows that
+ * the process has already read. The result rows are in the order of the fields.
  */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}
@@ -78,7 +79,7 @@ const unreadRows = (columns: string, limit: number) => `
 const isRefused = `(u.status IN (401, 403, 429)
       OR u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'))`;
 
-/** Reads the next rows of several usage queries, at most `rowsPerPart` rows in total. */
+/** Reads the next hourly usage rows for several usage queries, at most `rowsPerPart` rows in total. */
 export const usageByHour = namedStatement(
   'usage-by-hour',
   unreadRows(
@@ -90,7 +91,7 @@ export const usageByHour = namedStatement(
   ),
 );
 
-/** Counts the rows of several usage queries, up to one row more than `maxUsageRows`. */
+/** Counts the rows that several usage queries return. The count stops at `maxUsageRows` + 1 rows. */
 export const countUsage = namedStatement(
   'usage-count',
   `SELECT count(*)::int AS count FROM (${unreadRows('', maxUsageRows + 1)}) AS counted`,
@@ -113,8 +114,8 @@ export const usageOfOperations = namedStatement(
 // The migration `usage_partitions` defines the SQL functions `prepare_usage_partitions` and `drop_usage_partitions`.
 
 /**
- * Creates the missing partitions for today and the next `$days` days. Processes that create partitions at the same time
- * wait for each other.
+ * Creates the missing partitions for today and the next `$days` days. If several processes create partitions at the
+ * same time, they wait for each other.
  */
 export const preparePartitions = namedStatement(
   'usage-partitions-prepare',

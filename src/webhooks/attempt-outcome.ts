@@ -23,7 +23,10 @@ export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 
 /** The result of storing a delivery attempt in the database. */
 interface StoredAttempt {
-  /** The state of the delivery. If the delivery was deleted during the attempt, the outcome is `failed`. */
+  /**
+   * The state of the delivery after the attempt. If a client deleted the delivery during the attempt, the outcome is
+   * `failed`.
+   */
   outcome: AttemptOutcome;
   /**
    * Whether the attempt disabled the webhook. If the attempt disabled the webhook, the caller must call
@@ -43,7 +46,10 @@ export const isAccepted = ({ httpStatus }: AttemptResult) =>
  */
 const goneStatus = 410;
 
-/** The gateway disables a webhook if its receiver accepts no message for this number of days after a failed attempt. */
+/**
+ * The number of days after which the gateway disables a failing webhook. A webhook is failing from its first failed
+ * attempt until its receiver accepts a message.
+ */
 export const disableAfterFailingDays = 5;
 const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
 
@@ -52,8 +58,8 @@ const maxRetryDelayMs = 6 * 3_600_000;
 
 /**
  * Returns the pause between a failed attempt and the next attempt, in milliseconds. The pause is twice the time since
- * the first attempt, but at least 10 seconds and at most 6 hours. The result is then multiplied by a random factor from
- * 0.5 to 1.5, so that many retries do not start at the same time.
+ * the first attempt, but at least 10 seconds and at most 6 hours. The function multiplies the pause by a random factor
+ * from 0.5 to 1.5, so that many retries do not start at the same time.
  *
  * @param triedForMs the time since the first attempt to deliver the message
  */
@@ -80,8 +86,8 @@ async function endFailure(
 
 /**
  * Stores that the receiver of a push webhook has accepted a message. If a client has requested to resend the message
- * during the attempt, the message stays pending, because the client may have changed the URL of the webhook before the
- * request. If a client has deleted the webhook, the function stores nothing.
+ * during the attempt, the message stays pending, because the client may have changed the URL of the webhook before it
+ * requested to resend the message. If a client has deleted the webhook, the function stores nothing.
  */
 async function storeAccepted(
   transaction: Transaction,
@@ -115,8 +121,8 @@ export async function storeAcknowledgements(
     deliveryId: id,
     httpStatus: null,
     error: null,
-    // `now` is the time at which this transaction began. If another transaction claimed the message after this time,
-    // `claimedAt` is later than `now`. `Math.max` prevents a negative duration.
+    // `now` is the time at which this transaction began. If another transaction claimed the message later, `claimedAt`
+    // is later than `now`. `Math.max` prevents that the gateway stores a negative duration of the attempt.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
   if (attempts.length === 0) return [];
@@ -152,8 +158,8 @@ export async function storeOutcome(
 
     const now = await databaseNow(transaction);
     await lockRow(transaction, 'Webhook', webhookId);
-    // During the attempt, a client may have changed the URL of the webhook. A failure at the previous URL says nothing
-    // about the receiver at the new URL, so this failure must not disable the webhook.
+    // A client may have changed the URL of the webhook during the attempt. An attempt that failed at the previous URL
+    // says nothing about the receiver at the new URL, so the failed attempt must not disable the webhook.
     const webhook = await transaction.webhook.findUnique({ where: { id: webhookId, url } });
     if (webhook && !webhook.failingSince) {
       await transaction.webhook.update({ where: { id: webhookId }, data: { failingSince: now } });
@@ -184,8 +190,8 @@ export async function storeOutcome(
     const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
     if (!delivery) return { outcome: 'failed', hasDisabled };
     const firstAttempt = await transaction.webhookAttempt.findFirst({
-      // If a client has requested to resend the message, the retry delay depends only on the attempts after this
-      // request.
+      // If a client has requested to resend the message, the retry delay depends only on the attempts since the
+      // client's request.
       where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
       orderBy: { id: 'asc' },
       select: { createdAt: true },
@@ -194,11 +200,11 @@ export async function storeOutcome(
     const nextAttemptAt = new Date(now.getTime() + retryDelayMs(triedForMs));
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
-      // The gateway checks the status of the delivery again, because the status can change during an attempt. The
-      // status changes if a client disables the webhook, or if a reader acknowledges the message.
+      // The gateway checks the status of the delivery again, because the status can change during an attempt. For
+      // example, a client disables the webhook, or a reader acknowledges the message.
       where: { id, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
-      // For a failed delivery, the gateway sets `nextAttemptAt` to the current time, and so ends the lease of the
-      // worker. A client can then send the message again immediately.
+      // For a failed delivery, the gateway sets `nextAttemptAt` to the current time, which ends the lease of the
+      // worker. When a client requests to resend the message, the gateway can therefore send the message immediately.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...result } });

@@ -4,22 +4,23 @@ import { namedStatement } from '../database/named-statement.ts';
 // have millions of deliveries.
 
 /**
- * The maximum number of deliveries that one statement cancels, removes or resends. A statement with few deliveries ends
- * within its time limit, and does not make client requests wait long.
+ * The maximum number of deliveries that one statement cancels, removes or resends. A statement for more deliveries
+ * could exceed its time limit, and could make client requests wait long.
  */
 export const maxBatchDeliveries = 1000;
 
 /**
- * SQL that limits a query to one batch. The batch size is in a subquery, so the query planner does not know the batch
- * size. The planner then expects to read only a part of the rows, and reads the rows in the order of an index. The
- * embedded database has no statistics about its tables. Without statistics, a query planner that knows the batch size
- * sorts all deliveries of the webhook for each batch.
+ * SQL that limits a query to one batch. The batch size is in a subquery, so the query planner of the database does not
+ * know the batch size. A planner that does not know the batch size expects to read only a part of the rows, and reads
+ * the rows in the order of an index. A planner that knows the batch size would sort all deliveries of the webhook for
+ * each batch in the embedded database, because the embedded database has no statistics about its tables.
  */
 const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 
 /**
- * SQL condition: the delivery `d` is in `batch`. The condition uses an array instead of a join. For a join, PostgreSQL
- * could read all deliveries of all webhooks, because the query planner does not know the size of the batch.
+ * The SQL condition for deliveries `d` whose ids are in the common table expression `batch`. The condition uses an
+ * array instead of a join. For a join, PostgreSQL could read all deliveries of all webhooks, because the query planner
+ * does not know the size of the batch.
  */
 const isInBatch = 'd.id = ANY (ARRAY(SELECT id FROM batch))';
 
@@ -44,8 +45,8 @@ export const cancelBatch = namedStatement(
 
 /**
  * Removes a batch of deliveries of a webhook with their attempts, and returns the number of removed deliveries. The
- * statement removes pending deliveries last. If the process ends before the last batches, the webhook therefore still
- * has its waiting messages.
+ * statement removes pending deliveries last. If the process ends before it has removed all batches, the webhook
+ * therefore still has its pending deliveries.
  */
 export const removeBatch = namedStatement(
   'webhook-remove-batch',
@@ -60,15 +61,15 @@ export const removeBatch = namedStatement(
 );
 
 /**
- * SQL condition: the delivery `d` belongs to a pull webhook, and no reader has acknowledged its message. A reader that
- * has pulled the message can still acknowledge it, even after the end of the lease. The due time and `claimedAt` of
- * the delivery therefore stay unchanged: the lease continues, or the message is already due.
+ * The SQL condition for deliveries `d` of pull webhooks whose message no reader has acknowledged. A reader that has
+ * pulled the message can still acknowledge the message, even after the end of the lease. When a client requests to
+ * resend such a message, the due time and `claimedAt` of the delivery therefore stay unchanged.
  */
 const isUnacknowledged = `(w.delivery = 'PULL' AND d.status <> 'DELIVERED')`;
 
 /**
- * The beginning of an SQL statement that sets the due time of the deliveries `d` to now. From now on, the gateway tries
- * to deliver the messages for `$retryDays` days.
+ * The beginning of an SQL statement that makes the deliveries `d` due immediately. The gateway then tries for
+ * `$retryDays` days to deliver their messages.
  */
 const makeDue = `
   UPDATE "WebhookDelivery" d
@@ -93,11 +94,11 @@ export interface ResentBatch {
 }
 
 /**
- * Schedules undelivered messages of a webhook again, in two cases. In the first case, the gateway tried to deliver the
- * message between `$since` and `$until`. In the second case, the delivery was created between `$since` and `$until`,
- * and has failed or was cancelled. The statement reads one batch of deliveries of the webhook: the first deliveries
- * whose ids are greater than `$after`. The statement looks for attempts in a subquery with `LIMIT 1`. With `EXISTS`
- * instead of the subquery, PostgreSQL could read the attempts of all webhooks.
+ * Schedules undelivered messages of a webhook again. The statement selects messages that the gateway tried to deliver
+ * between `$since` and `$until`. The statement also selects failed and cancelled deliveries that were created between
+ * `$since` and `$until`. The statement reads one batch of deliveries of the webhook: the first deliveries whose ids are
+ * greater than `$after`. The statement looks for delivery attempts in a subquery with `LIMIT 1`. If the statement used
+ * `EXISTS` instead of this subquery, PostgreSQL could read the delivery attempts of all webhooks.
  */
 export const resendBatch = namedStatement(
   'webhook-resend-batch',

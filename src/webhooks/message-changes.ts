@@ -5,15 +5,17 @@ import { createQueryBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 
 /**
- * The events whose audit records contain long lists in `changes`. A list in such an audit record can contain hundreds
- * of thousands of ids.
+ * The events whose audit records contain long lists in `changes`. For example, the audit record of a whitelist import
+ * can contain the ids of thousands of whitelist entries.
  */
 const listingEvents: readonly string[] = [
   'whitelist.imported',
   'parking.inside_counted',
 ] satisfies WebhookEvent[];
 
-/** Whether the audit records of an event contain long lists, which the messages about the event do not contain. */
+/**
+ * Whether the audit records of an event contain long lists. Webhook messages contain only the lengths of these lists.
+ */
 export const isListing = (type: string): boolean => listingEvents.includes(type);
 
 /** SQL for the changes of the audit record `r`, in which each list is replaced by the length of the list. */
@@ -23,7 +25,7 @@ const withCounts = `(
 
 /**
  * Returns SQL for `data.changes` of a webhook message about the audit record `r`. PostgreSQL counts the items of long
- * lists, because the process would block other requests while it parses the lists.
+ * lists, because other requests would have to wait while the gateway process parses the lists.
  *
  * @param type the SQL expression for the type of the message
  */

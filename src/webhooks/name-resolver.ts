@@ -66,7 +66,7 @@ export function createNameResolver(
     if (/(^|\.)localhost$/.test(withoutFinalDot(hostname))) return loopbackAddresses;
 
     // Each DNS look-up has a separate resolver, so that the gateway can cancel each look-up separately. A new resolver
-    // also uses the current name servers of the system.
+    // also uses the name servers that the system has now, even if they have changed.
     const resolver = new Resolver({ timeout: serverTimeoutMs, tries: triesPerServer });
     if (nameServers.length > 0) resolver.setServers(nameServers);
     const cancel = () => resolver.cancel();

@@ -9,11 +9,11 @@ import { claimDueStatement, releaseStatement } from './statements.ts';
 // of the database, never the clock of a process.
 
 /**
- * For how many days the gateway retries a delivery. The database trigger that adds deliveries to the outbox must
- * contain the same number of days as `retryDays`.
+ * The number of days for which the gateway retries a failed delivery. The database trigger that adds deliveries to the
+ * outbox must contain the same number of days as `retryDays`.
  */
 export const retryDays = 3;
-/** The time for which the gateway retries a delivery, in milliseconds. */
+/** The time for which the gateway retries a failed delivery, in milliseconds. */
 export const retryForMs = retryDays * 86_400_000;
 
 /** A webhook delivery that a worker or a reader has claimed, with all data for one attempt to deliver its message. */
@@ -63,7 +63,7 @@ export async function release(sql: Sql, { id }: ClaimedDelivery, afterSeconds = 
 
 /**
  * Disables a webhook. After the transaction has been committed, the gateway no longer sends the pending deliveries of
- * the webhook. The caller must then cancel these deliveries with `cancelPending`.
+ * the webhook. After the commit, the caller must cancel the pending deliveries of the webhook with `cancelPending`.
  *
  * @returns false when the webhook was already disabled
  */

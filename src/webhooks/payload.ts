@@ -55,8 +55,8 @@ const text = z.string();
 const count = z.int().min(0);
 
 /**
- * Creates the schema of a database row in an audit record. If `rules` contains no schema for a column, the value of the
- * column is a text or null.
+ * Creates the validation schema for a database row in an audit record. If `rules` contains no schema for a column, the
+ * value of the column is a text or null.
  */
 const rowRule = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
@@ -144,7 +144,7 @@ const exceededQuota = z.object({
   referenceId: text.meta({
     description: 'The reference of the whitelist entry of the vehicle that entered.',
   }),
-  inside: count.meta({ description: 'The number of vehicles that may be inside.' }),
+  inside: count.meta({ description: 'The quota: the maximum number of vehicles inside.' }),
   enforcement: z.enum(QuotaEnforcement),
   used: count.meta({ description: 'The number of vehicles inside, including the vehicle that entered.' }),
   event: parkingEvent,
@@ -193,15 +193,15 @@ const capacityUse = z.object({
 
 const importCounts = z.object({
   mode: z.enum(mergeModes),
-  created: count.optional().meta({ description: 'The number of new entries; omitted when 0.' }),
-  updated: count.optional().meta({ description: 'The number of changed entries; omitted when 0.' }),
-  deleted: count.optional().meta({ description: 'The number of removed entries; omitted when 0.' }),
+  created: count.optional().meta({ description: 'The number of new whitelist entries; omitted when 0.' }),
+  updated: count.optional().meta({ description: 'The number of changed whitelist entries; omitted when 0.' }),
+  deleted: count.optional().meta({ description: 'The number of removed whitelist entries; omitted when 0.' }),
 });
 
 const disabled = z.object({
   reason: z.enum(['GONE', 'FAILING']).meta({
     description:
-      'GONE: the receiver responded with status 410. FAILING: the receiver accepted no message for five days.',
+      'Why the gateway disabled the webhook. GONE means that the receiver responded with status 410, and FAILING means that the receiver accepted no message for five days.',
   }),
   httpStatus: z
     .int()
@@ -245,9 +245,10 @@ export const messageRule = (type: MessageType) =>
     type: z.literal(type),
     timestamp: instant,
     data: z.object({
-      companyId: text.nullable().meta({ description: 'The company that the change belongs to.' }),
+      companyId: text.nullable().meta({ description: 'The id of the company of the changed object.' }),
       locationId: text.nullable().meta({
-        description: 'The location of the changed object; null when the object belongs to no location.',
+        description:
+          'The id of the location of the changed object; null when the object belongs to no location.',
       }),
       targetId: text.meta({ description: 'The id of the changed object.' }),
       sample: z.literal(true).optional().meta({

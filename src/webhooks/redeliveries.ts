@@ -82,7 +82,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
           where: { id: deliveryId },
           include: withAttempts,
         });
-        // The retention job may have removed the delivery before this query.
+        // The query finds no delivery if the retention job has removed the delivery shortly before.
         if (!delivery) throw deliveryNotFound(deliveryId);
         return delivery;
       });

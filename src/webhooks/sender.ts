@@ -91,7 +91,7 @@ export interface WebhookTarget {
   ): Promise<number>;
 }
 
-/** Returns the first addresses of each family. */
+/** Returns the first IPv4 addresses and the first IPv6 addresses of a list. */
 const firstAddresses = (addresses: readonly LookupAddress[]) =>
   [4, 6].flatMap((wanted) =>
     addresses.filter(({ family }) => family === wanted).slice(0, maxAddressesPerFamily),

@@ -34,10 +34,10 @@ const maxFailingInFlight = maxInFlight / 2;
 export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
 
 /**
- * Returns the end of an SQL statement that claims webhook deliveries. The beginning of the SQL statement must define
- * the common table expression `locked`, which selects the deliveries to claim. The caller gets a lease on each claimed
- * delivery. The SQL statement returns the deliveries that it claimed, oldest first, with the data for an attempt to
- * deliver each message.
+ * Returns the last part of an SQL statement that claims webhook deliveries. The first part of the SQL statement must
+ * define the common table expression `locked`, which selects the deliveries to claim. The worker or reader gets a lease
+ * on each claimed delivery. The SQL statement returns the deliveries that it claimed, oldest first, with the data for
+ * an attempt to deliver each message.
  *
  * @param leaseSeconds the length of the lease in seconds: a number or an SQL expression
  * @param options.further additional result columns. `further` maps the name of each column to an SQL expression, which
@@ -69,7 +69,7 @@ function claimLocked(
  * Returns SQL that selects the due deliveries of all push webhooks, or of all pull webhooks. The delivery with the
  * earliest due time comes first. For each webhook, the SQL selects at most `maxInFlightPerWebhook` deliveries, minus
  * the number of attempts in progress. The SQL reads the webhooks from the common table expression `enabled`. The
- * parameter `$id` contains the ids of the deliveries in progress.
+ * parameter `$id` contains the ids of the deliveries that this worker is already sending.
  */
 const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
@@ -163,8 +163,8 @@ const maxStoredBytes = 1024 * 1024;
 
 /**
  * The largest duration of an attempt that the column `durationMs` can store, in milliseconds. If the real duration is
- * 25 days or more, the gateway stores `maxDurationMs`. Example: a reader acknowledges a message 25 days after the start
- * of the lease.
+ * 25 days or more, the gateway stores `maxDurationMs`. For example, the real duration is 25 days if a reader
+ * acknowledges a message 25 days after the start of the lease.
  */
 export const maxDurationMs = 2 ** 31 - 1;
 const longestDuration = `interval '${maxDurationMs} milliseconds'`;

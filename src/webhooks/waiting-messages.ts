@@ -45,8 +45,8 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
     // The time of a message is the time at which the transaction of the message started. A transaction that started
-    // earlier can end later. A new message can therefore have an earlier time than a message that the last notice
-    // counted.
+    // before another transaction can end after the other transaction. A new message can therefore have an earlier time
+    // than a message that the last notice to the reader has already counted.
     const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;

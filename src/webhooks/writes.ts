@@ -54,8 +54,8 @@ const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 
 /**
  * Runs a statement that cancels or removes one batch of deliveries of a webhook. Returns true if the batch contained
- * the maximum number of deliveries. In this case, the webhook may have further deliveries, and the caller must run the
- * statement again.
+ * the maximum number of deliveries. If the batch was full, the webhook may have further deliveries, so the caller must
+ * run the statement again.
  */
 async function isFullBatch(
   transaction: Transaction,

@@ -62,8 +62,8 @@ export const instantColumns = [
 ];
 
 /**
- * The columns that an import may change in an existing entry. An import never changes the plate columns, because an
- * import finds an existing whitelist entry by its plate.
+ * The columns that an import may change in an existing whitelist entry. An import never changes the plate columns,
+ * because an import finds an existing whitelist entry by its plate.
  */
 const mergedColumns = valueColumns.filter((column) => !(plateColumns as readonly string[]).includes(column));
 
@@ -77,12 +77,13 @@ export const entryAsJson = (alias: string) => rowAsJson(alias, instantColumns);
 export const valueColumnList = columnList(valueColumns);
 
 /**
- * Returns SQL that lists the columns whose values clients send, with a table alias: `i."referenceId", i."plateType"`.
+ * Returns SQL that lists the columns whose values clients send, with a table alias, such as `i."referenceId",
+ * i."plateType"`.
  */
 export const valueColumnsOf = (alias: string) => columnList(valueColumns, (quoted) => `${alias}.${quoted}`);
 
 /**
- * SQL array parameters for many whitelist entries, with one array for each column whose values clients send:
+ * SQL array parameters for many whitelist entries, with one array for each column whose values clients send, such as
  * `$referenceId::text[], $plateType::text[]`.
  */
 export const valueArrayParameters = columnList(valueColumns, (_, column) =>
@@ -123,7 +124,8 @@ const mergedValue = (quoted: string, column: string) =>
     : `excluded.${quoted}`;
 
 /**
- * SQL that assigns the new values to the columns that an import may change: `"referenceId" = excluded."referenceId"`.
+ * SQL that assigns the new values to the columns that an import may change, such as `"referenceId" =
+ * excluded."referenceId"`.
  */
 export const mergedAssignments = columnList(
   mergedColumns,
@@ -201,7 +203,10 @@ export const valueArrays = (entries: readonly WhitelistEntryValues[]): Record<st
     ]),
   ]);
 
-/** A result row of an outer join. If the outer join found no matching row, all columns in `Row` are null. */
+/**
+ * A result row of an SQL query with an outer join. If the outer join found no matching row, all columns in `Row` are
+ * null.
+ */
 export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
 
 /** Returns the whitelist entry in a result row of an outer join, or null when no whitelist entry matched. */

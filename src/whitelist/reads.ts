@@ -94,16 +94,16 @@ export function createWhitelistReads({
     },
 
     /**
-     * Returns how many times the vehicle of a whitelist entry has entered. The function does not check the API key's
-     * scope.
+     * Returns how many times the vehicle of a whitelist entry has entered. The function does not check the scope of the
+     * API key, so the caller must check the scope.
      */
     async entriesRecorded(id: string): Promise<number> {
       return (await useById(id))?.recorded ?? 0;
     },
 
     /**
-     * Finds a whitelist entry by its id. The function does not check the API key's scope. The result is null when the
-     * whitelist entry does not exist or belongs to another location.
+     * Finds a whitelist entry by its id. The function does not check the scope of the API key, so the caller must check
+     * the scope. The result is null when the whitelist entry does not exist or belongs to another location.
      */
     async entryOfLocation(locationId: string, id: string): Promise<WhitelistEntry | null> {
       const entry = await entryById(id);

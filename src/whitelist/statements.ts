@@ -48,7 +48,10 @@ export const entriesOfTexts = namedStatement(
     JOIN "WhitelistEntry" e ON e."locationId" = $locationId AND ${fitsText}`,
 );
 
-/** The columns whose values come from clients, and the SQL parameters for these columns. Each parameter is an array. */
+/**
+ * The columns whose values come from clients, and the SQL parameters for these columns. Each SQL parameter is an array
+ * with the values of one column.
+ */
 interface SentColumns {
   columns: readonly string[];
   parameters: readonly string[];
@@ -77,10 +80,10 @@ const reachedLocations = (sent: SentColumns) => {
 };
 
 /**
- * A result row of a statement that writes whitelist entries. The row belongs to the change with the number `n`. There
- * is no row for a location outside the scope of the API key. If the statement did not write the entry, the columns of
- * the whitelist entry are null. `foundVersion` is the version of the whitelist entry before the change. If the
- * whitelist entry did not exist before the change, `foundVersion` is null.
+ * A result row of a statement that writes whitelist entries. The row belongs to the change with the number `n`. If the
+ * location of a change is outside the scope of the API key, the result contains no row for the change. If the statement
+ * did not write the entry, the columns of the whitelist entry are null. `foundVersion` is the version of the whitelist
+ * entry before the change. If the whitelist entry did not exist before the change, `foundVersion` is null.
  */
 export type WriteRow = Nullable<WhitelistEntry> & { n: number; foundVersion: number | null };
 

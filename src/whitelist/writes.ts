@@ -152,7 +152,7 @@ export function createWhitelistWrites(services: {
 }
 
 /**
- * Returns the id of a whitelist entry. A malformed id is replaced by an id that no entry has, because PostgreSQL
- * rejects some malformed ids with an error.
+ * Returns the given id if it is a valid id. A malformed id is replaced by a new id that no whitelist entry has, because
+ * PostgreSQL rejects some malformed ids with an error.
  */
 const knownId = (id: string) => (isId(id) ? id : newId());

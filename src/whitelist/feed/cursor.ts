@@ -76,11 +76,14 @@ const cursor = z.object({
    */
   round: z
     .union([
-      /** The client is reading the whole list. The next page starts after the whitelist entry `entryId`. */
+      /**
+       * The client is reading the whole whitelist. The next page starts after the whitelist entry with the id
+       * `entryId`.
+       */
       z.object({ entryId: id }),
       /**
-       * The client is reading the changes since an earlier position (`since`). The next page starts after the change
-       * `id`.
+       * The client is reading the whitelist changes since an earlier position (`since`). The next page starts after the
+       * change with the id `id`.
        */
       z.object({ since: position, changedIn: z.string().regex(/^\d{1,19}$/), id: changeId }),
     ])

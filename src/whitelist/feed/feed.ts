@@ -24,7 +24,7 @@ export const maxFeedPageSize = 5_000;
 
 /**
  * Returns the feed position after which a client with this cursor still needs all changes. The client can continue from
- * the cursor only if the database still contains all these changes.
+ * the cursor only if the database still contains all changes after this feed position.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
@@ -88,7 +88,8 @@ export function createWhitelistFeed(services: {
 
   /**
    * Reads a page of the whole whitelist. The cursor contains the feed position that the gateway read before the first
-   * page. From this position, the client later reads the changes that were made while the client read the pages.
+   * page. After the last page of the whitelist, the client reads the changes since this position, including changes
+   * that were made while the client read the pages.
    */
   async function listPage(
     key: AuthenticatedKey,
@@ -117,7 +118,7 @@ export function createWhitelistFeed(services: {
     const last = rows.at(-1);
     const hasMore = found.length > size;
     const round = hasMore && last ? { since, changedIn: last.changedIn, id: last.changeId } : null;
-    // The page contains only the last change of each whitelist entry.
+    // If a whitelist entry has changed several times, the feed page contains only its last change.
     const entries = [...new Map(rows.map((row) => [row.entryId, row])).values()];
     return {
       upserts: entries.map(entryOf).filter((entry) => entry !== null),

@@ -43,7 +43,7 @@ export interface ImportOptions {
 
 /** A row of an import that the gateway did not write to the whitelist. */
 export interface RejectedRow {
-  /** The index of the row in the request, starting at 0. */
+  /** The position of the rejected row in the list that the client sent, starting at 0. */
   index: number;
   /** The reason why the row was rejected: the error that a request to create only this entry would return. */
   error: RowError;
@@ -60,7 +60,7 @@ export interface ImportResult {
   unchanged: number;
   /** How many whitelist entries a REPLACE import removed. */
   deleted: number;
-  /** The rejected rows, in the order of the request. */
+  /** The rejected rows, in the order in which the client sent the rows. */
   rejected: RejectedRow[];
 }
 
@@ -97,7 +97,7 @@ export function createWhitelistImport(services: {
   locations: LocationFinder;
   locationSlots: LocationSlots;
   whitelistNotices: Pick<LocationNotices, 'publish'>;
-  /** The kind of the database: PostgreSQL or the embedded database. */
+  /** Whether the database is PostgreSQL or the embedded database. */
   kind: Database['kind'];
 }) {
   const { locations, whitelistNotices } = services;
@@ -193,14 +193,14 @@ export function createWhitelistImport(services: {
   return {
     /**
      * Imports up to 10,000 rows with one request. The gateway reports invalid rows, and imports all other rows. A
-     * REPLACE import imports either all rows or none. Each batch of rows is one transaction. A REPLACE import is a
-     * single transaction.
+     * REPLACE import imports either all rows or none. The gateway writes each batch of rows in one transaction. A
+     * REPLACE import writes all rows in a single transaction.
      *
      * @param readRow converts a row to the values of a whitelist entry. For an invalid row, `readRow` throws a
      *   `ServiceError` that describes the fault
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many imports of the API key, or too many changes of the
-     *   location, are already waiting. The error also occurs when the import has waited too long
+     *   location, are already waiting. The error `RATE_LIMIT_EXCEEDED` also occurs when the import has waited too long
      * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access while the import waited
      */
     async importRows(

@@ -67,8 +67,8 @@ export const writeEntries = namedStatement(
 export const entriesPerSearch = 5_000;
 
 /**
- * Finds the existing whitelist entries whose plates are not in the import, starting after a given id. The subquery of
- * `NOT IN` does not depend on the outer query. PostgreSQL always uses a hash table for such a subquery.
+ * Finds the existing whitelist entries whose plates are not in the import, starting after a given id. PostgreSQL uses a
+ * hash table for the subquery of `NOT IN`, because the subquery does not depend on the outer query.
  */
 export const findOthers = namedStatement(
   'whitelist-replace-others',
