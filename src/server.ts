@@ -6,8 +6,8 @@ import { openGateway } from './gateway.ts';
 import type { RefusalBody } from './http/listener/early-answers.ts';
 import { listen, requireFreeAddress } from './http/listener/server.ts';
 
-// This file is the main file of the server process. The server process reads the configuration, and starts the gateway
-// and the HTTP listener. When the process stops, the HTTP listener stops before the gateway.
+// This file is the entry point of the server process. The server process reads the configuration, and starts the
+// gateway and the HTTP listener. When the process stops, the HTTP listener stops before the gateway.
 
 /**
  * The folder with the SQL files of the database migrations. The relative path `../prisma/migrations/` works in `src/`
@@ -23,9 +23,9 @@ const refusalBody: RefusalBody = errorBody;
 
 /**
  * The maximum time for stopping the process, in milliseconds. When the process stops, requests in progress have 8 s to
- * end. Then, the process has at least 3.5 s for three tasks: to wait for the handlers of disconnected clients, to write
- * the last usage records, and to close the database. After `stopTimeoutMs`, the process exits, even if the database
- * does not answer.
+ * end. After these 8 s, the process has at least 3.5 s for three tasks: to wait for the handlers of disconnected
+ * clients, to write the last usage records, and to close the database. After `stopTimeoutMs`, the process exits, even
+ * if the database does not answer.
  */
 const stopTimeoutMs = 11_500;
 

@@ -72,7 +72,7 @@ function startOfPart(at: number, length: number, timezone: string): number {
   const [, minutes = '0'] = wallTime(new Date(minute), timezone).time.split(':');
   const start = minute - ((Number(minutes) * minuteMs) % length);
   // If the clocks changed by half an hour between `start` and `minute`, `start` is not a full hour of local time. The
-  // function then runs again with `start`.
+  // function `startOfPart` then runs again with `start`.
   return start < minute ? startOfPart(start, length, timezone) : start;
 }
 

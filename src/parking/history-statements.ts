@@ -12,8 +12,9 @@ const leftOf = (session: string) =>
 /**
  * SQL that searches a sorted array of instants. The SQL returns the index of the first instant that is not before a
  * given time. Indexes start at 1. The PostgreSQL function `width_bucket` finds the last instant that is not after a
- * given time. The SQL therefore subtracts a microsecond from the given time, and adds 1 to the result. All stored times
- * are whole milliseconds, so the subtraction of a microsecond changes only comparisons of equal times.
+ * given time. To find the first instant that is not before the given time, the SQL subtracts a microsecond from the
+ * given time, and adds 1 to the result of `width_bucket`. All stored times are whole milliseconds, so the subtraction
+ * of a microsecond changes only comparisons of equal times.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
@@ -54,9 +55,9 @@ const sessionsOf = (columns: string) => `
  *
  * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
  * time of the count (`openSessions`). The query for the current occupancy of a location also uses `openSessions`. The
- * statement does not count the sessions again, because the retention job may have removed some of the sessions. If the
- * counted number equals the number of open sessions, the occupancy adjustment is 0, and the statement ignores the
- * occupancy count.
+ * statement does not count these open sessions again, because the retention job may have removed some of the sessions.
+ * If the counted number equals the number of open sessions, the occupancy adjustment is 0, and the statement ignores
+ * the occupancy count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

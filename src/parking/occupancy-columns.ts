@@ -13,16 +13,16 @@ export const lastCountOf = (locationId: string) => `
 /**
  * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`). The condition is true if
  * the exit of the vehicle was recorded but its entry was not, or if the vehicle left although its maximum stay was
- * already over at the time of the last occupancy count. The caller must use the condition only for sessions that ended
- * after the last occupancy count.
+ * already over at the time of the last occupancy count. An SQL statement must use this condition only for sessions that
+ * ended after the last occupancy count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
 
 /**
  * The SQL condition for sessions that increase a negative occupancy adjustment (`adjustmentOf`). The condition is true
- * if the session was open at the time of the last occupancy count, and ended without a recorded exit. The caller must
- * use the condition only for sessions that ended after the last occupancy count.
+ * if the session was open at the time of the last occupancy count, and ended without a recorded exit. An SQL statement
+ * must use this condition only for sessions that ended after the last occupancy count.
  */
 const isUnseenEnd = (session: string, countedAt: string) =>
   `(${session}."exitedAt" IS NULL AND NOT ${isInside(session)} AND ${wasOpenAt(session, countedAt)})`;

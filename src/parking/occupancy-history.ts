@@ -27,7 +27,7 @@ export interface HistoryQuestion {
   bounds: readonly Date[];
 }
 
-/** The functions that read occupancy histories from one database. */
+/** The functions that read occupancy histories from the database. */
 export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
 
 /**

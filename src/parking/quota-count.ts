@@ -28,10 +28,10 @@ export interface QuotaCount {
    */
   count(change: EventChange): ExceededQuota | null;
   /**
-   * Whether the gateway must refresh the sessions before it can check the quota of an event. If the result is true, the
-   * caller must first write the earlier events, and refresh the sessions. The caller must then call `startQuotaCount`
-   * again. The result is true if the event can exceed the quota of its reference (such as an apartment), and `count`
-   * has already counted one of these events:
+   * Whether the gateway must refresh the sessions before it can check the quota of an event. If `isOutdatedFor` returns
+   * true, the caller must first write the earlier events and refresh the sessions. After the refresh, the caller must
+   * call `startQuotaCount` again. The result is true if the event can exceed the quota of its reference (such as an
+   * apartment), and `count` has already counted one of these events:
    *
    * - a correction of a stored event;
    * - a late event of a vehicle with the same reference: the gateway already knew an event or occupancy count of the
@@ -138,8 +138,8 @@ export async function startQuotaCount(
       }
       const used = vehicles.set(entryId, [{ entryId, sessionId: after.id, plate: after }]).size;
       similar.add(after, entryId, referenceId);
-      // A gate can send an event so late that the maximum stay of the vehicle is already over. Such a vehicle counts as
-      // inside for its own event, but not for the next events of other vehicles.
+      // A gate can send an event so late that the maximum stay of the vehicle is already over. A vehicle whose maximum
+      // stay is over counts as inside for its own event, but not for the next events of other vehicles.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null

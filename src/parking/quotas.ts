@@ -35,8 +35,8 @@ export interface QuotaValues {
 }
 
 /**
- * Finds the current quotas that apply to whitelist entries of a location. The result omits whitelist entries without a
- * quota.
+ * Finds the current quotas that apply to whitelist entries of a location. The returned list contains no whitelist
+ * entries without a quota.
  *
  * @param isBatch whether the caller records several events
  */
@@ -48,7 +48,7 @@ export const findQuotasOfEntries = (
 ): Promise<UsedQuota[]> =>
   queryInTransaction(transaction, quotasOfEntries, { locationId, entryIds, isBatch, observedFrom });
 
-/** The functions that read and write the quotas of one database. */
+/** The functions that read and write the quotas in the database. */
 export type Quotas = ReturnType<typeof createQuotas>;
 
 /** Creates the functions that read and write quotas. */

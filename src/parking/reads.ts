@@ -15,7 +15,7 @@ interface SessionsQuestion {
   ended: true | undefined;
 }
 
-/** The functions that read parking events and sessions from one database. */
+/** The functions that read parking events and sessions from the database. */
 export type ParkingReads = ReturnType<typeof createParkingReads>;
 
 /**

@@ -4,7 +4,7 @@ import { recordReadings } from './record-readings.ts';
 import type { Reading } from './match-entries.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
 
-/** The functions that record single parking events in one database. */
+/** The functions that record single parking events in the database. */
 export type ParkingWrites = ReturnType<typeof createParkingWrites>;
 
 /** Creates the functions that record single parking events. */

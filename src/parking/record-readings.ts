@@ -29,10 +29,11 @@ interface RecordedReading {
  * already recorded event, nothing changes and no audit record is written. The function locks the location until the
  * transaction ends.
  *
- * The function always records the first event, and usually records all events. The function stops before an event if
- * its quota can be checked only after the sessions are refreshed (`QuotaCount.isOutdatedFor`). The caller records the
- * remaining events in another transaction. The field `overQuota` of an entry event therefore does not depend on the
- * other events in the request. Each transaction locks the location only for a short time.
+ * The function `recordReadings` always records the first of the given events, and usually records all events. The
+ * function stops before an event whose quota can be checked only after the sessions are refreshed
+ * (`QuotaCount.isOutdatedFor`). The caller must record the remaining events in another transaction. The field
+ * `overQuota` of an entry event therefore does not depend on the other events in the request. Each transaction locks
+ * the location only for a short time.
  *
  * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope

@@ -33,9 +33,9 @@ export const isUncertain = (session: string) =>
   `(${session}."enteredAt" IS NULL OR ${session}."exitedAt" IS NULL OR ${session}."staysUntil" < ${session}."exitedAt")`;
 
 /**
- * The SQL condition for sessions that had begun and were within their maximum stay at a given time. The condition can
- * be true for a session that had already ended at the given time. An SQL statement that uses `wasOpenAt` must therefore
- * exclude ended sessions with a separate condition.
+ * The SQL condition for sessions that had begun and were within their maximum stay at a given time. The condition
+ * `wasOpenAt` can be true for a session that had already ended at the given time. An SQL statement that uses
+ * `wasOpenAt` must therefore exclude ended sessions with a separate condition.
  */
 export const wasOpenAt = (session: string, at: string) =>
   `(${startOf(session)} <= ${at} AND (${session}."staysUntil" IS NULL OR ${session}."staysUntil" > ${at}))`;

@@ -46,8 +46,9 @@ const isReadApart = (alias: string) => {
 
 /**
  * If more than `maxGroupsOfFamily` plate groups of one plate family have changed, the SQL reads all plates of the
- * family once. Otherwise, the SQL reads each changed plate group separately. A plate group consists of all plates with
- * the same last three characters, and a plate family of all plates with the same last two characters.
+ * family once. If fewer plate groups of the family have changed, the SQL reads each changed plate group separately. A
+ * plate group consists of all plates with the same last three characters, and a plate family of all plates with the
+ * same last two characters.
  */
 const maxGroupsOfFamily = 4;
 

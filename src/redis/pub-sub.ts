@@ -20,7 +20,7 @@ export const anyChange = '';
 export interface PubSub {
   /**
    * Sends a notice about a change. While Redis is unreachable, only the process that sends a notice receives it
-   * immediately. The other gateway processes receive the notice when Redis is reachable again. If several notices of a
+   * immediately. Other gateway processes receive the notice when Redis is reachable again. If several notices of a
    * channel wait for Redis, one notice with the text `anyChange` replaces all of them.
    */
   publish(channel: Channel, message: string): Promise<void>;

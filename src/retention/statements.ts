@@ -64,9 +64,9 @@ const endsAfterAge = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", ${session}."staysUntil", 'infinity') >= ${endOfAge}`;
 
 /**
- * Returns an SQL condition for the parking session with the id `id`. The condition is true if the retention job must
- * keep the session. The retention job keeps open sessions, and sessions that ended at most `$days` days ago
- * (`endsAfterAge`). The parking event or occupancy count that ended the session is then not older than `$days` days
+ * Returns an SQL condition for the parking session with the id `id`. The SQL condition is true if the retention job
+ * must keep the parking session. The retention job keeps open sessions, and sessions that ended at most `$days` days
+ * ago (`endsAfterAge`). The parking event or occupancy count that ended the session is then not older than `$days` days
  * either, so the retention job also keeps this event or count. Without the event or count, the gateway would open the
  * session again when it computes the sessions again.
  */
@@ -93,8 +93,9 @@ export const countRemoval = removal(
  * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired count if it
  * is the last count of its location, or if one of its vehicles is still inside. For other vehicles in the count, the
  * exit events may already be removed. If the plates of these vehicles stayed in the count, the vehicles would count as
- * inside when the gateway computes the sessions again. The statement keeps a plate if the session of its vehicle is
- * still needed, even if the session began before the count, or if a camera misread the plate.
+ * inside when the gateway computes the sessions again. The statement does not remove a plate whose vehicle has a
+ * parking session that is still needed. The session may have begun before the occupancy count, and a camera may have
+ * misread the plate of the vehicle.
  */
 export const plateRemoval = removal(
   'CountedPlate',
@@ -152,8 +153,8 @@ export const removals = {
   ),
   // The gateway keeps whitelist changes for one day longer than a feed cursor is valid. A client with a valid feed
   // cursor can therefore still read all whitelist changes after this cursor. The whitelist changes have no index by
-  // time, because an index would slow down every write to a whitelist. The SQL statement therefore searches the oldest
-  // whitelist changes of each location separately.
+  // time, because an index would slow down every write to a whitelist. The SQL statement that removes whitelist changes
+  // therefore searches the oldest whitelist changes of each location separately.
   whitelistChanges: removal(
     'WhitelistChange',
     changeKey,
@@ -170,10 +171,10 @@ export const removals = {
  * Cancels one batch of pending deliveries of disabled webhooks, and returns the number of cancelled deliveries. A
  * disabled webhook can still have pending deliveries if the process that disabled the webhook ended before it cancelled
  * all deliveries. A disabled webhook can also have pending deliveries if another transaction added a delivery while the
- * webhook was being disabled. The statement locks the webhooks first, so that no client enables a webhook while its
- * deliveries are cancelled. The statement skips webhooks and deliveries that another transaction is changing. Comments
- * in src/webhooks/batch-statements.ts explain why the statement uses a subquery in `LIMIT`, and an array instead of a
- * join.
+ * webhook was being disabled. The statement locks the webhooks before it cancels their deliveries, so that no client
+ * enables a webhook while its deliveries are cancelled. The statement skips webhooks and deliveries that another
+ * transaction is changing. Comments in src/webhooks/batch-statements.ts explain why the statement uses a subquery in
+ * `LIMIT`, and an array instead of a join.
  */
 export const cancelOfDisabledWebhooks = namedStatement(
   'retention cancel deliveries',

@@ -58,7 +58,7 @@ export interface DeprecatedUse extends DeprecatedOperation {
  */
 export const deprecatedUseDays = 31;
 
-/** The functions that read the usage of API keys from one database. */
+/** The functions that read the usage of API keys from the database. */
 export type UsageReads = ReturnType<typeof createUsageReads>;
 
 /**

@@ -101,8 +101,8 @@ async function storeAccepted(
 }
 
 /**
- * Completes the messages that a reader acknowledges, and ends their leases. The function skips messages that no reader
- * has pulled, and messages that are already acknowledged. The caller must have locked the webhook in the same
+ * Completes the messages that a reader acknowledges, and ends their leases. Messages that no reader has pulled, and
+ * messages that are already acknowledged, stay unchanged. The caller must have locked the webhook in the same
  * transaction.
  *
  * @returns one completed attempt for each message that this call acknowledged

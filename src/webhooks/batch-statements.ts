@@ -18,9 +18,9 @@ export const maxBatchDeliveries = 1000;
 const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 
 /**
- * The SQL condition for deliveries `d` whose ids are in the common table expression `batch`. The condition uses an
- * array instead of a join. For a join, PostgreSQL could read all deliveries of all webhooks, because the query planner
- * does not know the size of the batch.
+ * The SQL condition for deliveries `d` whose ids are in the common table expression `batch`. The SQL condition compares
+ * the ids with an array instead of using a join. For a join, PostgreSQL could read all deliveries of all webhooks,
+ * because the query planner does not know the size of the batch.
  */
 const isInBatch = 'd.id = ANY (ARRAY(SELECT id FROM batch))';
 
@@ -45,8 +45,8 @@ export const cancelBatch = namedStatement(
 
 /**
  * Removes a batch of deliveries of a webhook with their attempts, and returns the number of removed deliveries. The
- * statement removes pending deliveries last. If the process ends before it has removed all batches, the webhook
- * therefore still has its pending deliveries.
+ * statement removes the pending deliveries of the webhook last. If the process ends before it has removed all batches,
+ * the webhook therefore still has its pending deliveries.
  */
 export const removeBatch = namedStatement(
   'webhook-remove-batch',

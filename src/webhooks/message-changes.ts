@@ -44,8 +44,8 @@ const readCounts = namedStatement(
 const maxJoinedRecords = 10;
 
 /**
- * Creates the function that reads the changes of an audit record by the id of the record. Each list in the changes is
- * replaced by the length of the list.
+ * Creates the function that reads the changes of an audit record by the id of the record. The function replaces each
+ * list in the changes by the length of the list.
  */
 export const createChangesWithCounts = (sql: Sql): ((eventId: string) => Promise<JsonValue>) =>
   createQueryBatch(async (ids: readonly string[]) => {

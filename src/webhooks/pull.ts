@@ -35,7 +35,7 @@ function requirePull({ id, delivery }: Webhook): void {
     throw invalidField('webhookId', 'Must be a webhook with pull delivery; this one posts its messages', id);
 }
 
-/** The functions that webhook readers use to pull and acknowledge the messages in one database. */
+/** The functions that webhook readers use to pull and acknowledge the messages in the database. */
 export type WebhookPulls = ReturnType<typeof createWebhookPulls>;
 
 /**
@@ -95,8 +95,8 @@ export function createWebhookPulls(services: {
     },
 
     /**
-     * Marks messages as delivered if a reader has pulled them, even after the lease on the messages has ended. The
-     * function ignores unknown messages, and messages that are already acknowledged.
+     * Marks messages as delivered if a reader has pulled them, even after the lease on the messages has ended. Unknown
+     * messages, and messages that are already acknowledged, cause no error and stay unchanged.
      *
      * @returns the number of newly acknowledged messages
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook

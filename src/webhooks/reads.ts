@@ -21,7 +21,7 @@ export const withAttempts = {
 /** A webhook delivery with its attempts. */
 export type Delivery = Prisma.WebhookDeliveryGetPayload<{ include: typeof withAttempts }>;
 
-/** The functions that read webhooks from one database. */
+/** The functions that read webhooks from the database. */
 export type WebhookReads = ReturnType<typeof createWebhookReads>;
 
 /**

@@ -13,7 +13,7 @@ import { testMessageType } from './payload.ts';
 import { deliveryNotFound, lockWebhook, requireEnabled } from './lock.ts';
 import { type Delivery, withAttempts } from './reads.ts';
 
-/** The functions that send test messages, and send earlier messages again, for the webhooks in one database. */
+/** The functions that send test messages, and send earlier messages again, for the webhooks in the database. */
 export type WebhookRedeliveries = ReturnType<typeof createWebhookRedeliveries>;
 
 /**
@@ -97,8 +97,8 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
-     * @throws {ServiceError} `CONFLICT` when the webhook is disabled. The error can also occur after the first batches
-     *   of messages, because a client can disable the webhook between two batches
+     * @throws {ServiceError} `CONFLICT` when the webhook is disabled. The error `CONFLICT` can also occur after the
+     *   first batches of messages, because a client can disable the webhook between two batches
      * @throws {ServiceError} `VALIDATION_ERROR` when `since` is not in the past, or `until` is not after `since`
      */
     async recover(

@@ -6,8 +6,8 @@ import { advisoryLocks } from '../database/advisory-locks.ts';
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { WebhookTarget } from './sender.ts';
 
-// This file checks the conditions for creating or changing a webhook. Each check throws the error that the client
-// receives.
+// The functions of this file check the conditions for creating or changing a webhook. If a condition is not met, the
+// function throws the error that the client receives.
 
 /**
  * The maximum number of webhooks for one company. The number of webhooks is limited, because every change creates a

@@ -96,7 +96,7 @@ const claimedByWorker = `
  * deliveries. The companies take turns: the next claimed delivery belongs to the company with the fewest attempts in
  * progress and claimed deliveries. The statement claims the deliveries of one company in the order of their due times.
  * The SQL parameters describe the delivery attempts that this worker has in progress. The statement locks only the
- * chosen deliveries, and then checks again whether they are due.
+ * deliveries that it will claim, and checks again whether the locked deliveries are due.
  */
 export const claimDueStatement = namedStatement(
   'webhook-claim-due',

@@ -15,8 +15,8 @@ import { signedMessage } from './signed-message.ts';
 export interface WebhookWorker {
   /**
    * Stops the worker and aborts its delivery attempts in progress. If other gateway processes are running, their
-   * workers repeat the aborted delivery attempts. Otherwise, the gateway repeats the aborted delivery attempts after
-   * its next start.
+   * workers repeat the aborted delivery attempts. If no other gateway process is running, the gateway repeats the
+   * aborted delivery attempts after its next start.
    */
   close(): Promise<void>;
 }

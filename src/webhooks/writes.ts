@@ -66,7 +66,7 @@ async function isFullBatch(
   return batch?.count === maxBatchDeliveries;
 }
 
-/** The functions that write webhooks to one database. */
+/** The functions that write webhooks to the database. */
 export type WebhookWrites = ReturnType<typeof createWebhookWrites>;
 
 /**
@@ -203,7 +203,8 @@ export function createWebhookWrites(services: {
         const webhook = await lockWebhook(transaction, author.key, id);
         if (await isFullBatch(transaction, removeBatch, id)) return undefined;
         // From the deletion of the webhook row until the end of this transaction, other transactions that add a
-        // delivery must wait. This transaction therefore deletes the webhook row only after all deliveries.
+        // delivery must wait. This transaction therefore first deletes all deliveries of the webhook, and then the
+        // webhook row.
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
           action: 'webhook.deleted',

@@ -168,8 +168,9 @@ export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $t
 
 /**
  * The SQL condition that is true when a whitelist entry `e` matches a camera text `t`. The camera text `t` may begin
- * with the plate type, and always ends with the plate number. The condition compares the plate number of `e` with all
- * possible plate numbers at the end of `t`. PostgreSQL can therefore use the index of plate numbers.
+ * with the plate type, and always ends with the plate number. The SQL condition compares the plate number of the
+ * whitelist entry `e` with all possible plate numbers at the end of the camera text `t`. PostgreSQL can therefore use
+ * the index of plate numbers.
  */
 export const fitsText = `e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
       AND t.text IN (${plateTexts('e').join(', ')})

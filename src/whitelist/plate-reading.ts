@@ -1,7 +1,7 @@
 import { confusableTexts } from './similar-plates.ts';
 
 // A camera sends the plate type, the plate code and the plate number as one text. The functions of this module convert
-// the text to a form that can be compared with whitelist entries.
+// the text from a camera to a form that can be compared with whitelist entries.
 
 /**
  * The text that a camera read, with further details. A client can send the camera's text instead of the type, code and
@@ -29,7 +29,7 @@ export interface PlateReading {
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
-/** A text that may be the plate of the vehicle. The function `plateText` has normalised the text. */
+/** A text that may be the plate of the vehicle. The text is already normalised by the function `plateText`. */
 export interface RankedText {
   text: string;
   rank: ReadingRank;

@@ -31,7 +31,7 @@ export interface WhitelistFilters {
   validAt?: Date | undefined;
 }
 
-/** The functions that read whitelists from one database. */
+/** The functions that read whitelists from the database. */
 export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
 /**

@@ -20,7 +20,7 @@ import { deleteEntries, insertEntries, setHours, updateEntries, type WriteRow } 
  */
 type ExpectedVersion = number | null | undefined;
 
-/** The functions that write single whitelist entries to one database. */
+/** The functions that write single whitelist entries to the database. */
 export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
@@ -39,8 +39,8 @@ export function createWhitelistWrites(services: {
    * errors `NOT_FOUND` if the location is outside the API key's scope, and `CONFLICT` if the whitelist entry does not
    * have the expected version.
    *
-   * @returns a function that runs the statement and returns the written whitelist entry. The function returns null if
-   *   the statement wrote no entry
+   * @returns a function that runs the statement and returns the written whitelist entry. The returned function returns
+   *   null if the statement wrote no whitelist entry
    */
   function createWrite(statement: NamedStatement) {
     const run = createRowWrites<WriteRow>(sql, statement);

@@ -36,7 +36,7 @@ type PositionQuestion = {
   earlier: FeedPosition | undefined;
 };
 
-/** The functions that read the whitelist feeds from one database. */
+/** The functions that read the whitelist feeds from the database. */
 export type WhitelistFeed = ReturnType<typeof createWhitelistFeed>;
 
 /**

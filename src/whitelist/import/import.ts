@@ -75,7 +75,7 @@ interface CheckedRows {
 
 /** A batch of validated rows. */
 interface Batch extends CheckedRows {
-  /** The values of the valid rows. */
+  /** The whitelist entry values of the valid rows in the batch. */
   entries: WhitelistEntryValues[];
   /**
    * The SQL parameters of the valid rows; `undefined` for a REPLACE import or a dry run, which creates the parameters
@@ -87,7 +87,7 @@ interface Batch extends CheckedRows {
 /** Converts a row of the request to the values of a whitelist entry; throws a `ServiceError` for an invalid row. */
 export type ReadRow = (row: unknown) => WhitelistEntryValues;
 
-/** The functions that import rows into the whitelists of one database. */
+/** The functions that import rows into the whitelists of the database. */
 export type WhitelistImport = ReturnType<typeof createWhitelistImport>;
 
 /** Creates the functions that import rows. */
@@ -225,8 +225,8 @@ function createRowCheck(rows: readonly unknown[], readRow: ReadRow) {
   /**
    * Validates one row.
    *
-   * @throws {ServiceError} for an invalid row. The function also throws a `ServiceError` for a row with the same plate
-   *   as an earlier row
+   * @throws {ServiceError} for an invalid row. A row with the same plate as an earlier row of the import is also
+   *   invalid
    */
   function checkRow(index: number): WhitelistEntryValues {
     const values = readRow(rows[index]);

@@ -14,7 +14,7 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
    * the batch must have different plates.
    *
    * @param input the SQL parameters of the rows
-   * @param options.mayRefuse whether the gateway may refuse the batch. The value is false when the import has already
+   * @param options.mayRefuse whether the gateway may refuse the batch. `mayRefuse` is false when the import has already
    *   written an earlier batch
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location are waiting, or when earlier
