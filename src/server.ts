@@ -23,15 +23,15 @@ const refusalBody: RefusalBody = errorBody;
 
 /**
  * The maximum time for stopping the process, in milliseconds. When the process stops, requests in progress have 8 s to
- * end. After these 8 s, the process has at least 3.5 s for three tasks: to wait for the handlers of disconnected
- * clients, to write the last usage records, and to close the database. After `stopTimeoutMs`, the process exits, even
- * if the database does not answer.
+ * end. After the 8 s for requests in progress, the process has at least 3.5 s for three tasks: to wait for the handlers
+ * of disconnected clients, to write the last usage records, and to close the database. After `stopTimeoutMs`, the
+ * process exits, even if the database does not answer.
  */
 const stopTimeoutMs = 11_500;
 
 /**
- * Ends the process when it gets a signal before it serves requests. In a container, the gateway is process 1, and Linux
- * ignores the signals of process 1 that have no listener.
+ * Ends the process if the process receives SIGTERM or SIGINT while it is still starting. In a container, the gateway is
+ * process 1, and Linux ignores the signals of process 1 that have no listener.
  */
 const abandonStart = () => process.exit(0);
 process.on('SIGTERM', abandonStart);

@@ -13,8 +13,8 @@ export interface EventChange {
 }
 
 /**
- * Whether a correction of a parking event kept the kind `ENTRY` and the whitelist entry of the event. If the correction
- * kept both, the number of times that the vehicle has entered stays the same.
+ * Whether a correction of a parking event kept the kind `ENTRY` and the whitelist entry of the event. A correction that
+ * keeps the kind `ENTRY` and the whitelist entry does not change how often the vehicle has entered.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&

@@ -41,7 +41,7 @@ export function createInsideCounts({
 }: LocationChangeServices) {
   /**
    * Runs the function `work`, which changes the occupancy of a location, in a transaction. If other changes of the
-   * location are in progress, the call waits until these changes have ended.
+   * location are in progress, the function `change` waits until these changes have ended.
    */
   async function change(
     author: WaitingAuthor,
@@ -87,7 +87,7 @@ export function createInsideCounts({
         if (droppedIds.length > 0) {
           // `writePlates` removes the plates that the new occupancy count does not contain. A database trigger then
           // removes the sessions that began with the removed plates. `updateOpenSessions` must run before
-          // `writePlates`, because `updateOpenSessions` reads these sessions.
+          // `writePlates`, because `updateOpenSessions` reads the sessions that the trigger removes.
           const removal = { ...noSessions, removed: droppedIds, locationId };
           await queryInTransaction(transaction, updateOpenSessions, removal);
         }
@@ -127,9 +127,9 @@ export function createInsideCounts({
 
     /**
      * Records how many vehicles were inside a location at a given time. `adjustOccupancy` does not change the parking
-     * sessions. The gateway stores the number of open sessions with the count. The difference between the two numbers
-     * adjusts the occupancy of the location (`adjustmentOf`). A second call of `adjustOccupancy` for the same time
-     * replaces the counted number, or changes nothing if the number is the same.
+     * sessions. The gateway stores the number of open sessions with the count. The difference between the counted
+     * number and the number of open sessions adjusts the occupancy of the location (`adjustmentOf`). A second call of
+     * `adjustOccupancy` for the same time replaces the counted number, or changes nothing if the number is the same.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} the same errors as `setInside`

@@ -114,8 +114,8 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
  *   exactly one session has the camera text of the vehicle (`sameTextMatcher`), this session belongs to the vehicle.
  * - A session is open for at most the maximum stay. If the vehicle leaves after the end of its maximum stay, the exit
  *   still completes the session.
- * - An occupancy count ends the sessions of all vehicles that were not counted. A counted vehicle without a session
- *   gets a new session.
+ * - An occupancy count ends the sessions of all vehicles that were not counted. If a counted vehicle has no session, a
+ *   new session of the vehicle begins.
  */
 export function deriveSessions({
   locationId,

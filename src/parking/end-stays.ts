@@ -13,8 +13,8 @@ import { endFades, maxSessionsPerTransaction, overdueLocations, overdueSessions 
 
 /**
  * Ends the parking sessions and occupancy adjustments that are older than the maximum stay at their location, and
- * notifies subscriptions and webhooks. Database queries treat these sessions and adjustments as ended as soon as the
- * maximum stay is over, even before this module stores their end.
+ * notifies subscriptions and webhooks. As soon as the maximum stay is over, database queries treat a session or an
+ * occupancy adjustment as ended, even before this module stores the end.
  */
 export interface StayExpiry {
   /**

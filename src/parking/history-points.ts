@@ -71,8 +71,8 @@ function startOfPart(at: number, length: number, timezone: string): number {
   const minute = Math.floor(at / minuteMs) * minuteMs;
   const [, minutes = '0'] = wallTime(new Date(minute), timezone).time.split(':');
   const start = minute - ((Number(minutes) * minuteMs) % length);
-  // If the clocks changed by half an hour between `start` and `minute`, `start` is not a full hour of local time. The
-  // function `startOfPart` then runs again with `start`.
+  // If the clocks changed by half an hour between `start` and `minute`, `start` is not a full hour of local time. If
+  // `start` is not a full hour, the function `startOfPart` runs again with `start`.
   return start < minute ? startOfPart(start, length, timezone) : start;
 }
 

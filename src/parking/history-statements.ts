@@ -54,10 +54,10 @@ const sessionsOf = (columns: string) => `
  * subtractions up to this instant.
  *
  * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
- * time of the count (`openSessions`). The query for the current occupancy of a location also uses `openSessions`. The
- * statement does not count these open sessions again, because the retention job may have removed some of the sessions.
- * If the counted number equals the number of open sessions, the occupancy adjustment is 0, and the statement ignores
- * the occupancy count.
+ * time of the count (`openSessions`). The query for the current occupancy of a location also uses `openSessions`. If
+ * the statement counted these sessions again, the number could be wrong, because the retention job may have removed
+ * some of the sessions. If the counted number equals the number of open sessions, the occupancy adjustment is 0, and
+ * the statement ignores the occupancy count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

@@ -10,7 +10,7 @@ import { longFamilies, setEnds, setFades } from './stay-statements.ts';
  * The maximum number of parking sessions that the gateway computes in one step after a change of the maximum stay. The
  * gateway keeps the parking events and occupancy counts of all sessions of one step in memory, so a step with fewer
  * sessions needs less memory. The gateway computes all sessions of a plate family (`familyOf`) in the same step. If one
- * plate family has more sessions than this maximum, its step exceeds the maximum.
+ * plate family has more than 500 sessions, one step therefore computes more than 500 sessions.
  */
 const sessionsPerRefresh = 500;
 
@@ -42,7 +42,7 @@ export async function applyLongestStay(
     await refreshSessions(transaction, author, after, part, now);
   }
   // The gateway does not compute a session again if the session is shorter than both the old and the new maximum stay.
-  // `setEnds` changes only the time at which the maximum stay of such a session ends. The number of open sessions that
-  // is stored with the last occupancy count therefore stays correct.
+  // For a session that is not computed again, `setEnds` changes only the time at which the maximum stay ends. The
+  // number of open sessions that is stored with the last occupancy count therefore stays correct.
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

@@ -12,17 +12,18 @@ export const lastCountOf = (locationId: string) => `
 
 /**
  * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`). The condition is true if
- * the exit of the vehicle was recorded but its entry was not, or if the vehicle left although its maximum stay was
- * already over at the time of the last occupancy count. An SQL statement must use this condition only for sessions that
- * ended after the last occupancy count.
+ * the exit of the vehicle was recorded, but neither its entry nor its presence in an occupancy count. The condition is
+ * also true if the maximum stay of the vehicle was already over at the time of the last occupancy count, and the
+ * vehicle left later. An SQL statement must use `isUnknownExit` only for sessions that ended after the last occupancy
+ * count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
 
 /**
- * The SQL condition for sessions that increase a negative occupancy adjustment (`adjustmentOf`). The condition is true
- * if the session was open at the time of the last occupancy count, and ended without a recorded exit. An SQL statement
- * must use this condition only for sessions that ended after the last occupancy count.
+ * The SQL condition for sessions that increase a negative occupancy adjustment (`adjustmentOf`). The condition
+ * `isUnseenEnd` is true if the session was open at the time of the last occupancy count, and ended without a recorded
+ * exit. An SQL statement must use `isUnseenEnd` only for sessions that ended after the last occupancy count.
  */
 const isUnseenEnd = (session: string, countedAt: string) =>
   `(${session}."exitedAt" IS NULL AND NOT ${isInside(session)} AND ${wasOpenAt(session, countedAt)})`;
@@ -32,14 +33,14 @@ const isUnseenEnd = (session: string, countedAt: string) =>
  * adjustment is 0. After an occupancy count without plates, the adjustment is the counted number of vehicles minus the
  * number of open sessions at the time of the count. After the count, the occupancy adjustment changes as follows:
  *
- * - If the counted number is larger than the number of open sessions, the adjustment is positive. An exit without a
- *   recorded entry brings the adjustment closer to 0 by 1. The exit of a vehicle whose maximum stay was over at the
- *   time of the count has the same effect. The adjustment becomes 0 when the maximum stay has passed since the
- *   occupancy count.
+ * - If the counted number is larger than the number of open sessions, the adjustment is positive. The exit of a vehicle
+ *   without a recorded entry brings a positive adjustment closer to 0 by 1. The exit of a vehicle whose maximum stay
+ *   was over at the time of the count also brings a positive adjustment closer to 0 by 1. A positive adjustment becomes
+ *   0 when the maximum stay has passed since the occupancy count.
  * - If the counted number is smaller than the number of open sessions, the adjustment is negative. Each session that
- *   was open at the time of the count and ends without a recorded exit brings the adjustment closer to 0 by 1. The
- *   negative adjustment subtracts at most one vehicle for each session that was open at the time of the count and is
- *   still open.
+ *   was open at the time of the count and ends without a recorded exit brings a negative adjustment closer to 0 by 1.
+ *   The negative adjustment subtracts at most one vehicle for each session that was open at the time of the count and
+ *   is still open.
  */
 const adjustmentOf = (locationId: string) => `coalesce((
   SELECT CASE
@@ -65,8 +66,9 @@ const adjustmentOf = (locationId: string) => `coalesce((
  * SQL that updates occupancy counts when ended sessions are deleted, so that the occupancy adjustments (`adjustmentOf`)
  * stay unchanged. An occupancy adjustment depends on the difference between the counted number of vehicles and
  * `openSessions`. An ended session that meets `isUnknownExit` brings a positive adjustment closer to 0 by 1. An ended
- * session that meets `isUnseenEnd` brings a negative adjustment closer to 0 by 1. When a session with such an effect is
- * deleted, the SQL changes `openSessions` by 1 instead.
+ * session that meets `isUnseenEnd` brings a negative adjustment closer to 0 by 1. When an ended session that meets
+ * `isUnknownExit` or `isUnseenEnd` is deleted, the SQL changes `openSessions` by 1, so that the adjustment stays the
+ * same.
  *
  * @param deleted an SQL query that returns the ids of the sessions to delete, which must still exist when the SQL runs
  */

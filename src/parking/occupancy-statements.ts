@@ -21,9 +21,9 @@ export const countOpenSessions = namedStatement(
 /**
  * Updates the column `openSessions` of the last occupancy count after a change of parking sessions. If the last
  * occupancy count contains plates, the statement changes nothing. The statement must run before the changed sessions
- * are written, because it compares the changed sessions with the stored sessions. The statement adds and subtracts only
- * the changed sessions. A new count of all sessions could be wrong, because the retention job may have removed some of
- * the counted sessions.
+ * are written, because it compares the changed sessions with the stored sessions. The statement updates the stored
+ * number by comparing only the changed sessions. A new count of all sessions could be wrong, because the retention job
+ * may have removed some of the counted sessions.
  */
 export const updateOpenSessions = namedStatement(
   'occupancy-count-sessions-change',
@@ -50,7 +50,7 @@ export const insideAt = namedStatement(
   WHERE s."locationId" = $locationId AND ${startOf('s')} <= $countedAt::timestamptz AND ${endOf('s')} >= $countedAt::timestamptz`,
 );
 
-/** Removes plates from a count of the vehicles inside, and adds plates to the count. */
+/** Removes plates from an occupancy count, and adds plates to the count. */
 export const writePlates = namedStatement(
   'parking-counted-plates-write',
   `

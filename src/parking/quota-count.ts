@@ -29,9 +29,9 @@ export interface QuotaCount {
   count(change: EventChange): ExceededQuota | null;
   /**
    * Whether the gateway must refresh the sessions before it can check the quota of an event. If `isOutdatedFor` returns
-   * true, the caller must first write the earlier events and refresh the sessions. After the refresh, the caller must
-   * call `startQuotaCount` again. The result is true if the event can exceed the quota of its reference (such as an
-   * apartment), and `count` has already counted one of these events:
+   * true, the caller must first write the earlier events and refresh the sessions. After the sessions are refreshed,
+   * the caller must call `startQuotaCount` again. The result is true if the event can exceed the quota of its reference
+   * (such as an apartment), and `count` has already counted one of these events:
    *
    * - a correction of a stored event;
    * - a late event of a vehicle with the same reference: the gateway already knew an event or occupancy count of the

@@ -63,8 +63,8 @@ export function createParkingBatches({
      * a separate call of `recordEvent`. The gateway reports the invalid events, and records all valid events. The
      * function divides the events into batches, and records each batch in one transaction. Between two batches, the
      * gateway can record events of other requests. If a request fails after the gateway has recorded some batches of
-     * its events, the client can send the whole request again. Events that the gateway had already recorded then stay
-     * unchanged. For each batch, the gateway announces at most once that the location has become full or has free
+     * its events, the client can send the whole request again. If the client sends recorded events again, these events
+     * stay unchanged. For each batch, the gateway announces at most once that the location has become full or has free
      * places again.
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the

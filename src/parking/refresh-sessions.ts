@@ -128,8 +128,8 @@ export async function refreshSessions(
   if (changes.length + removed.length > 0) {
     const values = writtenColumns.map((column) => [column, changes.map(({ after }) => after[column])]);
     const written = { ...Object.fromEntries(values), removed };
-    // Sessions change only after the time of the first changed observation (parking event or occupancy count). If an
-    // occupancy count is older than this observation, its stored number of open sessions stays correct.
+    // Sessions change only after the time of the first changed observation (parking event or occupancy count). The
+    // number of open sessions that is stored with an older occupancy count therefore stays correct.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);

@@ -25,19 +25,22 @@ const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" ||
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
- * The SQL condition for events whose camera text does not end with the last three characters of their plate. The camera
- * text and the plate of such an event therefore belong to different plate groups (`groupOf`). A plate can differ from
- * the camera text if the plate comes from an alternative text of the camera, or from the whitelist entry that the gate
- * named. Other events of the same vehicle can belong to the plate group of the camera text or to the plate group of the
- * plate. The gateway therefore reads the whole plate family: all plates with the same last two characters (`familyOf`).
+ * The SQL condition for events whose camera text does not end with the last three characters of their plate. If an
+ * event meets the condition, its camera text and its plate belong to different plate groups (`groupOf`). A plate can
+ * differ from the camera text if the plate comes from an alternative text of the camera, or from the whitelist entry
+ * that the gate named. Other events of the same vehicle can belong to the plate group of the camera text or to the
+ * plate group of the plate. The gateway therefore reads the whole plate family: all plates with the same last two
+ * characters (`familyOf`).
  *
  * The SQL removes fewer separators from a camera text than the function `plateText` removes. The condition
  * `isReadApart` can therefore also be true when the camera text and the plate belong to the same plate group. If the
- * condition is true without need, the gateway reads more rows than necessary, but computes the same sessions.
+ * camera text and the plate belong to the same plate group, the gateway reads more rows than necessary, but computes
+ * the same sessions.
  *
  * If an event meets the condition `isReadApart`, the event and its session have a `whitelistEntryId`. For the event
  * that started a session, `changedGroups` therefore checks `isReadApart` only if the session has a `whitelistEntryId`.
- * This restriction saves time at a location with many sessions that never ended and have no `whitelistEntryId`.
+ * This check of `whitelistEntryId` saves time at a location with many sessions that never ended and have no
+ * `whitelistEntryId`.
  */
 const isReadApart = (alias: string) => {
   const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
@@ -46,9 +49,9 @@ const isReadApart = (alias: string) => {
 
 /**
  * If more than `maxGroupsOfFamily` plate groups of one plate family have changed, the SQL reads all plates of the
- * family once. If fewer plate groups of the family have changed, the SQL reads each changed plate group separately. A
- * plate group consists of all plates with the same last three characters, and a plate family of all plates with the
- * same last two characters.
+ * family once. If at most `maxGroupsOfFamily` plate groups have changed, the SQL reads each changed plate group
+ * separately. A plate group consists of all plates with the same last three characters, and a plate family of all
+ * plates with the same last two characters.
  */
 const maxGroupsOfFamily = 4;
 

@@ -6,7 +6,7 @@ import { confusableTextsOf, type RecordedPlate } from './vehicle-identity.ts';
  */
 export function createSimilarVehicles() {
   // Maps each plate text to the whitelist entries of the vehicles inside with this plate text. The inner map contains
-  // the reference of each whitelist entry (such as an apartment) by the id of the entry.
+  // the id of each whitelist entry, with the reference of the entry (such as an apartment).
   const entriesOf = new Map<string, Map<string, string>>();
   // Maps each plate text to the time of its last observation, in milliseconds.
   const lastObservedAt = new Map<string, number>();

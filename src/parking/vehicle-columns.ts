@@ -21,8 +21,8 @@ const entriesAndSessions = (ofReference: string, condition: string) => `
 /**
  * SQL for the number of whitelist entries that match the camera text of a session `s`. A camera text ends with the
  * plate number of the vehicle, so PostgreSQL finds the matching whitelist entries with an index of plate numbers. The
- * SQL uses a column of the whitelist entry `v`, so that PostgreSQL first selects the whitelist entries of one reference
- * (such as an apartment), and evaluates the SQL only for the sessions of this reference.
+ * SQL uses a column of the whitelist entry `v`. PostgreSQL therefore first selects the whitelist entries `v` of one
+ * reference (such as an apartment), and counts matching entries only for the sessions of this reference.
  */
 const entriesOfText = `(
     SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = v."locationId"
@@ -72,10 +72,10 @@ export const vehiclesOf = (ofReference: string) =>
       ) => `${ofLocation} AND s."plateCode" = '' AND s."plateNumber" = ${text} AND s."plateType" IN ('', v."plateType")
     AND ${entriesOfText} = 1`,
     ),
-    // This condition does not compare the locations of the session and the whitelist entry, because `whitelistEntryId`
-    // already determines the location. If the condition compared the locations, the embedded database, which has no
-    // statistics, would compare each whitelist entry with all open sessions of the location instead of using the index
-    // of `whitelistEntryId`.
+    // The next condition does not compare the locations of the session and the whitelist entry, because
+    // `whitelistEntryId` already determines the location. If the condition compared the locations, the embedded
+    // database, which has no statistics, would compare each whitelist entry with all open sessions of the location
+    // instead of using the index of `whitelistEntryId`.
     `s."whitelistEntryId" = v.id AND NOT (${samePlate('s', 'v')}) AND ${confusablePlate('s')} = ${confusablePlate('v')}
     AND NOT EXISTS (SELECT FROM "WhitelistEntry" w WHERE w."locationId" = s."locationId" AND ${samePlate('w', 's')})`,
   ]

@@ -25,13 +25,14 @@ interface Times {
 }
 
 /**
- * The rate limit windows in the memory of one process. The windows follow the same rules as the Redis script of
- * `RedisRollingLimiter`. The Redis limiter uses `MemoryRollingLimiter` as its fallback ("insurance limiter") while
- * Redis is unreachable. A fallback limiter must extend a class of rate-limiter-flexible.
+ * The rate limit windows in the memory of one process. The rate limit windows in memory follow the same rules as the
+ * Redis script of `RedisRollingLimiter`. The Redis limiter uses `MemoryRollingLimiter` as its fallback ("insurance
+ * limiter") while Redis is unreachable. The library rate-limiter-flexible accepts only fallback limiters that extend
+ * one of its classes.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
-  // The TypeScript types of rate-limiter-flexible require the fields `keyPrefix`, `blockDuration` and `execEvenly`. The
-  // library does not use these fields, because it calls only the method `consume`.
+  // The TypeScript types of rate-limiter-flexible require the fields `keyPrefix`, `blockDuration` and `execEvenly`.
+  // rate-limiter-flexible does not use these fields of a fallback limiter, because it calls only the method `consume`.
   override readonly keyPrefix = '';
   override blockDuration = 0;
   override execEvenly = false;
@@ -110,7 +111,7 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
   }
 }
 
-/** Removes the times of points that were used before the start of the window. */
+/** Removes the times of points that were used before the start of the rate limit window. */
 function dropBefore(times: number[], start: number): void {
   const firstCounted = times.findIndex((time) => time > start);
   times.splice(0, firstCounted === -1 ? times.length : firstCounted);

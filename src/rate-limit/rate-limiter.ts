@@ -103,8 +103,8 @@ function decision(
 /**
  * Returns the rate limit headers of a response, such as `RateLimit`. `X-RateLimit-*` describe the hourly limit
  * (docs/contract-keys.md#rate-limit). `RateLimit-Policy` and `RateLimit` describe each of the two windows with its name
- * (IETF draft-ietf-httpapi-ratelimit-headers). `Retry-After` is the time until both windows allow the request (RFC
- * 9110).
+ * (IETF draft-ietf-httpapi-ratelimit-headers). `Retry-After` is the number of seconds until both rate limit windows
+ * allow the request (RFC 9110).
  */
 export function rateLimitHeaders({
   allowed,

@@ -152,8 +152,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   /**
    * Creates a rate limiter that counts points in Redis.
    *
-   * @param options.insurance the limiter that counts the points while Redis is unreachable. Without this limiter,
-   *   `take` throws an error while Redis is unreachable
+   * @param options.insurance the limiter that counts the points while Redis is unreachable. Without `insurance`, `take`
+   *   throws an error while Redis is unreachable
    * @param options.health the monitor that knows which Redis servers respond, so that no request waits for an
    *   unresponsive server
    */
@@ -228,8 +228,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
 
   /**
    * Checks several rate limit requests in Redis, with one call of the Redis script for each hash slot of the cluster.
-   * Returns one result for each rate limit request, in the order of the requests. If a rate limit request fails, its
-   * result in the list is an error.
+   * Returns one result for each rate limit request, in the order of the requests. If a rate limit request fails, the
+   * result for this request is an error.
    */
   async #callBySlot(questions: readonly Question[]): Promise<(ScriptResult | Error)[]> {
     const answers = new Map<Question, ScriptResult | Error>();
@@ -257,7 +257,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     { hourlyLimit, burstLimit, replacedAtMs }: TakeOptions,
   ): Promise<ScriptResult> {
     const shard = this.#shards.shardOf(key);
-    // Requests to an unresponsive server fail immediately, so that they do not wait for a timeout.
+    // Requests to an unresponsive Redis server fail immediately, so that they do not wait for a timeout.
     if (this.#health && !this.#health.answersFor(shard)) throw new Error('Redis does not answer');
     try {
       return await this.#ask(shard, { key, points, hourlyLimit, burstLimit, replacedAtMs });

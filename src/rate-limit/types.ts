@@ -106,10 +106,10 @@ export interface RateLimiter {
    */
   consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
-   * Uses all points of a request that costs several points. Before this call, the caller has already used one of these
-   * points with `consume`. If one of the two windows has too few points left for the whole request, the rate limiter
-   * refuses the request. The refused request uses no points: the rate limiter also refunds the point that `consume`
-   * used.
+   * Uses all points of a request that costs several points. Before the call of `consumeWhole`, the caller has already
+   * used one of these points with `consume`. If one of the two windows has too few points left for the whole request,
+   * the rate limiter refuses the request. The refused request uses no points: the rate limiter also refunds the point
+   * that `consume` used.
    *
    * @param points the points of the whole request, including the point that `consume` used
    * @param consumedAtMs the time `decidedAtMs` of the decision that `consume` returned for the request

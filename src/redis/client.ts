@@ -18,8 +18,8 @@ const sentinelTimeoutMs = 1000;
 const pingIntervalMs = 2000;
 /**
  * The interval at which the client updates its map from cluster slots to Redis nodes, in milliseconds. After a
- * failover, the client finds the new primary node within about `slotsIntervalMs`. A node that does not respond can
- * delay one update by 1 s.
+ * failover, the client finds the new primary node within about `slotsIntervalMs`. A Redis node that does not respond
+ * can delay one update of the map by 1 s.
  */
 const slotsIntervalMs = 1000;
 
@@ -140,8 +140,8 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {
     if (known === state) return;
-    // When a login fails, the error object contains the Redis command with the password. The log therefore contains
-    // only the message of the error.
+    // When a login fails, the error object contains the Redis command with the password. The log contains only the
+    // message of the error, and not the whole error object.
     if (state === 'down') log.warn({ cause: cause?.message }, 'Redis connection lost');
     else if (known === 'down') log.info('Redis connection is back');
     known = state;
@@ -160,8 +160,8 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
 }
 
 /**
- * How long the gateway waits for Redis when the gateway starts, in milliseconds. If Redis does not respond within this
- * time, the gateway starts without Redis.
+ * How long the gateway waits for Redis when the gateway starts, in milliseconds. If Redis does not respond within
+ * `firstConnectionTimeoutMs`, the gateway starts without Redis.
  */
 const firstConnectionTimeoutMs = connectTimeoutMs;
 /** The interval at which the process checks whether its first connection to Redis is ready, in milliseconds. */

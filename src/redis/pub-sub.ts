@@ -11,17 +11,17 @@ import { whenLate } from './time-limit.ts';
 export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 
 /**
- * The text of a notice that does not say what has changed. A process that receives this notice must assume that all
- * data of the channel has changed.
+ * The text of a notice that does not say what has changed. A process that receives the notice `anyChange` must assume
+ * that all data of the channel has changed.
  */
 export const anyChange = '';
 
 /** Sends notices between the processes of a gateway, such as a notice that API keys have changed. */
 export interface PubSub {
   /**
-   * Sends a notice about a change. While Redis is unreachable, only the process that sends a notice receives it
-   * immediately. Other gateway processes receive the notice when Redis is reachable again. If several notices of a
-   * channel wait for Redis, one notice with the text `anyChange` replaces all of them.
+   * Sends a notice about a change to all gateway processes. While Redis is unreachable, only the process that sends a
+   * notice receives it immediately. Other gateway processes receive the notice when Redis is reachable again. If
+   * several notices of a channel wait for Redis, one notice with the text `anyChange` replaces all of them.
    */
   publish(channel: Channel, message: string): Promise<void>;
   /**

@@ -15,18 +15,21 @@ import { dropExpiredUsage, prepareUsagePartitions } from '../usage/partitions.ts
 /** The number of days for which each kind of record is kept. Audit records are never removed. */
 export interface RetentionDays {
   /**
-   * How long usage records are kept. The gateway writes one usage record for each request, and later removes all usage
-   * records of one day (UTC) together.
+   * The number of days for which usage records are kept. The gateway writes one usage record for each request, and
+   * later removes all usage records of one day (UTC) together.
    */
   usage: number;
   /**
-   * How long the usage totals (`UsageTotal`) are kept. `UsageTotal` contains one total for each combination of hour,
-   * API key, operation and outcome.
+   * The number of days for which the usage totals (`UsageTotal`) are kept. `UsageTotal` contains one total for each
+   * combination of hour, API key, operation and outcome.
    */
   usageTotals: number;
   events: number;
   deliveries: number;
-  /** How long whitelist changes are kept. Clients read the whitelist changes to update their copy of a whitelist. */
+  /**
+   * The number of days for which whitelist changes are kept. Clients read the whitelist changes to update their copy of
+   * a whitelist.
+   */
   whitelistChanges: number;
 }
 
@@ -44,7 +47,7 @@ export interface Retention {
   /**
    * Removes all expired records now, and cancels the pending deliveries of disabled webhooks. Usage records are removed
    * one whole day at a time, and all other records are removed in small batches. If the removal of one kind of records
-   * fails, the other kinds are removed anyway.
+   * fails, the job still removes the other kinds of records.
    */
   removeExpired(): Promise<Removed>;
   /** Lets the running SQL statement end, and then stops the removal of expired records. */
@@ -54,15 +57,15 @@ export interface Retention {
 const firstCheckDelayMs = 60_000;
 const checkIntervalMs = 3_600_000;
 /**
- * The pause between two batches of removed records, in milliseconds. During the pause, client requests can use the
+ * The pause between two batches of removed records, in milliseconds. Between two batches, client requests can use the
  * database.
  */
 const batchPauseMs = 50;
 
 /**
  * If a process has written no usage record for `idleRecorderDays` days, the gateway assumes that the process has ended,
- * and removes the row of the process from `UsageRecorder`. The database needs the row only while the process can still
- * send its last batch of usage records again.
+ * and removes the row of the process from `UsageRecorder`. The database needs the row in `UsageRecorder` only while the
+ * process can still send its last batch of usage records again.
  */
 const idleRecorderDays = 31;
 

@@ -13,7 +13,7 @@ import { samePlate } from '../whitelist/columns.ts';
  */
 export const maxBatchRows = 1000;
 
-/** SQL for the time `$days` days ago. The retention job removes records that are older than this time. */
+/** SQL for the time `$days` days ago. The retention job removes records that are more than `$days` days old. */
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
@@ -66,9 +66,9 @@ const endsAfterAge = (session: string) =>
 /**
  * Returns an SQL condition for the parking session with the id `id`. The SQL condition is true if the retention job
  * must keep the parking session. The retention job keeps open sessions, and sessions that ended at most `$days` days
- * ago (`endsAfterAge`). The parking event or occupancy count that ended the session is then not older than `$days` days
- * either, so the retention job also keeps this event or count. Without the event or count, the gateway would open the
- * session again when it computes the sessions again.
+ * ago (`endsAfterAge`). If a session ended at most `$days` days ago, the event or count that ended the session is at
+ * most `$days` days old, so the retention job also keeps this event or count. Without the event or count, the gateway
+ * would open the session again when it computes the sessions again.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;
@@ -91,11 +91,11 @@ export const countRemoval = removal(
 
 /**
  * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired count if it
- * is the last count of its location, or if one of its vehicles is still inside. For other vehicles in the count, the
- * exit events may already be removed. If the plates of these vehicles stayed in the count, the vehicles would count as
- * inside when the gateway computes the sessions again. The statement does not remove a plate whose vehicle has a
- * parking session that is still needed. The session may have begun before the occupancy count, and a camera may have
- * misread the plate of the vehicle.
+ * is the last count of its location, or if one of its vehicles is still inside. The exit events of vehicles that have
+ * left may already be removed. If the plates of these vehicles stayed in the count, the vehicles would count as inside
+ * when the gateway computes the sessions again. The statement does not remove a plate whose vehicle has a parking
+ * session that is still needed. The statement also finds sessions that began before the occupancy count, and sessions
+ * whose plate a camera may have misread.
  */
 export const plateRemoval = removal(
   'CountedPlate',
@@ -135,8 +135,7 @@ export const removals = {
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
   // A database trigger deletes a session together with the parking event or occupancy count that started the session.
-  // As long as the session is needed, the retention job therefore also keeps the event or count that started the
-  // session.
+  // As long as a session is needed, the retention job therefore also keeps the event or count that started the session.
   events: removal(
     'ParkingEvent',
     'id',

@@ -3,8 +3,8 @@ export interface LatestValue<Value> {
   /** Adds a value to the channel. The new value replaces an unread value that has the same key. */
   push(value: Value): void;
   /**
-   * Closes the channel. After a call of `end`, the reader receives no more values. Values that the channel still
-   * contains are discarded.
+   * Closes the channel. After a call of `end`, the reader of the channel receives no more values. Values that the
+   * channel still contains are discarded.
    */
   end(): void;
   /**

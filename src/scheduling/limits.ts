@@ -59,8 +59,8 @@ const maxCallWaitMs = 60_000;
 
 /**
  * All limits on concurrent tasks in one process, which are also in the table in docs/decisions/concurrency.md. Many
- * kinds of tasks have no limit on waiting tasks, because each waiting task belongs to a request in progress. The limits
- * `requests` already limit the number of requests in progress.
+ * kinds of tasks have no limit on waiting tasks, because each waiting task belongs to a request in progress. The slot
+ * limits `requests` already limit the number of requests in progress.
  */
 export const slotLimits = {
   requests: {

@@ -12,8 +12,8 @@ export interface Slots {
    * get free slots in round-robin order, so that an owner with many tasks cannot block the other owners.
    *
    * @param owner the identifier of the owner, such as an API key or a location
-   * @param options.mayRefuse whether `run` may refuse the task. For example, `run` must accept a task that continues
-   *   work that has already begun
+   * @param options.mayRefuse whether `run` may refuse the task. For example, `mayRefuse` must be false for a task that
+   *   continues work that has already begun
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of the owner wait, or when the task has waited too
    *   long
    */

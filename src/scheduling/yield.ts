@@ -69,8 +69,9 @@ export async function waitForLastRequests(): Promise<number> {
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;
   try {
-    // The function waits for two iterations of the event loop (`nextIteration`), because the first iteration can end
-    // before the event loop reads the sockets. During the second iteration, the event loop always reads the sockets.
+    // `yieldToEventLoop` waits for two iterations of the event loop (`nextIteration`), because the first iteration can
+    // end before the event loop reads the sockets. During the second iteration, the event loop always reads the
+    // sockets.
     await nextIteration();
     await nextIteration();
     const endsAt = performance.now() + maxYieldMs;

@@ -122,7 +122,7 @@ export async function storeAcknowledgements(
     httpStatus: null,
     error: null,
     // `now` is the time at which this transaction began. If another transaction claimed the message later, `claimedAt`
-    // is later than `now`. `Math.max` prevents that the gateway stores a negative duration of the attempt.
+    // is later than `now`. Without `Math.max`, the stored duration of the attempt could be negative.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
   if (attempts.length === 0) return [];
@@ -200,8 +200,8 @@ export async function storeOutcome(
     const nextAttemptAt = new Date(now.getTime() + retryDelayMs(triedForMs));
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
-      // The gateway checks the status of the delivery again, because the status can change during an attempt. For
-      // example, a client disables the webhook, or a reader acknowledges the message.
+      // The gateway checks the status of the delivery again, because the status can change during an attempt, for
+      // example when a client disables the webhook or a reader acknowledges the message.
       where: { id, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
       // For a failed delivery, the gateway sets `nextAttemptAt` to the current time, which ends the lease of the
       // worker. When a client requests to resend the message, the gateway can therefore send the message immediately.

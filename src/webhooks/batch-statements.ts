@@ -63,7 +63,7 @@ export const removeBatch = namedStatement(
 /**
  * The SQL condition for deliveries `d` of pull webhooks whose message no reader has acknowledged. A reader that has
  * pulled the message can still acknowledge the message, even after the end of the lease. When a client requests to
- * resend such a message, the due time and `claimedAt` of the delivery therefore stay unchanged.
+ * resend an unacknowledged message, the due time and `claimedAt` of the delivery therefore stay unchanged.
  */
 const isUnacknowledged = `(w.delivery = 'PULL' AND d.status <> 'DELIVERED')`;
 

@@ -10,8 +10,8 @@ import type { Resolve } from './name-resolver.ts';
  */
 const failureLifetimeMs = 5_000;
 /**
- * The maximum number of failed DNS look-ups in the cache. When the cache is full, the least recently used failure is
- * removed first.
+ * The maximum number of failed DNS look-ups in the cache. When the cache is full, the least recently used failed
+ * look-up is removed first.
  */
 export const maxRememberedFailures = 1_000;
 

@@ -14,7 +14,7 @@ const listingEvents: readonly string[] = [
 ] satisfies WebhookEvent[];
 
 /**
- * Whether the audit records of an event contain long lists. Webhook messages contain only the lengths of these lists.
+ * Whether the audit records of an event contain long lists. Webhook messages contain only the lengths of long lists.
  */
 export const isListing = (type: string): boolean => listingEvents.includes(type);
 

@@ -245,12 +245,10 @@ export const messageRule = (type: MessageType) =>
     type: z.literal(type),
     timestamp: instant,
     data: z.object({
-      companyId: text
-        .nullable()
-        .meta({
-          description:
-            'The id of the company of the changed object; null when the object belongs to no company.',
-        }),
+      companyId: text.nullable().meta({
+        description:
+          'The id of the company of the changed object; null when the object belongs to no company.',
+      }),
       locationId: text.nullable().meta({
         description:
           'The id of the location of the changed object; null when the object belongs to no location.',

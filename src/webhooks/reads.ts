@@ -58,8 +58,8 @@ export function createWebhookReads(services: { prisma: PrismaClient; sql: Sql; c
     },
 
     /**
-     * Returns the body of the webhook message that belongs to a delivery. The message describes a change of data. If
-     * the API key has no permission to read the changed data, the result is null.
+     * Returns the body of the webhook message that belongs to a delivery. A webhook message describes a change of data.
+     * If the API key has no permission to read the changed data, the result is null.
      */
     async bodyOf(
       reader: ValueReader & { key: AuthenticatedKey },

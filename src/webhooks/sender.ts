@@ -18,8 +18,8 @@ const lookupTimeoutMs = 2_000;
 const connectTimeoutMs = 3_000;
 
 /**
- * The maximum number of interim responses (status 1xx) before the final response of a receiver. A receiver that sends
- * endless interim responses would otherwise delay all other requests until the end of the attempt.
+ * The maximum number of interim responses (status 1xx) before the final response of a receiver. Without a maximum, a
+ * receiver that sends endless interim responses would delay all other requests until the end of the attempt.
  */
 const maxInterimResponses = 10;
 

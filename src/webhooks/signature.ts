@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 /**
- * The prefix of every signing secret (Standard Webhooks, "Signature scheme"). After this prefix, a signing secret
- * contains the signing key in base64.
+ * The prefix of every signing secret (Standard Webhooks, "Signature scheme"). After the prefix `whsec_`, a signing
+ * secret contains the signing key in base64.
  */
 const secretPrefix = 'whsec_';
 const secretBytes = 32;

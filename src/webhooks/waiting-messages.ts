@@ -44,9 +44,9 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
   /** Notifies a reader when there are new messages, or when messages have waited for a long time. */
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
-    // The time of a message is the time at which the transaction of the message started. A transaction that started
-    // before another transaction can end after the other transaction. A new message can therefore have an earlier time
-    // than a message that the last notice to the reader has already counted.
+    // The time of a message is the time at which the transaction that created the message started. A transaction that
+    // started before another transaction can end after the other transaction. A new message can therefore have an
+    // earlier time than a message that the last notice to the reader has already counted.
     const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;

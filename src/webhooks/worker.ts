@@ -27,8 +27,8 @@ export interface WebhookWorker {
  */
 const pollIntervalMs = 1_000;
 /**
- * How long the worker waits between two claims of deliveries, in milliseconds. During this pause, several delivery
- * attempts can end. The next claim can then start several new delivery attempts at the same time.
+ * How long the worker waits between two claims of deliveries, in milliseconds. During the pause, several delivery
+ * attempts can end. After the pause, one claim can start several new delivery attempts at the same time.
  */
 const claimPauseMs = 50;
 /**
@@ -54,7 +54,7 @@ const neverAcknowledged: AttemptResult = {
 
 /**
  * Starts the webhook worker of a process. The workers of all processes share the outbox, and only one worker at a time
- * has a lease on a delivery. The limits on concurrent attempts are in `statements.ts`.
+ * has a lease on a delivery. The limits on concurrent delivery attempts are in `statements.ts`.
  */
 export function createWebhookWorker(options: {
   prisma: PrismaClient;

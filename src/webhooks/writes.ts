@@ -35,7 +35,10 @@ interface IssuedWebhook {
   webhook: Webhook;
 }
 
-/** Returns the values of a webhook for an audit record. The signing secrets of the webhook are not included. */
+/**
+ * Returns the values of a webhook for an audit record. The audit record does not contain the signing secrets of the
+ * webhook.
+ */
 const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt }: Webhook) => ({
   id,
   companyId,
@@ -171,7 +174,8 @@ export function createWebhookWrites(services: {
           where: { id },
           data: {
             ...(isGiven(url) && { url }),
-            // The previous receiver's failures do not count for the receiver at the new URL.
+            // When a client changes the URL of a webhook, failures of the previous receiver do not count for the new
+            // receiver.
             ...(isGiven(url) && url !== before.url && { failingSince: null }),
             ...(events && { events: distinct(events) }),
             ...(locationIds && { locationIds: distinct(locationIds) }),

@@ -42,8 +42,8 @@ export function textArrays(questions: readonly TextQuestion[]) {
 }
 
 /**
- * The sort order of whitelist entries that match one camera reading. An entry that matches a more likely text comes
- * first. If two entries match the same text, the older entry comes first.
+ * The sort order of whitelist entries that match one camera reading. A whitelist entry that matches a more likely
+ * camera text comes first. If two entries match the same camera text, the older entry comes first.
  */
 const nearerFirst = (one: FittingEntry, other: FittingEntry) =>
   one.place - other.place || (one.entry.id < other.entry.id ? -1 : 1);

@@ -4,8 +4,8 @@ import { confusableTexts } from './similar-plates.ts';
 // the text from a camera to a form that can be compared with whitelist entries.
 
 /**
- * The text that a camera read, with further details. A client can send the camera's text instead of the type, code and
- * number of a plate.
+ * The text that a camera read, with the camera's confidence and with alternative texts. A client can send the camera's
+ * text instead of the type, code and number of a plate.
  */
 export interface PlateReading {
   /** The text exactly as the camera sent it. */
@@ -17,7 +17,7 @@ export interface PlateReading {
   plateType?: string | null | undefined;
   /** How sure the camera is of its reading, from 0 to 1. */
   confidence?: number | null | undefined;
-  /** Other texts that the camera considers possible. */
+  /** Other texts that, according to the camera, may be on the plate. */
   alternatives?: readonly string[] | null | undefined;
 }
 
@@ -74,9 +74,9 @@ export function plateText(text: string): string {
       // In both Unicode blocks of Arabic-Indic digits, the last four bits of the code point are the value of the digit.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
-      // The changed text must be normalized again. `toUpperCase` can write a letter and its accent as two characters,
-      // and NFKC joins the two characters again. After a separator is removed, NFKC joins an accent with the letter
-      // before the accent.
+      // After these changes, the text must be normalized again with NFKC. `toUpperCase` can write a letter and its
+      // accent as two characters, and NFKC joins the two characters again. After a separator is removed, NFKC joins an
+      // accent with the letter before the accent.
       .normalize('NFKC')
   );
 }

@@ -66,8 +66,8 @@ const position = z.object({
 const cursor = z.object({
   locationId: id,
   /**
-   * The feed position from which the client continues after the last page of the list of all entries, or after the last
-   * page of changes.
+   * The feed position from which the client continues after it has read the last page of the whole whitelist, or the
+   * last page of changes.
    */
   next: position,
   /**

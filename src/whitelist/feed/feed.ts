@@ -14,17 +14,17 @@ import type { WhitelistReads } from '../reads.ts';
 // The feed of a whitelist first gives a client all entries, and after that the changes of the whitelist. Database
 // triggers store each change in the table WhitelistChange, with the number of its transaction. Each time a client
 // starts to read the list or the changes, the gateway takes a transaction snapshot of PostgreSQL, and stores the
-// snapshot in the cursor. When the client later sends the cursor, the gateway returns all changes that are not in this
-// snapshot. If a transaction is still open when the gateway takes a snapshot, the client receives the changes of this
-// transaction with a later snapshot. A client may receive the same whitelist change twice, but always receives the last
-// change of each whitelist entry.
+// snapshot in the cursor. When the client later sends the cursor, the gateway returns all changes that are not in the
+// snapshot of the cursor. If a transaction is still open when the gateway takes a snapshot, the client receives the
+// changes of this transaction with a later snapshot. A client may receive the same whitelist change twice, but always
+// receives the last change of each whitelist entry.
 
 /** The maximum number of changes in one page of the whitelist feed. */
 export const maxFeedPageSize = 5_000;
 
 /**
- * Returns the feed position after which a client with this cursor still needs all changes. The client can continue from
- * the cursor only if the database still contains all changes after this feed position.
+ * Returns the oldest feed position that a client with the given cursor still needs. The client can continue from the
+ * cursor only if the database still contains all changes after this feed position.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
@@ -88,8 +88,8 @@ export function createWhitelistFeed(services: {
 
   /**
    * Reads a page of the whole whitelist. The cursor contains the feed position that the gateway read before the first
-   * page. After the last page of the whitelist, the client reads the changes since this position, including changes
-   * that were made while the client read the pages.
+   * page. After the last page of the whitelist, the client reads the changes since this feed position. These changes
+   * include the changes that were made while the client read the pages.
    */
   async function listPage(
     key: AuthenticatedKey,

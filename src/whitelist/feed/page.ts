@@ -4,7 +4,10 @@ import type { Plate } from '../plate.ts';
 /** A removed whitelist entry, with its id and its plate. */
 export type WhitelistRemoval = Plate & { id: string };
 
-/** A page of the whitelist feed. A client must apply the removals before the upserts. */
+/**
+ * A page of the whitelist feed. A client must apply `removals` before `upserts` (the new and changed whitelist
+ * entries).
+ */
 export interface WhitelistChanges {
   /** The new and changed whitelist entries, with their current values. */
   upserts: WhitelistEntry[];
@@ -14,8 +17,8 @@ export interface WhitelistChanges {
   /** Whether another page exists. If `hasMore` is true, the client can request the next page immediately. */
   hasMore: boolean;
   /**
-   * Whether the page starts the whole list again, because the client cannot continue from its cursor. When `reset` is
-   * true, the client must discard its copy of the list.
+   * Whether the feed starts again with the first page of the whole whitelist, because the client cannot continue from
+   * its cursor. When `reset` is true, the client must discard its copy of the whitelist.
    */
   reset: boolean;
   /** The time zone of the location, which applies to the weekly hours of its whitelist entries. */

@@ -33,8 +33,8 @@ export const readPositions = namedStatement(
 );
 
 /**
- * A result row with a change and the whitelist entry in its current state. If the whitelist entry no longer exists, its
- * columns are null.
+ * A result row with a whitelist change, and with the current values of the changed whitelist entry. If the whitelist
+ * entry no longer exists, its columns are null.
  */
 export type ChangeRow = Nullable<WhitelistEntry> & {
   changedIn: string;
@@ -46,10 +46,10 @@ export type ChangeRow = Nullable<WhitelistEntry> & {
 };
 
 /**
- * Reads the changes that are not in a given snapshot. The result starts after the last whitelist change that the client
- * has received. A result row also contains the changed whitelist entry if the entry still exists. Because of the
- * lateral join, PostgreSQL finds each changed whitelist entry by its primary key. Even if the whitelist is long,
- * PostgreSQL reads only the entries of one feed page.
+ * Reads the whitelist changes that are not in a given transaction snapshot. The result starts after the last whitelist
+ * change that the client has received. A result row also contains the changed whitelist entry if the entry still
+ * exists. Because of the lateral join, PostgreSQL finds each changed whitelist entry by its primary key. Even if the
+ * whitelist is long, PostgreSQL reads only the entries of one feed page.
  */
 export const readChanges = namedStatement(
   'whitelist-feed-changes',

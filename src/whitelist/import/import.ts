@@ -29,8 +29,8 @@ export const maxImportRows = 10_000;
 const rowsCheckedPerYield = 500;
 
 /**
- * The maximum number of rows in the first of several batches. The first batch is small, so that the database begins to
- * write early: while the database writes a batch, the process prepares the next batch.
+ * The maximum number of rows in the first batch of an import that has several batches. The first batch is small, so
+ * that the database begins to write early: while the database writes a batch, the process prepares the next batch.
  */
 export const firstBatchRows = 1_000;
 
@@ -51,7 +51,9 @@ export interface RejectedRow {
   takenPlate: Plate | null;
 }
 
-/** The result of an import. The fields `total`, `created`, `updated` and `unchanged` contain numbers of rows. */
+/**
+ * The result of a whitelist import. The fields `total`, `created`, `updated` and `unchanged` contain numbers of rows.
+ */
 export interface ImportResult {
   locationId: string;
   total: number;
@@ -65,8 +67,8 @@ export interface ImportResult {
 }
 
 /**
- * The result of the validation of the imported rows. The array `good` contains the valid rows. If several valid rows
- * have the same plate, `good` contains only the first of these rows.
+ * The result of the validation of the imported rows. The array `good` contains the valid rows of the import. If several
+ * valid rows have the same plate, `good` contains only the first of these rows.
  */
 interface CheckedRows {
   good: { index: number; values: WhitelistEntryValues }[];

@@ -17,8 +17,9 @@ import {
 // SQL that several statements of a whitelist import contain.
 
 /**
- * The modes of an import. The mode decides whether a row changes the existing whitelist entry with the same plate. The
- * mode also decides whether the import removes whitelist entries whose plates are not in the imported rows.
+ * The modes of an import. The import mode decides whether a row changes the existing whitelist entry with the same
+ * plate. The import mode also decides whether the import removes whitelist entries whose plates are not in the imported
+ * rows.
  */
 export const mergeModes = ['CREATE', 'UPSERT', 'REPLACE'] as const;
 
@@ -29,15 +30,15 @@ export type MergeMode = (typeof mergeModes)[number];
 export interface MergeResult {
   /** One value for each imported row, in the order of the import: true if the row became a new whitelist entry. */
   isNew: boolean[];
-  /** How many rows changed an existing whitelist entry. */
+  /** The number of imported rows that changed an existing whitelist entry. */
   updated: number;
   /** How many whitelist entries a REPLACE import removed. */
   deleted: number;
 }
 
 /**
- * The maximum number of rows in one SQL statement. On the embedded database, each SQL statement has fewer rows, because
- * requests of gates wait until the current statement ends.
+ * The maximum number of imported rows in one SQL statement. On the embedded database, each SQL statement has fewer
+ * rows, because requests of gates wait until the current statement ends.
  */
 export const rowsPerStatement: Record<Database['kind'], number> = { postgresql: 2_500, embedded: 250 };
 
