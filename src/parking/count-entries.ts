@@ -24,8 +24,8 @@ export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEven
 
 /**
  * Updates the number of times that each whitelisted vehicle has entered, after parking events were added or corrected.
- * Before the call, the caller must lock the location in the same transaction. When the retention job removes old
- * parking events, the stored number of times that a vehicle has entered does not decrease.
+ * Before the call, the caller must lock the location in `transaction`. When the retention job removes old parking
+ * events, the stored number of times that a vehicle has entered does not decrease.
  */
 export async function countEntries(
   transaction: Transaction,

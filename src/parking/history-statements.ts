@@ -30,7 +30,8 @@ const firstFrom = (time: string, instants: string) =>
  *   time of the first occupancy count for which the statement has no stored number of open sessions. The statement
  *   therefore counts the sessions that were open at `q."derivedAt"`.
  *
- * Each set of sessions in this list has a separate query, so that PostgreSQL reads only the matching rows of an index.
+ * A separate query reads each of these three sets of sessions, so that PostgreSQL reads only the matching rows of an
+ * index.
  */
 const sessionsOf = (columns: string) => `
   SELECT ${columns} FROM "ParkingSession" s
@@ -55,7 +56,7 @@ const sessionsOf = (columns: string) => `
  *
  * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
  * time of the count (`openSessions`). The query for the current occupancy of a location also uses `openSessions`. If
- * the statement counted these sessions again, the number could be wrong, because the retention job may have removed
+ * the statement counted the open sessions again, the number could be wrong, because the retention job may have removed
  * some of the sessions. If the counted number equals the number of open sessions, the occupancy adjustment is 0, and
  * the statement ignores the occupancy count.
  */

@@ -23,8 +23,8 @@ type LongFamily = ChangedPlate & { sessions: number };
 
 /**
  * Computes the sessions of a location again after a change of its maximum stay. The new maximum stay applies to all
- * sessions, including sessions that began before the change. Before the call, the caller must lock the location in the
- * same transaction.
+ * sessions, including sessions that began before the change. Before the call, the caller must lock the location in
+ * `transaction`.
  *
  * @param now the current time, read from the clock of the database
  */

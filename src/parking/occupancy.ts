@@ -38,7 +38,7 @@ export const occupiedOf = ({ openSessions, adjustment }: OccupancyParts) => open
 /**
  * Writes an audit record when a location has become full or has free places again. If the last announced state of the
  * location (`announcedFull`) is the current state, the function writes no audit record. Before the call, the caller
- * must lock the location in the same transaction.
+ * must lock the location in `transaction`.
  *
  * @param location the current values of the location, including the changes of the transaction
  */

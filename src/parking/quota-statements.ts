@@ -29,8 +29,8 @@ interface QuotaEntry {
   /**
    * The time of the last stored observation that can affect the vehicle of the whitelist entry, in ISO 8601. An
    * observation is a parking event with a plate that cameras may confuse with the plate of the entry
-   * (`mayBeSameVehicle`), or an occupancy count with plates. `lastObservedAt` is null if the gateway has stored no such
-   * observation since `$observedFrom`, or if the caller counts only a single event.
+   * (`mayBeSameVehicle`), or an occupancy count with plates. `lastObservedAt` is null if the gateway has stored no
+   * observation of the vehicle since `$observedFrom`, or if the caller counts only a single event.
    */
   lastObservedAt: string | null;
 }

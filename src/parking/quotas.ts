@@ -82,7 +82,8 @@ export function createQuotas(services: {
 
   return {
     /**
-     * Lists the quotas of a location. Reading a page throws `NOT_FOUND` if the location is outside the API key's scope.
+     * Lists the quotas of a location. Reading a page of the list throws the error `NOT_FOUND` if the location is
+     * outside the API key's scope.
      *
      * @param referenceId the reference whose quota is listed; if `referenceId` is omitted, the function lists all
      *   quotas of the location

@@ -47,14 +47,15 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
 
   return {
     /**
-     * Lists the events of a location. Reading a page throws `NOT_FOUND` if the location is outside the API key's scope.
+     * Lists the events of a location. Reading a page of the list throws the error `NOT_FOUND` if the location is
+     * outside the API key's scope.
      */
     eventsOf: (key: AuthenticatedKey, locationId: string): PagedList<ParkingEvent> =>
       listOfLocation(events, key, { ownerId: locationId }),
 
     /**
-     * Lists the sessions of a location. Reading a page throws `NOT_FOUND` if the location is outside the API key's
-     * scope.
+     * Lists the sessions of a location. Reading a page of the list throws the error `NOT_FOUND` if the location is
+     * outside the API key's scope.
      *
      * @param open true lists only sessions whose vehicle is inside, and false lists only sessions whose vehicle is not
      *   inside; if `open` is omitted, all sessions are listed

@@ -18,8 +18,8 @@ interface RecordedReading {
   event: ParkingEvent;
   outcome: 'recorded' | 'unchanged' | 'corrected';
   /**
-   * Whether the event may have changed the number of remaining entries of a pass. A pass is a whitelist entry with
-   * `maxEntries`. If `mayChangePass` is true, the caller notifies the clients that watch the whitelist.
+   * Whether the event may have changed how many times the vehicle of a pass may still enter. A pass is a whitelist
+   * entry with `maxEntries`. If `mayChangePass` is true, the caller notifies the clients that watch the whitelist.
    */
   mayChangePass: boolean;
 }
@@ -32,8 +32,8 @@ interface RecordedReading {
  * The function `recordReadings` always records the first of the given events, and usually records all events. The
  * function stops before an event whose quota can be checked only after the sessions are refreshed
  * (`QuotaCount.isOutdatedFor`). The caller must record the remaining events in another transaction. The field
- * `overQuota` of an entry event therefore does not depend on the other events in the request. Each transaction locks
- * the location only for a short time.
+ * `overQuota` of an event of the kind `ENTRY` therefore does not depend on the other events in the request. Each
+ * transaction locks the location only for a short time.
  *
  * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
  * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
@@ -173,8 +173,8 @@ function withKnownEntry(
 }
 
 /**
- * Returns the whitelist entries that match the given parking events. Only an entry event can exceed a quota. If no
- * entry event matches a whitelist entry, the function therefore returns an empty list.
+ * Returns the whitelist entries that match the given parking events. Only an event of the kind `ENTRY` can exceed a
+ * quota. If no event of the kind `ENTRY` matches a whitelist entry, the function therefore returns an empty list.
  */
 const quotaEntriesOf = (
   readings: readonly Reading[],

@@ -63,7 +63,7 @@ const rowsPerYield = 500;
 /**
  * Computes the sessions of a location again after parking events or occupancy counts of the location have changed. The
  * function `refreshSessions` also writes audit records for vehicles whose maximum stay is over. Before the call, the
- * caller must lock the location in its transaction. After the call, the caller must call `announceState`, because the
+ * caller must lock the location in `transaction`. After the call, the caller must call `announceState`, because the
  * location may have become full or have free places again. The function reads only the observations of similar plates
  * (`groupOf`), because a session depends only on these observations. A session stays unchanged if it ended before the
  * first of the changed events and occupancy counts.

@@ -8,10 +8,10 @@ import type { Logger } from 'pino';
 const safePolicy = 'noeviction';
 
 /**
- * Logs a warning about Redis settings that prevent correct rate limits. There are two such settings: an eviction policy
- * that removes data when the memory is full, and a REDIS_URL that names only one node of a cluster. `checkSettings`
- * first waits until Redis is ready. If Redis does not return its settings, `checkSettings` logs no warning and throws
- * no error.
+ * Logs a warning about Redis settings that prevent correct rate limits. Two settings prevent correct rate limits: an
+ * eviction policy that removes data when the memory is full, and a REDIS_URL that names only one node of a cluster.
+ * `checkSettings` first waits until Redis is ready. If Redis does not return its settings, `checkSettings` logs no
+ * warning and throws no error.
  */
 export async function checkSettings(redis: Redis | Cluster, log: Logger): Promise<void> {
   try {

@@ -12,9 +12,9 @@ const maxReconnectDelayMs = 1000;
 const socketTimeoutMs = 5000;
 /** How long a Redis server may take to accept a connection before the client tries the next server, in milliseconds. */
 const connectTimeoutMs = 3000;
-/** How long a sentinel may take to respond before the client uses the next sentinel, in milliseconds. */
+/** How long a Redis sentinel may take to respond before the Redis client uses the next sentinel, in milliseconds. */
 const sentinelTimeoutMs = 1000;
-/** The interval at which the client sends a ping on each connection, in milliseconds. */
+/** The interval at which the Redis client sends a ping on each connection, in milliseconds. */
 const pingIntervalMs = 2000;
 /**
  * The interval at which the client updates its map from cluster slots to Redis nodes, in milliseconds. After a
@@ -42,7 +42,7 @@ const connectionOptions = {
 /**
  * Creates a connection that always reconnects and never crashes the process. If sentinels are configured, the client
  * asks a sentinel for the address of the primary, and connects to the primary. In a cluster, the Redis client connects
- * to any node. The client logs the loss and the return of the connection, but not each attempt to connect.
+ * to any node. The Redis client logs the loss and the return of the connection, but not each attempt to connect.
  *
  * @param options.commandTimeout how long each command waits for an answer, in milliseconds (`limitCommands`)
  */
@@ -87,8 +87,8 @@ export function createKeyClient(
         ...(password && { password }),
         ...(tls && { tls }),
       },
-      // The client keeps host names instead of IP addresses, because TLS verifies the certificate against the host
-      // name.
+      // The Redis client keeps host names instead of IP addresses, because TLS verifies the certificate against the
+      // host name.
       dnsLookup: (address, callback) => callback(null, address),
       clusterRetryStrategy: reconnectDelayMs,
       slotsRefreshInterval: slotsIntervalMs,
@@ -123,9 +123,9 @@ function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
 }
 
 /**
- * Sends a ping on each connection at regular intervals. If a firewall drops a connection without closing it, the client
- * can notice the loss only because a ping gets no answer. When a ping gets no answer, the Redis client closes the
- * connection after `socketTimeoutMs`. The client detects a lost connection within 7 s.
+ * Sends a ping on each Redis connection at regular intervals. If a firewall drops a connection without closing it, the
+ * client can notice the loss only because a ping gets no answer. When a ping gets no answer, the Redis client closes
+ * the connection after `socketTimeoutMs`. The Redis client therefore detects a lost connection within 7 s.
  */
 function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   const pings = setInterval(() => {
@@ -135,7 +135,7 @@ function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   client.on('end', () => clearInterval(pings));
 }
 
-/** Writes a log line when a client loses its connection, and when the client is connected again. */
+/** Writes a log line when a Redis client loses its connection, and when the Redis client is connected again. */
 function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {

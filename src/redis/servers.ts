@@ -1,9 +1,9 @@
 /** The Redis servers that the operator configured. */
 export interface RedisServers {
   /**
-   * The URL of one server, or the URLs of some nodes of one cluster. When `sentinels` is set, the gateway ignores the
-   * host of the URL. With sentinels, the gateway uses only the protocol (`rediss:` for TLS), the user, the password and
-   * the database number of the URL.
+   * The URL of one Redis server, or the URLs of some nodes of one Redis cluster. When `sentinels` is set, the gateway
+   * ignores the host of the URL. With sentinels, the gateway uses only the protocol (`rediss:` for TLS), the user, the
+   * password and the database number of the URL.
    */
   urls: readonly [string, ...string[]];
   /** The Sentinel servers, which know the current primary. */
@@ -13,9 +13,9 @@ export interface RedisServers {
 /** The Sentinel servers that monitor one primary and its replicas. */
 interface RedisSentinels {
   addresses: readonly RedisAddress[];
-  /** The name by which the sentinels know the primary. */
+  /** The name of the Redis primary in the configuration of the sentinels. */
   name: string;
-  /** The password for the connections to the sentinels. The Redis URL contains the password for the primary. */
+  /** The password for the connections to the Redis sentinels. The Redis URL contains the password for the primary. */
   password?: string | undefined;
 }
 

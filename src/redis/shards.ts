@@ -12,7 +12,9 @@ export interface Shards {
   shardOf(key: string): string;
   /** Whether the client has a ready connection to the given Redis server. */
   isConnected(shard: string): boolean;
-  /** Returns the cluster slot of a Redis key. In a cluster, one command may use only keys of one cluster slot. */
+  /**
+   * Returns the cluster slot of a Redis key. In a Redis cluster, one command may use only keys of one cluster slot.
+   */
   slotOf(key: string): number;
 }
 

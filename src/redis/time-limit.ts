@@ -20,9 +20,9 @@ export function whenLate(limitMs: number, late: () => void): () => void {
 }
 
 /**
- * Limits how long each command of a client waits for Redis. A command fails if Redis does not answer within `limitMs`
- * milliseconds. With the option `commandTimeout` of ioredis, a command of a busy process could fail although the answer
- * of Redis has already arrived.
+ * Limits how long each command of a Redis client waits for an answer. A command fails if Redis does not answer within
+ * `limitMs` milliseconds. With the option `commandTimeout` of ioredis, a command of a busy process could fail although
+ * the answer of Redis has already arrived.
  */
 export function limitCommands(client: Redis | Cluster, limitMs: number): void {
   const send: Cluster['sendCommand'] = client.sendCommand.bind(client);

@@ -92,10 +92,10 @@ export const countRemoval = removal(
 /**
  * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired count if it
  * is the last count of its location, or if one of its vehicles is still inside. The exit events of vehicles that have
- * left may already be removed. If the plates of these vehicles stayed in the count, the vehicles would count as inside
- * when the gateway computes the sessions again. The statement does not remove a plate whose vehicle has a parking
- * session that is still needed. The statement also finds sessions that began before the occupancy count, and sessions
- * whose plate a camera may have misread.
+ * left may already be removed. If the plates of vehicles that have left stayed in the count, these vehicles would count
+ * as inside when the gateway computes the sessions again. The statement does not remove a plate whose vehicle has a
+ * parking session that is still needed. The statement also finds sessions that began before the occupancy count, and
+ * sessions whose plate a camera may have misread.
  */
 export const plateRemoval = removal(
   'CountedPlate',

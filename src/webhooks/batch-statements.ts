@@ -68,8 +68,8 @@ export const removeBatch = namedStatement(
 const isUnacknowledged = `(w.delivery = 'PULL' AND d.status <> 'DELIVERED')`;
 
 /**
- * The beginning of an SQL statement that makes the deliveries `d` due immediately. The gateway then tries for
- * `$retryDays` days to deliver their messages.
+ * The beginning of an SQL statement that makes the deliveries `d` due immediately. The gateway tries for `$retryDays`
+ * days to deliver the messages of these deliveries.
  */
 const makeDue = `
   UPDATE "WebhookDelivery" d

@@ -40,8 +40,8 @@ const changeId = z
   .catch('0');
 
 /**
- * How far a client has read the feed of a whitelist. Clients send this position in a cursor, so the gateway validates
- * each value of the position before an SQL statement uses the value.
+ * How far a client has read the feed of a whitelist. Clients send their feed position in a cursor, so the gateway
+ * validates each value of the position before an SQL statement uses the value.
  */
 const position = z.object({
   /**
@@ -55,8 +55,8 @@ const position = z.object({
    */
   snapshot,
   /**
-   * The id of the newest audit record of the location when the snapshot was taken. If this audit record no longer
-   * exists, the gateway knows that an operator has restored an older backup of the database.
+   * The id of the newest audit record of the location when the snapshot was taken. If the audit record with this id no
+   * longer exists, the gateway knows that an operator has restored an older backup of the database.
    */
   newestRecordId: id.nullable(),
   /** The time at which the gateway took the transaction snapshot. */

@@ -88,8 +88,8 @@ export function createWhitelistFeed(services: {
 
   /**
    * Reads a page of the whole whitelist. The cursor contains the feed position that the gateway read before the first
-   * page. After the last page of the whitelist, the client reads the changes since this feed position. These changes
-   * include the changes that were made while the client read the pages.
+   * page. After the last page of the whitelist, the client reads all changes since this feed position, and therefore
+   * also the changes that were made while it read the pages.
    */
   async function listPage(
     key: AuthenticatedKey,
