@@ -6,7 +6,7 @@ export interface Page {
   before?: string | undefined;
   /** The maximum number of items on the page. */
   limit: number;
-  /** Whether the newest items come first. If `descending` is `false`, the oldest items come first. */
+  /** Whether the newest items come first on the page. If `descending` is `false`, the oldest items come first. */
   descending: boolean;
 }
 

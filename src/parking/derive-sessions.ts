@@ -57,7 +57,7 @@ interface SessionInput {
   begun: readonly ParkingSession[];
   /** Maps the id of each session to the text that a camera read for the vehicle. */
   texts: ReadonlyMap<string, string | null>;
-  /** The parking events and occupancy counts from the time of the first new or corrected one, in any order. */
+  /** The parking events and occupancy counts since the first new or corrected event or count, in any order. */
   observations: readonly (GateObservation | CountObservation)[];
   /** The maximum length of a stay in milliseconds; null when stays are unlimited. */
   longestStayMs: number | null;

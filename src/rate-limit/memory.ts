@@ -133,8 +133,8 @@ function giveBack(times: number[], usedAtMs: number): void {
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
   // `mustLeave` is the time at which an earlier point was used. The request must wait until the point that was used at
-  // this time leaves the rate limit window. `mustLeave` is `undefined` when the window already has enough unused points
-  // for the request.
+  // `mustLeave` leaves the rate limit window. `mustLeave` is `undefined` when the window already has enough unused
+  // points for the request.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

@@ -67,8 +67,8 @@ const endsAfterAge = (session: string) =>
  * Returns an SQL condition for the parking session with the id `id`. The SQL condition is true if the retention job
  * must keep the parking session. The retention job keeps open sessions, and sessions that ended at most `$days` days
  * ago (`endsAfterAge`). If a session ended at most `$days` days ago, the event or count that ended the session is at
- * most `$days` days old, so the retention job also keeps this event or count. Without the event or count, the gateway
- * would open the session again when it computes the sessions again.
+ * most `$days` days old, so the retention job also keeps this event or count. If the job removed the event or count
+ * that ended the session, the gateway would open the session again when it computes the sessions again.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;

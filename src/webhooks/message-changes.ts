@@ -25,7 +25,7 @@ const withCounts = `(
 
 /**
  * Returns SQL for `data.changes` of a webhook message about the audit record `r`. PostgreSQL counts the items of long
- * lists, because other requests would have to wait while the gateway process parses the lists.
+ * lists, because other requests would have to wait if the gateway process parsed the lists.
  *
  * @param type the SQL expression for the type of the message
  */
