@@ -77,7 +77,7 @@ export interface Context {
   /**
    * Closes the connection in the middle of the response, so that the client notices that the response is incomplete.
    *
-   * @returns false for a request from within the process, because this request has no connection to close
+   * @returns false for a request without a network connection, for example a request from a test
    */
   cutConnection(): boolean;
   /**

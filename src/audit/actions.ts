@@ -13,11 +13,12 @@ interface ActionRule {
 /**
  * The list of all kinds of changes that the gateway records. Audit records, webhook events, the GraphQL enum
  * `WebhookEvent` and hand-written SQL use the names in `auditActions`. The test test/storage/audit-actions.test.ts
- * compares the names in `auditActions` with the names in the code, in SQL and in the GraphQL enum.
+ * checks that the code, the SQL and the GraphQL enum use no other names.
  */
 export const auditActions = {
   'company.registered': {
-    description: 'A company was registered. Only webhooks without a company get the event of a new company.',
+    description:
+      'A company was registered. The gateway sends this event only to webhooks that belong to no company.',
     readPermission: 'READ_COMPANIES',
     isWebhookEvent: true,
   },
@@ -63,7 +64,7 @@ export const auditActions = {
   },
   'whitelist.imported': {
     description:
-      'An import changed a whitelist. The webhook message contains the numbers of new, changed and removed entries.',
+      'An import changed a whitelist. The webhook message contains the numbers of new, changed and removed whitelist entries.',
     readPermission: 'READ_WHITELIST',
     isWebhookEvent: true,
   },
@@ -150,7 +151,7 @@ export const auditActions = {
     isWebhookEvent: false,
   },
   'webhook.redelivered': {
-    description: 'The gateway sent a message to a webhook again.',
+    description: 'The gateway sent an earlier message to a webhook again.',
     readPermission: 'MANAGE_WEBHOOKS',
     isWebhookEvent: false,
   },
@@ -161,7 +162,7 @@ export const auditActions = {
   },
   'webhook.disabled': {
     description:
-      'The gateway disabled another webhook of the company, because the receiver of that webhook answered 410 Gone or accepted no message for five days.',
+      'The gateway disabled a webhook, because its receiver answered 410 Gone or accepted no message for five days. Other webhooks of the same company get this event.',
     readPermission: 'MANAGE_WEBHOOKS',
     isWebhookEvent: true,
   },
@@ -179,9 +180,9 @@ export type WebhookEvent = {
 export const isAuditAction = (name: string): name is AuditAction => Object.hasOwn(auditActions, name);
 
 /**
- * Whether an API key with the given permissions may read the content of a recorded change. A record that another
- * version of the gateway wrote may have an unknown kind of change. No API key may read the content of a record with an
- * unknown kind of change.
+ * Whether an API key with the given permissions may read the content of a recorded change. Another version of the
+ * gateway may have recorded a kind of change that this version does not know. No API key may read the content of such a
+ * change.
  */
 export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: string): boolean =>
   isAuditAction(action) && permissions.has(auditActions[action].readPermission);

@@ -4,7 +4,7 @@ import type { PagedList } from '../paging.ts';
 
 /**
  * The columns that the gateway reads for a list of audit records. The column `changes` is not read, because the audit
- * record of one import can contain thousands of identifiers.
+ * record of one import can contain the ids of thousands of whitelist entries.
  */
 export const auditRecordColumns = {
   id: true,

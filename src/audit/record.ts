@@ -68,7 +68,10 @@ export async function recordChanges(
   return id;
 }
 
-/** Returns the values of the parameters in the SQL from `insertAuditRecord`. */
+/**
+ * Returns the SQL parameters for one audit record: its id, the API key and the request of the author, and the trace
+ * context. The SQL from `insertAuditRecord` uses these parameters.
+ */
 export function auditParameters({ key, requestId }: { key: { id: string }; requestId: string }) {
   return {
     auditId: newId(),

@@ -29,14 +29,14 @@ export const insertRecords = namedStatement(
 const authorParameters = ['auditId', 'auditApiKeyId', 'auditRequestId', 'auditTraceparent'] as const;
 
 /**
- * The columns that describe the author of a change, as an SQL list. An SQL statement that writes the changes of several
- * authors reads the authors from a table with the columns `authorColumns`.
+ * SQL that lists the columns which describe the author of a change, separated by commas. When an SQL statement writes
+ * the changes of several authors, it reads each author from a row with these columns.
  */
 export const authorColumns = columnList(authorParameters);
 
 /**
- * The SQL parameters that contain the authors of several changes. Each SQL parameter is an array with the values of one
- * column in `authorColumns`.
+ * The SQL parameters for the authors of several changes. Each parameter is an array with the values of one column, for
+ * example the id of each author's API key.
  */
 export const authorArrayParameters = columnList(authorParameters, (_, name) => `$${name}::text[]`);
 

@@ -13,8 +13,8 @@ import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 /** Finds the API key that belongs to the secret in the header `X-API-Key`. */
 export interface Authenticator {
   /**
-   * Returns the API key to which a secret belongs. If the API key is not in the cache, `authenticate` returns a promise
-   * of the API key.
+   * Returns the API key to which a secret belongs. `authenticate` returns the API key itself if the cache contains it,
+   * and otherwise a promise.
    *
    * @throws {ServiceError} `UNAUTHORIZED`. The error message is the same for all invalid secrets; a missing secret has
    *   a different error message
@@ -36,17 +36,17 @@ export interface Authenticator {
     /** Adds the hash of a new API key secret to the set of known hashes. */
     add(hash: string): void;
     /**
-     * Reads the hashes of the newest secrets from the database 5 s after the call, because other processes may have
+     * Waits 5 s, and then reads the hashes of the newest secrets from the database, because other processes may have
      * issued new secrets. Further calls of `readSoon` have no effect until the hashes have been read.
      */
     readSoon(): void;
   };
   /**
-   * Empties the caches of API keys in all processes. The caller calls `keysChanged` after the transaction that changes
-   * an API key is committed.
+   * Empties the caches of API keys in all processes. Call `keysChanged` after the commit of each transaction that
+   * changes an API key.
    */
   keysChanged(): Promise<void>;
-  /** Calls `listener` each time any API key may have changed. The returned function removes `listener`. */
+  /** Calls `listener` whenever an API key may have changed. The returned function removes `listener`. */
   onKeysChanged(listener: () => void): () => void;
 }
 
@@ -82,8 +82,8 @@ interface FoundKey {
  * an API key, even if the look-up found no API key. When an API key changes, a notice over `pubSub` empties the caches
  * of all processes.
  *
- * @param options.operatorSecret the secret in OPERATOR_API_KEY; its format may differ from the format of generated
- *   secrets
+ * @param options.operatorSecret the secret in OPERATOR_API_KEY, which may have another format than the secrets that the
+ *   gateway generates
  */
 export async function createAuthenticator(options: {
   prisma: PrismaClient;
@@ -197,7 +197,7 @@ function usable(found: FoundKey | undefined): AuthenticatedKey {
   return found.key;
 }
 
-/** Reads the hashes of the newest `limit` secrets. */
+/** Reads the hashes of the newest API key secrets from the database, at most `limit` of them. */
 async function newestHashes(prisma: PrismaClient, limit: number): Promise<string[]> {
   const newest = await prisma.apiKeySecret.findMany({
     select: { hash: true },
@@ -213,9 +213,9 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
 type FoundSecret = Pick<ApiKeySecret, 'id' | 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 
 /**
- * Returns one API key for each given hash of a secret, in the order of the hashes. The array contains `undefined`
- * instead of an API key if no API key of the given environment has a secret with this hash, or if the API key is
- * revoked. The array can contain an expired API key, because only the function `usable` checks the expiry time.
+ * Returns one API key for each given hash of a secret, in the order of the hashes. The array contains `undefined` for
+ * an unknown hash, and for a hash whose API key is revoked or belongs to another environment. The array can contain an
+ * expired API key: the function `usable` checks the expiry time later.
  */
 async function findKeys(
   prisma: PrismaClient,

@@ -8,8 +8,8 @@ import { companyScope } from './scope.ts';
 
 // An administrator's key cannot give another API key more permissions, a larger scope, higher limits or a longer
 // lifetime than the administrator's key has (docs/contract-keys.md#keys). An operator's key is an exception: it may
-// give another API key higher rate limits than its own. Without the exception for operator's keys, no new API key could
-// have a higher rate limit than the existing API keys.
+// give another API key higher rate limits than its own. Without this exception, the rate limit of a new API key could
+// never be higher than the rate limits of the existing API keys.
 
 /**
  * The permissions, scope, limits and expiry that one API key gives to another API key. An omitted member gives no
@@ -102,8 +102,8 @@ async function requireCompanies(
 
 /**
  * Checks that the API key `key` may rotate or change another API key (the target key). The target key must not have
- * more access than `key` (see `excessOf`). A client that rotates an API key gets its new secret. Without this check, a
- * client could therefore rotate an API key with more access and use the new secret.
+ * more access than `key`. A client that rotates an API key gets the new secret. Without this check, a client could
+ * therefore rotate an API key with more access and use the new secret.
  *
  * @throws {ServiceError} `FORBIDDEN`; the error message names the access that only the target key has
  */

@@ -53,10 +53,10 @@ interface IssuedKey {
 export type KeyWrites = ReturnType<typeof createKeyWrites>;
 
 /**
- * Creates the functions that write API keys. Each function that writes an API key checks the API key of the author
- * again inside its transaction (`lockKeys`). If the author's API key has become invalid since the request began, the
- * function throws `UNAUTHORIZED`. If the author's API key has lost the permission ADMIN, the function throws
- * `FORBIDDEN`.
+ * Creates the functions that write API keys. Each of these functions checks the author's API key a second time, inside
+ * the transaction that writes the change (see the function `lockKeys`). If the author's API key has become invalid
+ * since the request began, the function throws `UNAUTHORIZED`. If the author's API key has lost the permission ADMIN,
+ * the function throws `FORBIDDEN`.
  *
  * @param services.hashSecret returns the hash that is stored instead of a secret
  */
@@ -238,8 +238,8 @@ export function createKeyWrites(services: {
 
 /**
  * Returns the rate limits of a new API key. If the client omits a rate limit, the new API key gets the lower of two
- * rate limits: the default rate limit, and the rate limit of the client's own API key. If the client has an operator's
- * key, the default rate limit replaces an omitted rate limit.
+ * rate limits: the default rate limit, and the rate limit of the client's own API key. If a client with an operator's
+ * key omits a rate limit, the new API key gets the default rate limit.
  */
 function limitsOf(key: AuthenticatedKey, { hourlyLimit, burstLimit }: KeyRequest) {
   const own = key.unrestricted ? defaultLimits : key;

@@ -38,8 +38,8 @@ const keysOfConfiguration = (environment: Environment) => ({
  * that exist in this version of the gateway. The function revokes every operator's key whose secret was an earlier
  * value of OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY cannot be used, the function only logs a warning and
  * changes no API key. A secret cannot be used if the secret or its API key has expired, if the API key is revoked, or
- * if the API key is not an operator's key of the configured environment. A process that starts with an outdated
- * OPERATOR_API_KEY therefore cannot revoke the current operator's key.
+ * if the API key is not an operator's key of the configured environment. An outdated secret in OPERATOR_API_KEY belongs
+ * to a revoked key, so a process that starts with this secret cannot revoke the current operator's key.
  *
  * @returns whether all processes must empty their caches of API keys
  */
@@ -52,8 +52,7 @@ export async function applyOperatorKey(
   return prisma.$transaction(async (transaction) => {
     await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.operatorKey}::bigint)`;
     const hash = hashSecret(operator.secret, operator.pepper);
-    // The operator's keys are locked, because an administrator may revoke the key of OPERATOR_API_KEY while this
-    // transaction runs.
+    // The transaction locks the operator's keys, so that an administrator cannot revoke one of them at the same time.
     const keys = await transaction.apiKey.findMany({
       where: { OR: [{ secrets: { some: { hash } } }, keysOfConfiguration(environment)] },
       select: { id: true },
@@ -86,8 +85,8 @@ export async function applyOperatorKey(
 }
 
 /**
- * Gives an operator's key all permissions, and marks it as the key of OPERATOR_API_KEY. A change of the permissions is
- * written to the audit log.
+ * Gives an operator's key all permissions, and stores that its secret is the value of OPERATOR_API_KEY. If the
+ * permissions change, the function writes an audit record.
  *
  * @returns whether the function has changed the key
  */

@@ -21,7 +21,7 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
 
 /**
  * Returns an SQL condition that is true for the rows of the table `"Location"` that are in the scope of an API key. The
- * parameters of `scopeCondition` come from the function `scopeParameters`.
+ * function `scopeParameters` returns the SQL parameters of this condition.
  */
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
@@ -30,17 +30,17 @@ export const scopeCondition = (alias: string) =>
 export type Reach = Pick<AuthenticatedKey, 'unrestricted' | 'companyIds' | 'locationIds'>;
 
 /**
- * The maximum number of company ids in a database query for one location. Most API keys have fewer than 100 companies,
- * and the ids of 100 companies occupy less than 4 KiB.
+ * The maximum number of company ids in a database query for one location. The scope of most API keys has fewer than 100
+ * companies, and the ids of 100 companies occupy less than 4 KiB.
  */
 const maxCompaniesOfQuestion = 100;
 
 /**
  * Returns the ids of the companies in an API key's scope, as text for the SQL condition `isOfCompanies`. With the
  * condition `isOfCompanies`, an SQL statement reads a location only if a company with one of the given ids owns the
- * location. The function returns null in three cases: the API key is an operator's key, has more than 100 companies, or
- * has the location in its `locationIds`. If `companiesOfReach` returns null, the SQL statement does not check which
- * company owns the location, and only the function `reachable` checks the scope of the API key.
+ * location. The function returns null in three cases: the API key is an operator's key, its scope has more than 100
+ * companies, or its `locationIds` contain the location. If `companiesOfReach` returns null, the SQL statement reads the
+ * location of any company, and the function `reachable` then checks the scope of the API key.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
@@ -54,15 +54,15 @@ export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach
 
 /**
  * An SQL condition that is true if a location is in the scope of an API key. In an SQL statement with `isInScope`, the
- * alias `l` must be the location, and the alias `q` must be the change that the client requests. Two columns of `q`
- * contain the values from the function `scopeOfLocation`.
+ * alias `l` is the row of the location, and the alias `q` is the row of the change that the client requests. The
+ * columns `isReached` and `companyIds` of `q` contain the result of the function `scopeOfLocation`.
  */
 export const isInScope = `(q."isReached" OR l."companyId" = ANY (string_to_array(q."companyIds", ' ')))`;
 
 /**
- * Returns the values that `isInScope` needs for one change. `isReached` is true for an operator's key, and for an API
- * key whose `locationIds` contain the location. If `isReached` is true, `isInScope` is true whichever company owns the
- * location.
+ * Returns the values that the SQL condition `isInScope` needs for one change of a location. `isReached` is true for an
+ * operator's key, and for an API key whose `locationIds` contain the location. If `isReached` is true, `isInScope` is
+ * true whichever company owns the location.
  */
 export function scopeOfLocation({ unrestricted, companyIds, locationIds }: Reach, locationId: string) {
   const isReached = unrestricted || locationIds.includes(locationId);

@@ -19,9 +19,9 @@ export const advisoryLocks = {
   /**
    * The number of the advisory lock that a process holds while it removes expired usage records. While one process
    * holds the lock for usage records, other processes skip the removal of expired usage records. Every other table from
-   * which the gateway removes expired records has a separate lock. The number of the lock of a table is a hash of the
-   * table's name with the seed `retention`. A process holds the lock of a table while it removes expired records from
-   * this table.
+   * which the gateway removes expired records has a separate lock. The lock number of a table is a hash of the table's
+   * name, with `retention` as the seed of the hash function. A process holds the lock of a table while it removes
+   * expired records from this table.
    */
   retention: 7_205_759_404,
   /**
@@ -35,9 +35,10 @@ export const advisoryLocks = {
    */
   operatorKey: 7_205_759_405,
   /**
-   * The seed of the hash function that computes the numbers of the webhook locks. Each company has one webhook lock,
-   * whose number is a hash of the text `webhooks of <company id>` with the seed `webhooksOfCompany`. A transaction
-   * holds the webhook lock of a company while it counts the company's webhooks and creates a webhook.
+   * The seed of the hash function that computes the numbers of the webhook locks. Each company has one webhook lock.
+   * The number of this lock is a hash of the text `webhooks of <company id>`, with `webhooksOfCompany` as the seed of
+   * the hash function. A transaction holds the webhook lock of a company while it counts the company's webhooks and
+   * creates a webhook.
    */
   webhooksOfCompany: 0,
   /** The number of the advisory lock that a test process holds while it creates the template for the test databases. */

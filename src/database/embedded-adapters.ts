@@ -6,9 +6,8 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 type Client = Pick<PGlite, 'query' | 'exec' | 'transaction'>;
 
 /**
- * Prisma's connections to the embedded database. `EmbeddedAdapters` does not use the transactions of `PrismaPGlite`.
- * When COMMIT fails, a transaction of `PrismaPGlite` reports success. A transaction of `PrismaPGlite` also does not
- * handle a failed ROLLBACK.
+ * Prisma's connections to the embedded database. The class replaces the transactions of Prisma's adapter
+ * `PrismaPGlite`, because they report success when COMMIT fails, and do not handle a failed ROLLBACK.
  */
 export class EmbeddedAdapters extends PrismaPGlite {
   readonly #client: Client;
@@ -55,8 +54,8 @@ function startTransaction(client: Client): Promise<Transaction> {
         );
       });
     });
-    // If BEGIN fails, `reject` reports the error. If COMMIT or ROLLBACK fails, `commit` or `rollback` reports the
-    // error.
+    // If BEGIN fails, the promise of `startTransaction` rejects. If COMMIT or ROLLBACK fails, the promise of `commit`
+    // or `rollback` rejects.
     ended.catch(reject);
   });
 }

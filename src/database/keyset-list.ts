@@ -79,7 +79,7 @@ export function createKeysetList<
   return {
     /**
      * Reads a page of the rows that belong to one owner (a location or a company). Returns `undefined` if the owner
-     * does not exist or `ofCompanies` excludes the owner.
+     * does not exist, or belongs to a company that is not in `ofCompanies`.
      */
     page: createStatementBatch<Asked & Page, FoundRow, OwnedRows<Row> | undefined, Shared>(sql, {
       statementOf: statements.page,
@@ -96,7 +96,7 @@ export function createKeysetList<
 
     /**
      * Reads a page of the rows of one owner (a location or a company) as JSON, oldest row first. Returns `undefined` if
-     * the owner does not exist or `ofCompanies` excludes the owner.
+     * the owner does not exist, or belongs to a company that is not in `ofCompanies`.
      */
     jsonPage: createStatementBatch<
       Asked & JsonQuestion,

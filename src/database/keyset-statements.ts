@@ -46,9 +46,9 @@ export interface KeysetListOptions<Question, Shared> {
   /** An additional SQL condition that every row `r` of the list must meet. */
   condition?: string;
   /**
-   * Returns the part of a query that provides the SQL parameters of `condition`, such as the API key of the client. The
-   * function `sharedParameters` converts the result of `sharedOf` to the SQL parameters. One SQL statement can answer
-   * several queries only if `sharedOf` returns the same object for each of these queries.
+   * Returns the part of a query from which the SQL parameters of `condition` are computed, such as the client's API
+   * key. The function `sharedParameters` converts the result of `sharedOf` to the SQL parameters. One SQL statement can
+   * answer several queries only if `sharedOf` returns the same object for each of these queries.
    */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
@@ -135,7 +135,7 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   /**
    * Returns an SQL condition for the rows of a list. The condition is true for a row that belongs to the given owner,
-   * and that matches all filters and page bounds in `used`.
+   * and that matches the filters and page bounds whose names are in `used`.
    */
   const membership = (ownerId: string, used: string[]) =>
     [
@@ -149,9 +149,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
   /**
-   * Converts the names of the filters and page bounds in a query to a list of numbers, which becomes a part of the name
-   * of the SQL statement. Each filter and each page bound has a fixed number. The statement name contains numbers
-   * instead of names, because PostgreSQL truncates long statement names.
+   * Converts the names of a query's filters and page bounds to numbers, which become a part of the name of the SQL
+   * statement. Each filter and each page bound has a fixed number. The statement name contains numbers instead of
+   * names, because PostgreSQL truncates long statement names.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 

@@ -1,13 +1,13 @@
 import { namedStatement } from './named-statement.ts';
 
 /**
- * The maximum size of a small JSON value that PostgreSQL stores uncompressed, in bytes. One SQL statement reads the
- * small JSON values of several rows, but each large JSON value needs a separate SQL statement.
+ * The maximum size of a small JSON value in bytes, if PostgreSQL stores the value uncompressed. One SQL statement reads
+ * the small JSON values of several rows, but each large JSON value needs a separate SQL statement.
  */
 const smallStoredBytes = 16 * 1024;
 /**
- * The maximum compressed size of a small JSON value that PostgreSQL stores compressed, in bytes. Without compression, a
- * JSON value can be ninety times as large.
+ * The maximum compressed size of a small JSON value in bytes, if PostgreSQL stores the value compressed. The
+ * uncompressed value can be ninety times as large.
  */
 const smallCompressedBytes = 1024;
 
@@ -44,8 +44,8 @@ export const createLargeValueStatements = (table: string, column: string) => ({
 
   /**
    * Reads the JSON value of one row, but returns null if the value is too large for the response. Without `OFFSET 0`,
-   * PostgreSQL could create the JSON text of a value more than once. The operator `#>` with an empty path returns the
-   * uncompressed value.
+   * PostgreSQL could create the JSON text of a value more than once. The expression `#> '{}'` uncompresses the value,
+   * so that `pg_column_size` returns the uncompressed size.
    */
   boundedValue: namedStatement(
     `${table}-${column}-bounded`,

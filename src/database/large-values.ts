@@ -41,7 +41,8 @@ const readSlots = createSlots(slotLimits.largeValueReads);
  * @param sql the database connections that read the JSON column
  * @param table the name of a table that has a column `id`
  * @param column the name of the column, which must have the type jsonb
- * @param isBounded a function that returns whether the gateway can parse a JSON text quickly
+ * @param isBounded a function that returns whether the number of values in a JSON text and their nesting are within the
+ *   limits, so that the gateway can parse the text quickly
  * @param tooLarge the error when one value, or the sum of all values, is too large. The values of a streamed response
  *   may have any size
  */

@@ -1,6 +1,6 @@
 /**
- * Returns SQL for the number of whitelist entries, or of open parking sessions, of a location. Database triggers keep
- * the numbers of entries and of open sessions up to date (docs/decisions/location-tallies.md).
+ * Returns SQL that reads how many whitelist entries or how many open parking sessions a location has. Database triggers
+ * keep both numbers up to date (docs/decisions/location-tallies.md).
  *
  * @param locationId an SQL expression for the id of the location
  */

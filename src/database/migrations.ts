@@ -135,9 +135,9 @@ async function applyMigration(connection: MigrationConnection, migration: Migrat
 
 /**
  * Runs the script of a migration without a transaction. If a script without a transaction fails, PostgreSQL does not
- * roll back the statements that have already succeeded. A migration that fails without a transaction stays unfinished
- * in the history of migrations (table `_prisma_migrations`). While the history of migrations contains an unfinished
- * migration, every gateway process exits with an error at its start.
+ * roll back the statements that have already succeeded. If a script without a transaction fails, its migration stays
+ * unfinished in the history of migrations (table `_prisma_migrations`). While the history of migrations contains an
+ * unfinished migration, every gateway process exits with an error at its start.
  */
 async function applyWithoutTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
   const id = await startHistoryRow(connection, migration);

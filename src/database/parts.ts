@@ -8,8 +8,9 @@ export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   );
 
 /**
- * Splits a list of items into parts, and keeps the order of the items. The total weight of the items in one part is at
- * most `most`. An item that is heavier than `most` becomes a part of its own.
+ * Splits a list of items into parts, and keeps the order of the items. `weightOf` returns the size of an item, for
+ * example its number of rows. The total size of the items in one part is at most `most`. An item that is larger than
+ * `most` becomes a part of its own.
  */
 export function partsWithin<Item>(
   most: number,

@@ -207,8 +207,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
           await worker.query(TIME_LIMITS.map((name) => `SET ${name} TO 0`).join('; '));
         }
         // The gateway takes transaction-level advisory locks, because a pooler does not support session-level advisory
-        // locks. The queries for the advisory locks have no parameters, because PostgreSQL would keep the snapshot of a
-        // query with parameters after the query.
+        // locks. The queries for the advisory locks have no parameters, because PostgreSQL keeps the snapshot of a
+        // query with parameters even after the end of the query.
         await locker.query(['BEGIN', ...TIME_LIMITS.map((name) => `SET LOCAL ${name} TO 0`)].join('; '));
         await takeAdvisoryLock(locker, advisoryLocks.migration);
         await takeAdvisoryLock(locker, advisoryLocks.prismaMigration);

@@ -45,7 +45,8 @@ export class PreparedPGlite extends PGlite {
     return super.transaction((transaction) => {
       const { query } = transaction;
       transaction.query = <Row>(text: string, values?: unknown[], options?: QueryOptions) =>
-        // If the transaction has already ended, the original function `query` throws an error.
+        // If the transaction has already ended, PGlite's own function `query` is called, because it throws the correct
+        // error.
         transaction.closed ? query<Row>(text, values, options) : this.#run<Row>(text, values, options);
       return callback(transaction);
     });
@@ -98,8 +99,8 @@ export class PreparedPGlite extends PGlite {
   }
 
   /**
-   * Returns only the parsers of the given columns. For each result, PGlite copies all parsers that it receives, and
-   * copying all of PGlite's several hundred parsers would be slow.
+   * Returns only the parsers for the types of the given columns. For each result, PGlite copies all parsers that it
+   * receives, and copying all of PGlite's several hundred parsers would be slow.
    */
   #parsersOf(columns: readonly { dataTypeID: number }[], own: QueryOptions['parsers']): PGlite['parsers'] {
     const parsers: PGlite['parsers'] = {};

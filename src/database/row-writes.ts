@@ -11,10 +11,9 @@ import { isLockFailure, isRefusedValue } from './violations.ts';
 const maxJoinedWrites = 50;
 
 /**
- * The time that distinguishes a locked row from a locked table, in milliseconds. If PostgreSQL rejects a statement
- * because of a lock within `maxRejectionMs`, another transaction has locked a row. If PostgreSQL rejects the statement
- * later, another transaction has locked the whole table. For a locked table, the gateway does not run a separate
- * statement for each change, because each statement would wait for the table again.
+ * The time within which PostgreSQL rejects a statement because of a locked row, in milliseconds. If PostgreSQL rejects
+ * the statement later, another transaction has locked the whole table. For a locked table, the gateway does not run a
+ * separate statement for each change, because each statement would wait for the table again.
  */
 const maxRejectionMs = 2_000;
 
@@ -25,10 +24,10 @@ interface RowWrite extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Creates a function that changes one row. One SQL statement writes all changes that arrive in one iteration of the
- * event loop. PostgreSQL can reject the common statement because of a wrong value or a locked row. A rejected statement
- * changes nothing, and the gateway then runs a separate statement for each change. The wrong value or the locked row of
- * one client therefore does not affect the changes of other clients.
+ * Creates a function that changes one row. One SQL statement writes all changes that are requested in the same
+ * iteration of the event loop. PostgreSQL can reject this statement because of a wrong value or a locked row. A
+ * rejected statement changes nothing, and the gateway then runs a separate statement for each change. The wrong value
+ * or the locked row of one client therefore does not affect the changes of other clients.
  *
  * @param statement an SQL statement whose parameters are arrays with one value for each change. The column `n` of a
  *   result row is the number of the change, starting at 1
@@ -59,8 +58,8 @@ export function createRowWrites<Row extends { n: number }>(
     }
   }
 
-  // `createBatch` returns the answers to all changes of a batch at the same time. Each answer contains a promise for
-  // the result of one change, so that no change waits for the locked row of another change.
+  // `createBatch` resolves the promises of all changes of a batch at the same time. Each change therefore gets an
+  // object that contains another promise, so that no change waits for the locked row of another change.
   const join = createBatch<RowWrite, { result: Promise<Row | undefined> }>(async (writes) => {
     const results = new Map<RowWrite, Promise<Row | undefined>>();
     const changesOfRows = [...groupBy(writes, ({ rowId }) => rowId).values()];

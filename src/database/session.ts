@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The maximum time for which a Prisma transaction may wait for a connection (`maxWait`), and the maximum time for which
- * it may run (`timeout`), in milliseconds. Prisma's defaults (2 s and 5 s) are too short for an import, and for fifty
+ * The time limits of a Prisma transaction, in milliseconds. `maxWait` limits the wait for a connection, and `timeout`
+ * limits how long the transaction runs. Prisma's defaults (2 s and 5 s) are too short for an import, and for fifty
  * consecutive writes on the embedded database.
  */
 export const TRANSACTION_OPTIONS = { maxWait: 10_000, timeout: 30_000 };
@@ -23,7 +23,8 @@ export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock
 /**
  * The maximum time in milliseconds for which an SQL statement with changes of several clients waits for a locked row.
  * If a row stays locked for longer than `maxJoinedWaitMs`, the gateway runs each change in a separate statement, so
- * that the locked row delays only the client that changes this row. The limit applies to each locked row separately.
+ * that the locked row delays only the client that changes this row. If the SQL statement waits for several locked rows,
+ * the limit applies to each row separately.
  */
 export const maxJoinedWaitMs = 10;
 

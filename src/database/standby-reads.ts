@@ -9,8 +9,8 @@ import type { Connections, Standby } from './types.ts';
 const retryAfterMs = 5_000;
 
 /**
- * The interval at which the gateway checks whether the standby still answers while it runs a read, in milliseconds. A
- * read may run for 30 s, but a standby that no longer answers must not delay a request for so long.
+ * While a read runs on the standby, the gateway checks at this interval (in milliseconds) whether the standby still
+ * answers. A read may run for 30 s, but a standby that no longer answers must not delay a request for so long.
  */
 const probeIntervalMs = 1_000;
 

@@ -105,7 +105,7 @@ export interface Database extends Connections {
    * `pools` returns an empty list.
    */
   pools(): PoolState[];
-  /** Waits for running statements, then closes the connections, and releases the folder of an embedded database. */
+  /** Waits for running statements, then closes the connections, and unlocks the folder of an embedded database. */
   close(): Promise<void>;
   /**
    * Runs `work` while this process holds the migration lock. On a PostgreSQL server, `work` gets a separate connection,
@@ -116,8 +116,8 @@ export interface Database extends Connections {
 }
 
 /**
- * The address and the settings of the database. If `databaseUrl` is set (PostgreSQL 15 or later), `dataDir` (embedded
- * PostgreSQL) is ignored.
+ * The address and the settings of the database. If `databaseUrl` is set, the gateway uses this PostgreSQL server
+ * (version 15 or later). Otherwise, it uses the embedded PostgreSQL in the folder `dataDir`.
  */
 export interface DatabaseOptions {
   databaseUrl?: string | undefined;
@@ -137,11 +137,11 @@ export interface DatabaseOptions {
   dataDir: string;
   log: Logger;
   /**
-   * The maximum number of connections for requests. For long work, such as imports, the process opens additional
-   * connections: at most a third of `poolSize`, rounded up.
+   * The maximum number of connections in the general connection pool, which all requests except gate requests use. For
+   * long work, such as imports, the process opens additional connections: at most a third of `poolSize`, rounded up.
    */
   poolSize?: number;
-  /** The maximum number of connections for requests of gates. */
+  /** The maximum number of connections in the connection pool for gate requests. */
   gatePoolSize?: number;
   /** How long a gateway process that is starting waits for PostgreSQL to answer, in seconds. */
   startWaitSeconds?: number;

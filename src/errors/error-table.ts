@@ -4,7 +4,7 @@ import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
  * The error table. The table contains every error code of the contract (docs/contract.md#error-codes) with its HTTP
  * status. REST and GraphQL responses contain the error code. A REST response usually has the HTTP status of its error
  * code. A few HTTP statuses, such as 405, 412 and 413, have no error code of their own. A GraphQL response has the HTTP
- * status of an error code only for some errors that concern the whole request.
+ * status of its error code only for some errors that make the whole request fail, such as an invalid API key.
  */
 export const errorStatus = {
   UNAUTHORIZED: 401,
@@ -65,8 +65,8 @@ export class ServiceError extends GraphQLError {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, {
-      // An error with the path of a GraphQL field contains no nodes of the GraphQL document, because graphql-jit does
-      // not know the nodes. graphql-js and graphql-jit therefore return equal errors.
+      // If an error has the path of a GraphQL field, it contains no nodes of the GraphQL document, because graphql-jit
+      // does not know these nodes. The errors of graphql-js and graphql-jit are therefore equal.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });

@@ -20,8 +20,8 @@ export interface AccessFacts {
 }
 
 /**
- * The quota of a reference (such as an apartment), and the number of vehicles that use the quota. The vehicle that
- * wants to enter is not included in this number.
+ * The quota of a reference (such as an apartment), and the number of vehicles that use the quota. The number does not
+ * include the vehicle that wants to enter.
  */
 interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
   /** The number of other vehicles inside the location that belong to the same reference, such as an apartment. */

@@ -66,7 +66,9 @@ const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumn
 /** SQL that joins each gate request (alias `q`) with its location (alias `l`). */
 const locationOfQuestion = `"Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`;
 
-/** SQL that reads the location of each request only once, even if a request contains many plates or texts. */
+/**
+ * SQL that reads the location of each gate request only once, even if the request contains many plates or camera texts.
+ */
 const reachedLocations = `
     WITH reached AS MATERIALIZED (
       SELECT q.n::int, l.id, l."companyId", l.timezone
@@ -106,8 +108,9 @@ export const entryOfPlate = namedStatement(
 );
 
 /**
- * Finds the whitelist entries for gate requests whose plates a camera may have misread. In each request, the first
- * plate is the plate that the gate sent. All further plates of the request are similar to the first plate.
+ * Finds the whitelist entries that have the plate of a gate request or a similar plate, because a camera may have
+ * misread the plate. In each request, the first plate is the plate that the gate sent, and all further plates are
+ * similar to it.
  */
 export const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',

@@ -27,12 +27,12 @@ export interface ClientDocuments {
 }
 
 /**
- * The maximum number of documents that are cached with their validation errors. The executor has a second cache, which
- * contains only executed documents.
+ * The maximum number of GraphQL documents in this cache. The GraphQL executor has a second cache, which contains only
+ * documents that have been executed.
  */
 const maxParsedDocuments = 100;
 
-/** Creates the cache of client documents for a schema. */
+/** Creates the cache of the GraphQL documents that clients send. */
 export function createClientDocuments(schema: GraphQLSchema): ClientDocuments {
   const parsed = new LRUCache<string, DocumentNode>({ max: maxParsedDocuments });
   const faults = new WeakMap<DocumentNode, readonly ServiceError[]>();

@@ -27,9 +27,9 @@ interface InputMapping {
 }
 
 /**
- * Replaces each scalar and each enum in a value from a client by the result of the function `mapping.leaf`. Two kinds
- * of values stay unchanged: a value whose structure does not fit its GraphQL type, and a field that the schema does not
- * define.
+ * Replaces each scalar and each enum value in a client's input with the result of the function `mapping.leaf`. Two
+ * kinds of values stay unchanged: a value whose structure does not fit its GraphQL type, and a field that the schema
+ * does not define.
  */
 function mapInput(value: unknown, type: GraphQLInputType, mapping: InputMapping): unknown {
   if (isNonNullType(type)) return mapInput(value, type.ofType, mapping);

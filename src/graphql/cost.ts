@@ -21,7 +21,10 @@ import { fragmentsOf } from './fragments.ts';
 import { costPerPoint, maxCost, maxRootMutationFields } from './limits.ts';
 import { type OperationPlan, sentValue, type Variables } from './operation-plan.ts';
 
-/** The pages and lists that contain a selection of fields in a GraphQL document. */
+/**
+ * Describes where a selection of fields occurs in a GraphQL document: in a page of a list, in a list of rows, or in
+ * nested lists.
+ */
 interface Surroundings {
   /**
    * The size of the page that contains the GraphQL selection, or the number of rows in the list that contains the
@@ -35,7 +38,7 @@ interface Surroundings {
 /** Caches the cost of each operation whose cost does not depend on variables. */
 const fixedCosts = new WeakMap<OperationPlan, number>();
 
-/** Whether a field counts as a read of the database. */
+/** Whether the cost of a field counts as a read of the database. */
 const reads = (field: GraphQLField<unknown, unknown>) =>
   optionsOf(field).cost?.reads ?? isObjectType(getNamedType(field.type));
 
@@ -46,9 +49,9 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 };
 
 /**
- * In an introspection query, the first `freeIntrospectionLists` levels of nested lists do not increase the cost of
- * their fields. At each deeper level, a list multiplies the cost of its fields by `introspectionListItems`. The
- * introspection query of GraphiQL has exactly `freeIntrospectionLists` levels of nested lists.
+ * The number of levels of nested lists in an introspection query that do not increase the cost of the query. The
+ * introspection query of GraphiQL has exactly this number of levels. In deeper lists, the cost of each field is
+ * multiplied by `introspectionListItems`.
  */
 const freeIntrospectionLists = 3;
 const introspectionListItems = 10;
@@ -103,9 +106,9 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   }
 
   /**
-   * Returns the multiplier of a field. The gateway multiplies the costs of all subfields of the field by this
-   * multiplier. A field that returns no list has the default multiplier 1. For a field that returns a list, the default
-   * multiplier is the number of items of the page (or list of rows) that contains the field.
+   * Returns the multiplier of a field, which is the number by which the gateway multiplies the costs of the subfields.
+   * By default, the multiplier is 1 for a field that returns no list. For a field that returns a list, it is the size
+   * of the page (or of the list of rows) that contains the field.
    */
   function multiplierOf(
     node: FieldNode,

@@ -153,8 +153,8 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
   });
 
 /**
- * Returns the error message for a request whose operation is not in the document, or is not clear because the document
- * has several operations.
+ * Returns the error message for a request if the document does not contain the requested operation, or if the document
+ * has several operations and the request does not name one of them.
  *
  * @param requested the parameter `operationName` of the request
  */
@@ -172,9 +172,9 @@ export function missingOperation({ definitions }: DocumentNode, requested?: stri
 }
 
 /**
- * Counts the selections of all operations in a document. If a fragment is used several times, the selections of the
- * fragment count each time. The function also counts the selections of each fragment. If one fragment has more
- * selections than all operations together, the function returns the number of selections in the largest fragment.
+ * Counts the selections of all operations in a document. If a fragment is used several times, its selections count each
+ * time. The function also counts the selections of each fragment. If the largest fragment has more selections than all
+ * operations together, the function returns the number for this fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = fragmentsOf(document);

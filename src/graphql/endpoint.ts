@@ -153,8 +153,8 @@ const isTooLarge = (text: string, { state }: GraphRequestContext) =>
 const isSubscription = ({ state }: GraphRequestContext) => state.operation.startsWith('subscription');
 
 /**
- * Whether a response is large. Before the process writes a large response to the socket, it yields to other requests,
- * because both creating and writing the large response take tens of milliseconds.
+ * Whether a response is large. Creating a large response takes tens of milliseconds, and so does writing it to the
+ * socket. Between both steps, the process therefore yields to other requests.
  */
 const isLarge = (body: string) => body.length > largeBodyBytes;
 
@@ -198,8 +198,8 @@ const notAcceptable = graphRefusal(
 
 /**
  * Returns the error response to a request with a wrong method or media type, or to a request whose Accept header allows
- * no media type of a result. Yoga would check the Accept header only after it has run the operation. Mutations must be
- * sent as JSON, because a link or a form on another website cannot send JSON.
+ * none of the media types in which the gateway can answer. Yoga would check the Accept header only after it has run the
+ * operation. Mutations must be sent as JSON, because a link or a form on another website cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
   if (request.method !== 'GET' && request.method !== 'POST') {

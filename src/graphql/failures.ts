@@ -35,8 +35,8 @@ export function graphRefusal(status: number, message: string): Answer {
 }
 
 /**
- * Returns the HTTP status of an error whose status is not the usual 200 or 400. For example, an exceeded rate limit has
- * the status 429. Returns `undefined` for an error with the usual status.
+ * Returns the HTTP status of an error that has a status of its own. For example, an exceeded rate limit has the status
+ * 429. Returns `undefined` for all other errors, whose responses have the status 200 or 400.
  */
 export function statusOf(error: ServiceError): number | undefined {
   const { code, path } = error;

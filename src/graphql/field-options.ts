@@ -15,9 +15,9 @@ export interface FieldCost {
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * With `wholeReads`, a subfield has two possible multipliers: `multiplier`, and the number of items on the page (or
-   * of rows in the request). The larger multiplier applies to a subfield that reads the database, and the smaller
-   * multiplier to any other subfield.
+   * Whether subfields that read the database have another multiplier than the other subfields. There are two
+   * multipliers: `multiplier`, and the number of items on the page (or of rows in the request). The larger one applies
+   * to subfields that read the database, and the smaller one to the other subfields.
    */
   wholeReads?: boolean;
   /**

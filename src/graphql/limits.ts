@@ -61,9 +61,9 @@ export const maxRootMutationFields = 10;
 export const maxVariableValues = 150_000;
 
 /**
- * The maximum number of nesting levels in the variables of a request. The functions that read a variable are recursive,
- * so a deeply nested value could exhaust the stack. JSON fields with free content, such as the company settings, allow
- * only 10 nesting levels.
+ * The maximum number of nesting levels in the variables of a request. The functions that read the value of a variable
+ * are recursive, so a deeply nested value could cause a stack overflow. JSON fields with free content, such as the
+ * company settings, allow only 10 nesting levels.
  */
 export const maxVariableDepth = 40;
 

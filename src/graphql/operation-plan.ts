@@ -103,20 +103,23 @@ export interface OperationPlan {
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
   /**
-   * The uses of variables inside object literals for JSON arguments, by the name of the variable. If several object
-   * literals contain the same variable, the map describes only the first object literal.
+   * Maps the name of a variable to its use inside an object literal for a JSON argument. If several object literals
+   * contain the same variable, the map describes only the first object literal.
    */
   literalVariables: ReadonlyMap<string, LiteralVariable>;
   /**
-   * The variables that the document uses as values of a non-null type. The executor must reject null for each variable
-   * in `requiredVariables`, even if the variable has a default value (GraphQL, 5.8.5).
+   * The variables that the document uses where the schema does not allow null. The executor must reject null for each
+   * variable in `requiredVariables`, even if the variable has a default value (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
-  /** The costs of the lists of rows in the arguments of root fields, in rate limit points. */
+  /**
+   * For each list of rows in an argument of a root field, such as the rows of an import: how the gateway computes its
+   * cost in rate limit points.
+   */
   rowCharges: readonly RowCharge[];
 }
 
-/** How many rate limit points a root field costs for the list of rows in its argument. */
+/** A list of rows in an argument of a root field, with the number of rows that cost one rate limit point. */
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;

@@ -10,7 +10,7 @@ export interface StreamLease {
   key: AuthenticatedKey;
   /** Checks the API key of the request again, and throws an error if the API key is no longer valid. */
   reauthenticate(): Promise<unknown>;
-  /** Calls `listener` each time any API key may have changed. The returned function removes `listener`. */
+  /** Calls `listener` whenever an API key may have changed. The returned function removes `listener`. */
   onKeysChanged(listener: () => void): () => void;
   /** The abort signal that ends the subscription stream when the gateway process stops. */
   stopping: AbortSignal;

@@ -4,8 +4,8 @@ import type { GatewayEnv } from './request-state.ts';
 /**
  * Returns a header of a request, or undefined when the client did not send the header. `requestHeader` reads the
  * headers that Node has parsed, because creating a `Headers` object would make the refusal of a request 10% slower. A
- * request that the gateway process sends to itself has no headers from Node. For such a request, `requestHeader` reads
- * the `Headers` object of the request.
+ * request without a network connection, for example from a test, has no headers from Node. For such a request,
+ * `requestHeader` reads the `Headers` object.
  *
  * @param name the name of the header in lower case
  */

@@ -9,7 +9,7 @@ import type { RateLimitDecision } from '../rate-limit/types.ts';
 export type Surface = 'rest' | 'graphql' | 'public';
 
 /**
- * The operation name of a request while the gateway does not know the operation of the request. A request without a
+ * The operation name of a request until the gateway knows which operation the client requests. A request without a
  * valid API key keeps the operation name `unknownOperation`.
  */
 export const unknownOperation = 'unknown';

@@ -85,9 +85,9 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * The maximum number of characters of a number that `isExact` accepts. A longer number counts as inexact. Even without
- * an exponent, no exact number needs so many characters. For example, the smallest positive number, 5e-324, has 326
- * characters without an exponent.
+ * The maximum number of characters of a number that `isExact` accepts. A longer number counts as inexact. No exact
+ * number needs more characters, even if it is written without an exponent. For example, the smallest positive number,
+ * 5e-324, has 326 characters without an exponent.
  */
 const maxNumberCharacters = 400;
 

@@ -13,8 +13,8 @@ const maxJsonDepth = 40;
 /**
  * The maximum number of wide fields in one JSON text. A field is wide if the same object has more than
  * `maxNarrowFields` earlier fields. The number of wide fields is limited, because parsing an object with many fields
- * takes much time and memory for each field. Clients need few wide fields, because only JSON values with arbitrary
- * content, such as the company settings, can have wide fields, and these JSON values have at most 16 KiB.
+ * takes much time and memory for each field. Clients need few wide fields. Only JSON values with arbitrary content,
+ * such as the company settings, can have wide fields, and these values have at most 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
@@ -114,17 +114,16 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 }
 
 /**
- * Whether the process can parse a stored JSON text quickly. The limits for a stored JSON text are the same as for a
- * JSON text from a client.
+ * Whether the structure of a stored JSON text is within the limits, so that the process can parse the text quickly. The
+ * limits are the same as for a JSON text from a client.
  */
 export const isBoundedJson = (text: string): boolean => createStructureCheck()(text) === undefined;
 
 /**
  * Creates a structure check for one JSON text. The structure check counts values, nesting levels and characters,
- * without parsing any value. The caller passes the whole JSON text at once, or passes it in parts. As soon as the JSON
- * text exceeds a limit, the structure check returns a description of this limit. The structure check reads each
- * character only once and keeps no text in memory. `bench/structure-check.ts` measures the speed of the structure
- * check.
+ * without parsing any value. The caller passes the JSON text as a whole or in parts. As soon as the JSON text exceeds a
+ * limit, the structure check returns a description of this limit. The structure check reads each character only once
+ * and keeps no text in memory. `bench/structure-check.ts` measures the speed of the structure check.
  */
 export function createStructureCheck(): (part: string) => string | undefined {
   let values = 1;

@@ -23,8 +23,8 @@ const exposedHeaders = [
 
 /**
  * Creates the error for a refused preflight request. Developers can read the error in the network tab of the browser.
- * The error names the environment variable that the operator must change, because the browser's own error message does
- * not contain its name.
+ * The error names the environment variable that the operator must change, because the browser's own error message
+ * cannot name this variable.
  */
 function refusedPreflight(origin: string): ServiceError {
   const message =

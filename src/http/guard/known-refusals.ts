@@ -109,8 +109,8 @@ export function createKnownRefusals(
 }
 
 /**
- * Returns the value of a header as a single text. When a client repeats a header, Node usually combines the values of
- * the header into one text. For a few headers, Node keeps the values in an array.
+ * Returns the value of a header as a single text. When a client sends the same header several times, Node usually joins
+ * the values of the header into one text. For a few headers, Node stores an array of the values.
  */
 const single = (value: string | string[] | undefined) =>
   typeof value === 'object' ? value.join(', ') : value;

@@ -37,7 +37,8 @@ export interface RequestsInProgress {
    * Waits until a request may run, and then counts the request as running. The oldest waiting request of an API key
    * runs first.
    *
-   * @param answer the response object of Node; `undefined` for a request from within the process
+   * @param answer the response object of Node; `undefined` for a request without a network connection, for example from
+   *   a test
    * @param heldBytes a function that returns how many bytes of the response wait in memory, without the bytes in the
    *   buffers of the connection
    * @returns a function that the caller must call once, when the handler of the request has ended

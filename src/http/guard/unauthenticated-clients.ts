@@ -7,8 +7,8 @@ import { clientOf } from './client-address.ts';
 import type { RequestState } from '../request-state.ts';
 
 /**
- * The rate limits that all requests without a valid API key from one client address share. The rate limits of a client
- * address are equal to the default rate limits of an API key.
+ * The rate limits of one client address. All requests without a valid API key from this address share these limits. The
+ * limits are equal to the default rate limits of an API key.
  */
 const addressLimits = { hourlyLimit: 1000, burstLimit: 100 };
 /** The time between two log entries that count the refused requests without a valid API key, in milliseconds. */
@@ -16,7 +16,7 @@ const summaryIntervalMs = 60_000;
 /** The value of `Retry-After`, in seconds, for a client address with too many running look-ups of API keys. */
 const lookUpRetrySeconds = 1;
 
-/** Returns the rate limit of a client address, which all requests from this address without a valid API key share. */
+/** Returns the rate limit of a client address, which applies to all its requests without a valid API key. */
 export const addressSubject = (address: string): RateLimitSubject => ({
   kind: 'address',
   id: clientOf(address),

@@ -35,8 +35,9 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    */
   maxConnections: number;
   /**
-   * The maximum number of connections of one client address, for a gateway to which clients connect without a proxy. An
-   * office whose computers share one address needs fewer connections than `maxConnectionsPerClient`.
+   * The maximum number of connections of one client address. This limit applies only if clients connect to the gateway
+   * without a proxy. An office whose computers share one address needs fewer connections than
+   * `maxConnectionsPerClient`.
    */
   maxConnectionsPerClient: number;
   /**

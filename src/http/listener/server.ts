@@ -46,8 +46,8 @@ const bind = (server: Server, { host, port, portVariable }: ListenAddress) =>
   });
 
 /**
- * Checks that a server can listen on an address, and leaves the address free. At its start, a gateway process checks
- * its listen addresses before it opens the database.
+ * Checks that a server can listen on an address: opens a test server on the address, and closes it immediately. At its
+ * start, a gateway process checks its listen addresses before it opens the database.
  *
  * @throws when a server cannot listen on the address; the error message names the environment variables to change
  */
@@ -110,7 +110,7 @@ const nodeOptions = (limits: ConnectionLimits): ServerOptions => ({
   requestTimeout: limits.requestTimeoutMs,
   keepAliveTimeout: limits.keepAliveTimeoutMs,
   connectionsCheckingInterval: limits.checkIntervalMs,
-  // Hono checks the Host header, so this option turns off the check in Node. For a request without a Host header, Node
-  // would send a response with an empty body instead of the usual error body.
+  // Hono checks the Host header, so the option `requireHostHeader: false` turns off Node's own check. For a request
+  // without a Host header, Node would send a response with an empty body instead of the usual error body.
   requireHostHeader: false,
 });

@@ -6,9 +6,9 @@ import { canonicalAddress, clientOf } from '../guard/client-address.ts';
 /** The limits for a request body that is still arriving after the response has been sent. */
 export interface UnreadBodyLimits {
   /**
-   * The maximum time that the rest of the request body may take to arrive, in milliseconds. The gateway keeps the
-   * connection open until the whole body has arrived or `unreadBodyTimeoutMs` is over, so that the client can read the
-   * response (RFC 9112, section 9.6).
+   * The maximum time that the unread part of the request body may take to arrive, in milliseconds. The gateway keeps
+   * the connection open until the whole body has arrived or `unreadBodyTimeoutMs` is over, so that the client can read
+   * the response (RFC 9112, section 9.6).
    */
   unreadBodyTimeoutMs: number;
   /**
