@@ -25,8 +25,8 @@ import type { GatewayEnv } from './http/request-state.ts';
 
 /**
  * The maximum size of a GraphQL request in bytes, if the API key has a permission for imports or for parking events. An
- * API key without a permission for imports or parking events can send GraphQL requests of at most 1 MiB. A request of
- * 16 MiB is large enough for an import (docs/contract.md#endpoints).
+ * API key without a permission for imports or parking events can send GraphQL requests of at most 1 MiB. 16 MiB is
+ * enough for a large import (docs/contract.md#endpoints).
  */
 const maxGraphRequestBytes = 16 * 1024 * 1024;
 
@@ -60,7 +60,7 @@ export interface AppDependencies extends GuardDependencies {
 export function createApp(dependencies: AppDependencies): {
   app: Hono<GatewayEnv>;
   /**
-   * Refuses a request without calling the app, for example because its API key is invalid
+   * Refuses a request before it reaches the app, for example because its API key is invalid
    * (src/http/guard/known-refusals.ts).
    */
   refuseKnown: RefuseKnown;
@@ -118,8 +118,7 @@ export function createApp(dependencies: AppDependencies): {
       state,
       showsCost: requestHeader(c, 'x-query-cost') === 'true',
     };
-    // `Object.assign` merges the two objects, because in V8 it is about 20 times as fast as the object literal `{
-    // ...context, ...own }`.
+    // `Object.assign` merges the two objects, because in V8 it is about 20 times as fast as the spread syntax.
     const graphContext = Object.assign({}, context, own);
     return graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
   });

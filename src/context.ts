@@ -49,8 +49,8 @@ export interface Services {
   webhooks: WebhookReads & WebhookWrites & WebhookRedeliveries & WebhookPulls;
   usage: UsageReads;
   /**
-   * Lists the audit records that meet a condition. Audit records of the last few seconds may be missing in the list,
-   * because the gateway may read the list from the standby database.
+   * Lists the audit records that match a Prisma filter. Audit records of the last few seconds may be missing in the
+   * list, because the gateway may read the list from the standby database.
    */
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
   /** Reads the field `changes` of an audit record by the id of the audit record (see large-values.ts). */

@@ -1,6 +1,6 @@
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 
-/** The properties of one kind of change that the gateway records, such as the creation of a company. */
+/** Describes one kind of change that the gateway records, such as the creation of a company. */
 interface ActionRule {
   /** A description of the change for the API reference. */
   description: string;

@@ -21,7 +21,7 @@ export const auditRecordColumns = {
 export type AuditRecordList = PagedList<Pick<AuditRecord, keyof typeof auditRecordColumns>>;
 
 /**
- * Lists the audit records that meet a condition.
+ * Lists the audit records that match a Prisma filter.
  *
  * @param read runs a query, possibly on a standby database whose data is some seconds old
  */

@@ -21,8 +21,8 @@ export interface Authenticator {
    */
   authenticate(secret: string | undefined): AuthenticatedKey | Promise<AuthenticatedKey>;
   /**
-   * Looks up the API key of a secret only in the cache. Returns `undefined` if the cache contains no result for the
-   * secret.
+   * Looks up the API key of a secret in the cache, and never in the database. Returns `undefined` if the cache contains
+   * no result for the secret.
    *
    * @throws {ServiceError} `UNAUTHORIZED` when the secret is invalid according to the cache
    */
@@ -208,7 +208,8 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
 }
 
 /**
- * A stored secret with the time at which it expires. `now` is the database time at which the gateway read the secret.
+ * A stored secret with the time at which it expires. `now` is the time of the database clock when the gateway read the
+ * secret.
  */
 type FoundSecret = Pick<ApiKeySecret, 'id' | 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 

@@ -33,8 +33,8 @@ export interface KeyRequest {
 }
 
 /**
- * The new values of the fields of an API key. A field that is omitted or null stays unchanged, except that `expiresAt`
- * can be changed to null.
+ * The new values of the fields of an API key. A field that is omitted or null stays unchanged. Only in the field
+ * `expiresAt`, null is a new value: the API key then never expires.
  */
 export type KeyChange = {
   [Field in keyof Omit<KeyRequest, 'unrestricted'>]?: KeyRequest[Field] | null;

@@ -83,8 +83,8 @@ export interface Author {
 }
 
 /**
- * The author of a change that may have to wait for a long time, for example until earlier changes have ended. While the
- * change waits, the API key of the author can become invalid.
+ * The author of a change, if the change may have to wait for a long time, for example until earlier changes have ended.
+ * While the change waits, the API key of the author can become invalid.
  */
 export interface WaitingAuthor extends Author {
   /**

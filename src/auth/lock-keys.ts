@@ -40,8 +40,7 @@ const validSecret = namedStatement(
  * just lost permissions could give the lost permissions back to itself.
  *
  * @param administrator the API key of the request, as it was when the request began
- * @param targetId the id of the API key that the administrator changes, as the client sent it; omitted for a new API
- *   key
+ * @param targetId the id of the API key that the administrator changes; omitted for a new API key
  * @returns the administrator's key with its current permissions, scope and limits
  * @throws {ServiceError} `UNAUTHORIZED` when the secret of the request is no longer valid. `FORBIDDEN` when the
  *   administrator's key has lost the permission ADMIN

@@ -9,7 +9,7 @@ import { isId } from '../ids.ts';
  *
  * @param companyId the company id that the client sent. If exactly one company is in the scope of the API key, the
  *   client may omit the company id
- * @param what the plural noun for the new object in the error message, such as `locations`
+ * @param what the name of the new object in the error message, in the plural, such as `locations`
  * @throws {ServiceError} `FORBIDDEN` for a company outside the scope of the API key, and for an API key whose scope
  *   contains no company
  * @throws {ServiceError} `VALIDATION_ERROR` when `companyId` is omitted although several companies are in the scope of

@@ -30,8 +30,8 @@ export type CompanyChanges = {
 };
 
 /**
- * Stores the settings of a company, and returns the company with the stored settings. If the given settings are
- * undefined, the stored settings stay unchanged. If the given settings are null, the stored settings are removed.
+ * Stores the settings of a company, and returns the company with the stored settings. If the client sent no settings,
+ * the stored settings stay unchanged. If the client sent null, the gateway removes the stored settings.
  */
 async function withSettings(
   transaction: Transaction,

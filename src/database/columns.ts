@@ -13,8 +13,8 @@ export function columnList<Column extends string>(
 
 /**
  * Returns SQL that lists the columns of a Prisma model. The SQL statements of the gateway list all columns by name
- * instead of using `SELECT *`. When the migration of a new gateway version adds a column, a prepared `SELECT *`
- * statement of a process with the old version fails.
+ * instead of using `SELECT *`. When a new gateway version adds a column to a table, prepared `SELECT *` statements fail
+ * in processes that still run the old version.
  *
  * @param fields the scalar fields of a model, as Prisma lists them (`Prisma.LocationScalarFieldEnum`)
  * @param alias the alias of the table in the SQL statement

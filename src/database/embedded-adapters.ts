@@ -7,7 +7,7 @@ type Client = Pick<PGlite, 'query' | 'exec' | 'transaction'>;
 
 /**
  * Prisma's connections to the embedded database. The class replaces the transactions of Prisma's adapter
- * `PrismaPGlite`, because they report success when COMMIT fails, and do not handle a failed ROLLBACK.
+ * `PrismaPGlite`, because these transactions report success when COMMIT fails, and do not handle a failed ROLLBACK.
  */
 export class EmbeddedAdapters extends PrismaPGlite {
   readonly #client: Client;

@@ -9,7 +9,7 @@ import {
 import { createStatementBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum number of lists whose rows one SQL statement counts on the embedded database. */
+/** On the embedded database, one SQL statement counts the rows of at most this many lists. */
 const maxJoinedCounts = 10;
 
 /**
@@ -62,7 +62,7 @@ export function createKeysetList<
   });
 
   /**
-   * Counts the rows that belong to one owner, such as a location, and match a query. A long list is counted with
+   * Counts the rows of one owner, such as a location, that match the filters of a query. A long list is counted with
    * several short SQL statements.
    */
   async function countInParts(question: Asked): Promise<number> {
@@ -111,7 +111,7 @@ export function createKeysetList<
       answerOf: ([page]) => page,
     }),
 
-    /** Counts the rows that belong to one owner, such as a location, and match a query. */
+    /** Counts the rows of one owner, such as a location, that match the filters of a query. */
     count:
       options.kind === 'embedded'
         ? countInParts

@@ -216,7 +216,7 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   }
 
   /**
-   * Counts the rows in one part of a list that match the client's filters. PostgreSQL first uses an index to read at
+   * In one part of a list, counts the rows that match the client's filters. PostgreSQL first uses an index to read at
    * most `rowsPerCount` rows. For each row that it has read, PostgreSQL then checks the filters that have no index. One
    * SQL statement therefore reads at most `rowsPerCount` rows, even if no row matches all filters.
    */

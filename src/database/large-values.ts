@@ -6,7 +6,7 @@ import { createLargeValueStatements } from './large-value-statements.ts';
 import { createQueryBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum total length of the values of one JSON column in one response, in characters of JSON. */
+/** The maximum number of characters that the values of one JSON column may have together in one response. */
 const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
 /**
@@ -38,13 +38,12 @@ const readSlots = createSlots(slotLimits.largeValueReads);
  * Creates the function that reads a JSON column with large values. One SQL statement reads the small JSON values of
  * several rows. Large JSON values are read one after the other, so that other requests can run between two reads.
  *
- * @param sql the database connections that read the JSON column
  * @param table the name of a table that has a column `id`
  * @param column the name of the column, which must have the type jsonb
  * @param isBounded a function that returns whether the number of values in a JSON text and their nesting are within the
  *   limits, so that the gateway can parse the text quickly
- * @param tooLarge the error when one value, or the sum of all values, is too large. The values of a streamed response
- *   may have any size
+ * @param tooLarge the error when one value is too long, or when all values of a response together are too long. The
+ *   values of a streamed response may have any size
  */
 export function createLargeValues(
   sql: Sql,
@@ -77,8 +76,8 @@ export function createLargeValues(
     });
 
   /**
-   * Reads a large value from the database. Returns the error `tooLarge` if the value, or the sum of all values in the
-   * response, is too large.
+   * Reads a large value from the database. Returns the error `tooLarge` if the value is too long, or if all values of
+   * the response together are too long.
    */
   const readBounded = (question: Question) =>
     readSlots.run(question.reader.key.id, async () => {

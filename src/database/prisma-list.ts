@@ -10,7 +10,7 @@ interface Model<Where, Item> {
   count(query: { where?: Where }): Promise<number>;
 }
 
-/** Creates a paged list of the rows of a Prisma model that meet a condition. */
+/** Creates a paged list of those rows of a Prisma model that match a filter. */
 export function prismaList<Where, Item extends { id: string }>(
   model: Model<Where, Item>,
   where: Where,

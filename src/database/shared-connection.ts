@@ -29,7 +29,7 @@ export interface SharedConnection {
 }
 
 /**
- * How many event loop iterations the gateway needs to read the request of a gate and to add an SQL statement to the
+ * The number of event loop iterations that the gateway needs to read a gate request and to add its SQL statement to the
  * queue.
  */
 const iterationsForGates = 4;
@@ -46,7 +46,7 @@ const maxGatesInARow = 20;
  * the statement or transaction that is already running.
  *
  * The embedded database runs in the thread of the event loop. Before each SQL statement, the queue yields to the event
- * loop for a few iterations, so that the process can read new requests of gates from their sockets.
+ * loop for a few iterations, so that the process can read new gate requests from the network.
  *
  * Each statement or transaction runs in the async context of its caller, so that its tracing spans belong to the
  * caller's request.
@@ -57,8 +57,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   let isRunning = false;
 
   /**
-   * Runs the waiting SQL statements for gate decisions, and then waits a few iterations of the event loop for further
-   * statements of gates.
+   * Runs the waiting SQL statements for gate decisions. When no such statement is waiting, the function waits a few
+   * iterations of the event loop for a new one before it returns.
    */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {

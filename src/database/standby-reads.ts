@@ -4,7 +4,7 @@ import type { Connections, Standby } from './types.ts';
 
 /**
  * The time for which the gateway reads only from the primary database after the standby has failed, in milliseconds.
- * After a failure of the standby, requests therefore do not wait for the standby again.
+ * During this time, requests do not wait for the standby.
  */
 const retryAfterMs = 5_000;
 

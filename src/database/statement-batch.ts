@@ -54,13 +54,13 @@ export const createQueryBatch = <Question, Answer>(
   createBatch((questions) => loadApart(load, questions), maxJoined);
 
 /**
- * Creates a function that collects all calls of one iteration of the event loop, and answers all of them with a small
+ * Creates a function that answers a query. All calls of this function in one iteration of the event loop share a small
  * number of SQL statements. Queries share one execution of an SQL statement if they need the same SQL statement, and if
  * `batch.sharedOf` returns the same value for all of the queries. The column `n` of a result row is the number of the
  * query to which the row belongs, starting at 1.
  *
  * @param batch.keyOf a function that returns the same key for equal queries, so that the database answers equal queries
- *   only once. Without `batch.keyOf`, the database answers equal queries separately
+ *   only once. Without `batch.keyOf`, the database answers equal queries one by one
  * @param batch.maxJoined the maximum number of queries that share one execution of an SQL statement
  * @param batch.rowsOf a function that returns the maximum number of result rows of a query. `batch.rowsOf` is needed
  *   only for queries with many result rows

@@ -9,7 +9,7 @@ const maxNamedStatements = 500;
  * Gives names to SQL statements, so that each connection prepares a statement only once. On a PostgreSQL server, this
  * function names only the SQL statements of Prisma, because Prisma does not name its SQL statements. On the embedded
  * database, this function names all SQL statements. After `maxNamedStatements` statements, new statements get an empty
- * name, so that PostgreSQL does not prepare them.
+ * name, so that the connections do not keep them as prepared statements.
  */
 export function createStatementNamer(): (query: { sql: string }) => string {
   const nameByText = new Map<string, string>();

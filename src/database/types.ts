@@ -117,7 +117,7 @@ export interface Database extends Connections {
 
 /**
  * The address and the settings of the database. If `databaseUrl` is set, the gateway uses this PostgreSQL server
- * (version 15 or later). Otherwise, it uses the embedded PostgreSQL in the folder `dataDir`.
+ * (version 15 or later). Otherwise, the gateway uses the embedded PostgreSQL in the folder `dataDir`.
  */
 export interface DatabaseOptions {
   databaseUrl?: string | undefined;

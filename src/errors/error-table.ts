@@ -146,7 +146,7 @@ export const invalidField = (field: string, message: string, value: unknown) =>
     errors: [{ field, message }],
   });
 
-/** The error for a request for values that are too large for one response, with status 400. */
+/** The error with status 400 when the values that a client requests are too large for one response. */
 export const valuesTooLarge = (field: string) =>
   new ServiceError(
     'VALIDATION_ERROR',

@@ -57,8 +57,8 @@ export function parseInput<Rule extends z.ZodType>(rule: Rule, input: unknown): 
 const wrappers = new Set<PropertyKey>(['input', 'plate']);
 
 /**
- * Returns the name that a client sees for the field at a path. The returned field name does not begin with a GraphQL
- * argument such as `input`, because a REST body has no arguments.
+ * Converts the path of an input field to the field name that error responses contain, such as `settings.name`. The
+ * field name does not begin with a GraphQL argument such as `input`, because a REST body has no arguments.
  */
 export function fieldName(path: readonly PropertyKey[]): string {
   const [first, ...rest] = path;

@@ -66,9 +66,9 @@ export function accessChecks({ facts, at, candidates }: AccessDecision): AccessC
 }
 
 /**
- * Decides whether the vehicle with a plate may enter. The decision uses the whitelist entry that has exactly the given
- * plate. If no whitelist entry has the given plate, but exactly one entry has a similar plate, the decision uses the
- * entry with the similar plate.
+ * Decides whether the vehicle with the plate `read` may enter. The decision uses the whitelist entry that has exactly
+ * the given plate. If no whitelist entry has the given plate, but exactly one entry has a similar plate, the decision
+ * uses the entry with the similar plate.
  */
 export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Date): AccessDecision {
   const similar = found.map((facts) => ({ facts, differences: plateDifferences(read, facts.entry) }));
@@ -87,9 +87,9 @@ export interface FittingFacts extends FittingEntry {
 }
 
 /**
- * Decides whether the vehicle in a camera reading may enter. The decision uses the whitelist entry with the plate that
- * is most similar to the camera text. The vehicle may not enter if several whitelist entries match the camera text
- * equally well.
+ * Decides whether a vehicle may enter. A camera has read the plate of this vehicle. The decision uses the whitelist
+ * entry with the plate that is most similar to the camera text. The vehicle may not enter if several whitelist entries
+ * match the camera text equally well.
  */
 export function decideReading(
   texts: readonly RankedText[],

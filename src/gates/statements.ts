@@ -12,11 +12,15 @@ import type { AccessFacts } from './access-rules.ts';
 // the same results.
 
 /**
- * A request for a decision about a plate. The comment of the function `isOfCompanies` explains the field `ofCompanies`.
+ * A gate's request for a decision about a plate. `ofCompanies` contains the companies to which the location may belong,
+ * or null for all companies (see the function `isOfCompanies`).
  */
 export type PlateQuestion = Plate & { locationId: string; ofCompanies: string | null };
 
-/** A request for a decision about a camera reading, which consists of one or more possible texts. */
+/**
+ * A gate's request for a decision about a camera reading. A camera reading consists of one or more possible texts of
+ * the plate.
+ */
 export type LocatedTextQuestion = TextQuestion & { locationId: string; ofCompanies: string | null };
 
 /**

@@ -38,7 +38,7 @@ interface Surroundings {
 /** Caches the cost of each operation whose cost does not depend on variables. */
 const fixedCosts = new WeakMap<OperationPlan, number>();
 
-/** Whether the cost of a field counts as a read of the database. */
+/** Whether the cost computation treats a field as a read of the database. */
 const reads = (field: GraphQLField<unknown, unknown>) =>
   optionsOf(field).cost?.reads ?? isObjectType(getNamedType(field.type));
 

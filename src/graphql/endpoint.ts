@@ -26,8 +26,8 @@ export interface GraphEndpoint {
 }
 
 /**
- * The well-formed parameters of a GraphQL request. The function `hasParameters` checks the form of the parameters. The
- * specification "GraphQL over HTTP" defines the parameters in the section "Request Parameters".
+ * The parameters of a GraphQL request, after the function `hasParameters` has checked their types. The specification
+ * "GraphQL over HTTP" defines the parameters in the section "Request Parameters".
  */
 interface RequestParameters {
   query: string;

@@ -35,7 +35,7 @@ const largeBodyTimeoutMs = 30_000;
  *
  * @param keyId the id of the request's API key. All requests of one API key together occupy at most one slot for large
  *   bodies, and at most one slot for medium bodies
- * @param answer the function that receives the parsed body and answers the request
+ * @param answer a function that answers the request with the parsed body
  * @throws {ServiceError} `VALIDATION_ERROR` for a body that is not JSON, exceeds a limit, or arrives too slowly;
  *   `RATE_LIMIT_EXCEEDED` when too many large bodies wait
  */

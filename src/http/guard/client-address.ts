@@ -11,7 +11,7 @@ import type { GatewayEnv } from '../request-state.ts';
 const ipv6ClientPrefixBits = 64;
 /**
  * The maximum length of an entry of `X-Forwarded-For` that is not an IP address, in characters. The gateway shortens an
- * entry of `X-Forwarded-For` that is longer.
+ * entry that has more characters.
  */
 const maxNameLength = 64;
 

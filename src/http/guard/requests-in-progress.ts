@@ -39,8 +39,8 @@ export interface RequestsInProgress {
    *
    * @param answer the response object of Node; `undefined` for a request without a network connection, for example from
    *   a test
-   * @param heldBytes a function that returns how many bytes of the response wait in memory, without the bytes in the
-   *   buffers of the connection
+   * @param heldBytes a function that returns how many response bytes wait in memory outside the buffers of the
+   *   connection
    * @returns a function that the caller must call once, when the handler of the request has ended
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many requests of the API key are waiting. `begin` returns the
    *   error as a rejected promise

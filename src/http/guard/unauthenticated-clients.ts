@@ -41,9 +41,9 @@ export interface UnauthenticatedClients {
   ): Promise<Found>;
   /**
    * Counts a refused request without a valid API key. Once a minute, the gateway logs the number of refused requests.
-   * The gateway writes no usage record for a refused request without a valid API key. When a client address exceeds its
-   * rate limit, the gateway also writes no log line for each request. If the gateway recorded or logged every refusal,
-   * a client could fill the disk.
+   * The gateway writes no usage record for a refused request without a valid API key. For a request that exceeds the
+   * rate limit of its client address, the gateway also writes no log line. If the gateway recorded or logged every
+   * refusal, a client could fill the disk.
    */
   countRefusal(code: ErrorCode): void;
   /**

@@ -65,7 +65,7 @@ export async function requireFreeAddress(address: ListenAddress): Promise<void> 
  *   app
  * @param options.behindProxy whether all connections come from a proxy, so that the address of a connection is not the
  *   client's address
- * @param options.refuseKnown refuses some requests without calling the app, for example requests with an invalid API
+ * @param options.refuseKnown refuses some requests before they reach the app, for example requests with an invalid API
  *   key
  * @throws when the server cannot listen on the address; the error message names the environment variables to change
  */

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { type BrotliCompress, constants, createBrotliCompress, createGzip, type Gzip } from 'node:zlib';
 
-/** The compression methods (content codings) that the gateway supports, the preferred method first. */
+/** The compression methods (content codings) that the gateway supports. The preferred method is first. */
 const codings = ['br', 'gzip'] as const;
 
 /** The name of a compression method (RFC 9110, "Content Codings"). */
