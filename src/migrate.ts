@@ -10,7 +10,8 @@ import { withMigratedDatabase } from './migrated-database.ts';
  */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
-// The script listens to the signals, because process 1 of a container on Linux ignores signals that have no listener.
+// In a container, the script is process 1, and Linux ignores the signals of process 1 that have no listener. The script
+// therefore needs a listener for SIGTERM and SIGINT.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
 
 try {

@@ -25,7 +25,7 @@ export type JsonShape = readonly { name: string; column: string }[];
 
 /** A page of a list, which the database returns as JSON text. */
 export interface JsonPage {
-  /** The items as JSON text, separated by commas. The JSON text is empty when the page has no items. */
+  /** The items as JSON text, separated by commas. If the page has no items, the JSON text is empty. */
   items: string;
   /** The number of items on the page. */
   count: number;

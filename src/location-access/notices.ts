@@ -5,16 +5,16 @@ import { createLatestValue } from '../scheduling/latest-value.ts';
 /** Notifies all gateway processes that a location may have changed, and receives the notices of other processes. */
 export interface LocationNotices {
   /**
-   * Notifies all watchers of a location in all processes. `publish` returns immediately. The caller must commit the
-   * change of the location before it calls `publish`. Several changes of a location in quick succession cause only one
-   * notice.
+   * Notifies the listeners of a location in all gateway processes. `publish` returns immediately. The caller must
+   * commit the change of the location before it calls `publish`. Several changes of a location in quick succession
+   * cause only one notice.
    */
   publish(locationId: string): void;
   /**
    * Yields the id of a location after each change of the location. The iterator may miss changes that happen before the
-   * promise of `watch` is fulfilled. Notices can be lost while Redis is unreachable. When Redis is reachable again, the
-   * iterator therefore yields the ids of all watched locations. If a location changes several times before the caller
-   * reads again, the iterator yields its id only once.
+   * promise that `watch` returns is fulfilled. Notices can be lost while Redis is unreachable. When Redis is reachable
+   * again, the iterator therefore yields the ids of all watched locations. If a location changes several times before
+   * the caller reads the next id, the iterator yields the id of the location only once.
    *
    * @param options.presentFirst whether the iterator first yields the ids of all watched locations, so that a
    *   subscription starts with their current state
@@ -40,7 +40,7 @@ export function createLocationNotices(
   pubSub: PubSub,
   channel: Exclude<Channel, 'keys-changed'>,
 ): LocationNotices {
-  /** The ids of the locations that the next message to other processes will contain. */
+  /** The location ids to send to the other gateway processes in the next message. */
   const gathered = new Set<string>();
   /** Emits an event for each changed location. The name of each emitted event is the id of the changed location. */
   const watchers = new EventEmitter().setMaxListeners(0);

@@ -7,8 +7,8 @@ import { namedStatement } from '../database/named-statement.ts';
 // The SQL statements that find and lock locations in the scope of an API key.
 
 /**
- * The SQL statement that finds the locations of several requests. The result contains only locations whose company is
- * in the list `ofCompanies` of the request.
+ * Finds locations by their ids, for several requests at once. A request gets a location only if the company of the
+ * location is in the list `ofCompanies` of the request.
  */
 export const locationsOfQuestions = namedStatement(
   'locations-of-questions',
@@ -19,10 +19,10 @@ export const locationsOfQuestions = namedStatement(
 );
 
 /**
- * Reads a location in the scope of an API key, and locks the location until the transaction ends. Because of the lock,
- * changes of the same location run one after another. With `FOR NO KEY UPDATE` instead of `FOR UPDATE`, other
- * transactions can still insert rows with a foreign key to the locked location. The SQL parameters are `locationId` and
- * the values that the function `scopeParameters` returns.
+ * Reads a location in the scope of an API key, and locks the location until the transaction ends. Two transactions
+ * therefore cannot change the same location at the same time. The statement uses `FOR NO KEY UPDATE` instead of `FOR
+ * UPDATE`, so that other transactions can still insert rows with a foreign key to the locked location. The SQL
+ * parameters are `locationId` and the values that the function `scopeParameters` returns.
  */
 export const lockedLocation = `
   SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l

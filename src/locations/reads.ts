@@ -11,10 +11,7 @@ import type { PagedList } from '../paging.ts';
 import { type CapacityUse, freePlaces, locationState, occupiedOf } from '../parking/occupancy.ts';
 import { idsReached, statusesById, type StatusRow } from './statements.ts';
 
-/**
- * The filter for a list of locations. A list of locations contains only the locations that meet all conditions of the
- * filter.
- */
+/** The filter for a list of locations. The list contains only the locations that meet all conditions of this filter. */
 interface LocationFilter {
   companyId?: string | null | undefined;
   /** A text that the name of the location must contain. */
@@ -33,8 +30,8 @@ const nameContains = (text: string): Prisma.LocationWhereInput => ({
 export type LocationStatus = ReturnType<typeof statusOf>;
 
 /**
- * Computes all fields of a location's status at once, and not in a separate resolver for each field, because one
- * GraphQL response can contain the statuses of a hundred locations.
+ * Computes all fields of a location's status in one call. One GraphQL response can contain the statuses of a hundred
+ * locations, and separate resolvers for the fields would take more time.
  */
 function statusOf(row: StatusRow) {
   const { capacity, adjustment, lastActivityAt, lastCountedAt } = row;
@@ -57,12 +54,12 @@ function statusOf(row: StatusRow) {
   };
 }
 
-/** The functions that read locations from one database. */
+/** The functions that read locations from the database. */
 export type LocationReads = ReturnType<typeof createLocationReads>;
 
 /**
- * Creates the functions that read locations. One SQL statement reads the locations of all GraphQL fields that are
- * resolved in the same iteration of the event loop.
+ * Creates the functions that read locations. If several GraphQL fields need locations in the same iteration of the
+ * event loop, one SQL statement reads all of these locations.
  */
 export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prisma' | 'sql' | 'kind'>) {
   const statusRows = createRowsById<StatusRow>(sql, statusesById);

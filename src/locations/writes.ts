@@ -25,14 +25,14 @@ export type LocationValues = Pick<Location, 'name' | 'slug'> & {
 };
 
 /**
- * The changed fields of a location. A field that is undefined stays unchanged. If a value is null, an optional field is
- * cleared, and a required field stays unchanged.
+ * The fields of a location that a client can change. A field that is undefined stays unchanged. The value null clears
+ * an optional field, and leaves a required field unchanged.
  */
 export type LocationChanges = {
   [Field in keyof Omit<LocationValues, 'companyId'>]?: Optional<LocationValues[Field]>;
 };
 
-/** The functions that write locations to one database. */
+/** The functions that write locations to the database. */
 export type LocationWrites = ReturnType<typeof createLocationWrites>;
 
 /** Creates the functions that write locations. */
@@ -47,8 +47,8 @@ export function createLocationWrites({
     /**
      * Creates a location.
      *
-     * @throws {ServiceError} `CONFLICT` when the company already has a location with the same slug. The function
-     *   `owningCompany`, which checks the company of the new location, can throw further errors
+     * @throws {ServiceError} `CONFLICT` when the company already has a location with the same slug. `create` also
+     *   throws the errors of `owningCompany`, because `owningCompany` checks the company of the new location
      */
     async create(author: Author, values: LocationValues): Promise<Location> {
       const companyId = await owningCompany(prisma, author.key, values.companyId, 'locations');
@@ -127,8 +127,8 @@ export function createLocationWrites({
         });
       const location = await locationSlots.run(author, id, change).catch(slugTaken(slug));
       statusNotices.publish(id);
-      // The whitelist feed contains the time zone of the location, so the gateway notifies the clients that watch the
-      // feed.
+      // The whitelist feed contains the time zone of the location. When the time zone changes, the gateway therefore
+      // notifies the clients that watch the feed.
       if (timezone) whitelistNotices.publish(id);
       return location;
     },

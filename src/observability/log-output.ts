@@ -9,9 +9,9 @@ const maxLineWaitMs = 100;
  */
 const maxWaitingCharacters = 16 * 1024;
 /**
- * The maximum number of characters of log lines that wait while the reader of the log is slow. When the maximum is
- * reached, the output drops new log lines, so that unread lines cannot fill the memory of the process. 4 Mi characters
- * are enough for the log lines of about 10,000 requests.
+ * The maximum number of characters in the queue of unwritten log lines, which grows while the reader of the log is
+ * slow. When the queue is full, the log output drops new log lines, so that the queue cannot fill the memory of the
+ * process. 4 Mi characters are enough for the log lines of about 10,000 requests.
  */
 export const maxUnwrittenCharacters = 4 * 1024 * 1024;
 /** How long the log output waits before it tries to write to a full pipe again, in milliseconds. */
@@ -43,7 +43,7 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
   const descriptor = file ? openSync(file, 'a') : 1;
   /** The log lines that wait for the next write. */
   let waiting = '';
-  /** The bytes of the write in progress that the operating system has not accepted yet. */
+  /** The bytes that the current write still has to pass to the operating system. */
   let unwritten: Buffer | undefined;
   /** Whether the operating system is still writing the bytes in `unwritten`. */
   let isWriting = false;
@@ -97,7 +97,7 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
     }
     if (afterFlush.length > 0 || waiting.length >= maxWaitingCharacters) writeWaiting();
     else if (waiting !== '') waitForLines();
-    // The buffer `waiting` has space again, so the log can report how many lines were lost.
+    // The queue `waiting` has space again, so the log output reports how many lines were lost.
     if (!failed) reportLostLines();
   }
 
@@ -145,7 +145,7 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
   };
 }
 
-/** Returns the bytes after the first `written` bytes, or `undefined` when no bytes remain. */
+/** Returns the bytes that a write left unwritten, or `undefined` when all bytes were written. */
 function remainder(bytes: Buffer, written: number): Buffer | undefined {
   return bytes.length > written ? bytes.subarray(written) : undefined;
 }
@@ -154,7 +154,7 @@ function linesIn(text: string): number {
   return text.split('\n').length - 1;
 }
 
-/** Whether a write failed because the reader of the pipe has not read the earlier lines yet. */
+/** Whether a write failed because the pipe is full: the reader of the pipe has not read the earlier log lines yet. */
 function isFullPipe({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EAGAIN';
 }

@@ -7,8 +7,8 @@ import { createLogOutput } from './log-output.ts';
 const maxLoggedCauses = 4;
 
 /**
- * The properties of an error that the log contains. The log omits the other properties of an error, such as the SQL
- * statement, its values and the row, which database drivers add.
+ * The properties of an error that the log contains. The log omits all other properties, because database drivers add
+ * the SQL statement, its values and the row to an error.
  */
 const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;
 
@@ -24,8 +24,8 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   return {
     type: error.name,
     message: withoutValues(error.message),
-    // A stack trace begins with the error message, which may have several lines. The log contains only the stack frames
-    // after the error message.
+    // A stack trace begins with the error message, which may quote values. The log therefore contains only the stack
+    // frames after the error message.
     stack: error.stack
       ?.split('\n')
       .filter((line) => /^ {4}at /.test(line))

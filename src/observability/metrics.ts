@@ -15,18 +15,18 @@ interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationM
   /** Whether the request had a valid API key. */
   hasKey: boolean;
   /**
-   * The decision of the rate limiter about the request; `undefined` when the request ended before the rate limiter was
-   * asked.
+   * The decision of the rate limiter about the request; `undefined` when the request ended before the rate limiter
+   * decided.
    */
   decision?: RateLimitDecision | undefined;
 }
 
-/** The sources from which the metrics are read when Prometheus scrapes the process. */
+/** The parts of the gateway from which the metrics read values when Prometheus scrapes the process. */
 export interface MetricSources {
   limiter: Pick<RateLimiter, 'backend'>;
   /**
-   * The GraphQL or REST operations for which the metrics count requests separately. The metrics count requests for all
-   * other operations under the name `other`.
+   * The names of the GraphQL and REST operations that have metrics of their own. The metrics count requests for all
+   * operations outside this list under the name `other`.
    */
   operations?: readonly string[];
   /**
@@ -47,8 +47,8 @@ export interface Metrics {
   /** Counts a request that has been answered. */
   record(request: CountedRequest): void;
   /**
-   * Counts an error in an event stream, or an error that interrupts the response with a streamed list. `countError`
-   * does not count the request, which the gateway counts when the response begins.
+   * Counts an error that occurs after a streamed response has begun: in an event stream, or in a streamed list.
+   * `countError` does not count the request, because `record` already counted the request when the response began.
    */
   countError(error: { surface: Surface; operation: string; errorCode: string }): void;
   /** Counts an attempt to deliver a message to a webhook. */
@@ -56,8 +56,8 @@ export interface Metrics {
   /** Changes the number of open subscriptions: by 1 when a subscription opens, and by -1 when a subscription ends. */
   countSubscription(change: 1 | -1): void;
   /**
-   * Serves `GET /metrics` to clients without an API key. All clients can reach the port of the APIs, so the route must
-   * use another port.
+   * Serves `GET /metrics` to clients without an API key. The route must use another port than the APIs, because all
+   * clients can reach the port of the APIs.
    */
   app: Hono;
 }
@@ -93,7 +93,7 @@ const misnamedMetrics = [
 ];
 
 /**
- * The metrics of Node.js, such as the duration of garbage collections. A process creates these metrics only once,
+ * The metrics of Node.js, such as the duration of garbage collections. A process creates the Node.js metrics only once,
  * because prom-client observes garbage collections until the process ends.
  */
 const nodeMetrics = new Registry();
@@ -190,7 +190,7 @@ function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string 
   return hasKey ? 'limit_of_key' : 'limit_of_address';
 }
 
-/** Adds the metrics whose values are read only when Prometheus scrapes the process. */
+/** Adds the metrics that read their values only when Prometheus scrapes the process. */
 function addSources(
   registers: Registry[],
   { limiter, pools = () => [], webhookBacklog, build }: MetricSources,

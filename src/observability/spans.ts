@@ -66,7 +66,7 @@ export async function inSpan<Result>(
 
 /**
  * Matches a valid `traceparent` header. A `traceparent` header consists of a version, a trace id, a span id and flags.
- * Later versions of the header `traceparent` may add more parts.
+ * Later versions of the `traceparent` header may add more parts after the flags.
  */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 

@@ -25,7 +25,8 @@ export const maxPlatesInside = 10_000;
 const msPerHour = 3_600_000;
 
 /**
- * Empty arrays for the SQL statement `updateOpenSessions`, when the caller removes sessions but adds no new sessions.
+ * An empty array for each session column. The caller passes these arrays to the SQL statement `updateOpenSessions` when
+ * it removes sessions and adds no sessions.
  */
 const noSessions = Object.fromEntries(writtenColumns.map((column) => [column, []]));
 
@@ -40,8 +41,8 @@ export function createInsideCounts({
   statusNotices,
 }: LocationChangeServices) {
   /**
-   * Runs the function `work`, which changes the occupancy of a location, in a transaction. If other changes of the
-   * location are in progress, the function `change` waits until these changes have ended.
+   * Runs the function `work`, which changes the occupancy of a location, in a transaction. If earlier changes of the
+   * location are in progress, the function `change` first waits until they have ended.
    */
   async function change(
     author: WaitingAuthor,
@@ -85,9 +86,8 @@ export function createInsideCounts({
         const matches = await matchesOf(transaction, location, added, countedAt);
         const droppedIds = dropped.map(({ id }) => id);
         if (droppedIds.length > 0) {
-          // `writePlates` removes the plates that the new occupancy count does not contain. A database trigger then
-          // removes the sessions that began with the removed plates. `updateOpenSessions` must run before
-          // `writePlates`, because `updateOpenSessions` reads the sessions that the trigger removes.
+          // When `writePlates` removes a plate from an occupancy count, a database trigger removes the session that
+          // this plate started. `updateOpenSessions` must read this session, so it runs before `writePlates`.
           const removal = { ...noSessions, removed: droppedIds, locationId };
           await queryInTransaction(transaction, updateOpenSessions, removal);
         }
@@ -145,9 +145,9 @@ export function createInsideCounts({
             longestStayHours === null ? null : new Date(countedAt.getTime() + longestStayHours * msPerHour),
         });
         if (count.before?.occupied === occupied) return;
-        // If a client replaces an occupancy count, the gateway keeps the number of open sessions that is stored with
-        // the replaced count. A second count of the open sessions could be wrong, because the retention job may have
-        // removed some of these sessions.
+        // If the client replaces an occupancy count, the gateway does not count the open sessions of that time again,
+        // and keeps the stored number. A new number could be too low, because the retention job may have removed some
+        // of these sessions.
         if (!count.before) await queryInTransaction(transaction, countOpenSessions, { countId: count.id });
         await recordChange(transaction, author, {
           action: 'parking.occupancy_adjusted',
@@ -164,8 +164,9 @@ export function createInsideCounts({
 type CountValues = Pick<OccupancyCount, 'locationId' | 'kind' | 'countedAt' | 'occupied' | 'fadesAt'>;
 
 /**
- * Stores an occupancy count of a location. The new count replaces an existing count of the same time and kind. Returns
- * the id of the stored occupancy count, and the replaced occupancy count if one existed.
+ * Stores an occupancy count of a location. If the location already has a count of the same time and kind (with or
+ * without plates), the new count replaces it. Returns the id of the stored occupancy count, and the replaced occupancy
+ * count if one existed.
  */
 async function putCount(transaction: Transaction, { locationId, kind, countedAt, ...values }: CountValues) {
   const key = { locationId, kind, countedAt };

@@ -27,7 +27,7 @@ export interface CountObservation {
 export type SessionState =
   'OPEN' | 'COMPLETED' | 'MISSED_EXIT' | 'MISSED_ENTRY' | 'UNSEEN_EXIT' | 'CORRECTED';
 
-/** Returns the state of a session, based on the columns of the session. */
+/** Returns the state of a session. The columns of the session determine the state. */
 export function sessionState({
   open,
   enteredAt,
@@ -72,8 +72,8 @@ const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
 
 /**
  * Returns the `eventId` of a parking event, or an empty text for an occupancy count. Observations (parking events and
- * occupancy counts) with the same time and the same kind are sorted by `eventId`. An occupancy count needs no
- * `eventId`, because a location has at most one occupancy count with plates for each time.
+ * occupancy counts) with the same time and the same kind are sorted by `eventId`. The sorting needs no `eventId` of an
+ * occupancy count, because a location has at most one occupancy count with plates for each time.
  */
 const eventIdOf = (observation: GateObservation | CountObservation) =>
   observation.kind === 'INSIDE' ? '' : observation.eventId;
@@ -102,20 +102,24 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
   startTimeOf(one).getTime() - startTimeOf(other).getTime();
 
 /**
- * Computes parking sessions from observations (parking events and occupancy counts). The result contains the new
- * sessions, and the earlier sessions with their changes.
+ * Computes parking sessions from observations (parking events and occupancy counts). The result contains new
+ * sessions and the sessions of `begun`, with their new values.
  *
- * - When a vehicle enters, a new session of the vehicle begins. If an earlier session of the vehicle has no recorded
- *   exit, the earlier session ends.
- * - An exit ends the session of its vehicle. If the vehicle has no session, the exit ends the only open session with a
- *   similar plate. A similar plate differs by one character that cameras confuse. If no session or several sessions
- *   match an exit, the exit becomes a new session without a recorded entry.
- * - A session belongs to a vehicle if the session has the plate of the vehicle. If no session has the plate, but
- *   exactly one session has the camera text of the vehicle (`sameTextMatcher`), this session belongs to the vehicle.
- * - A session is open for at most the maximum stay. If the vehicle leaves after the end of its maximum stay, the exit
- *   still completes the session.
- * - An occupancy count ends the sessions of all vehicles that were not counted. If a counted vehicle has no session, a
- *   new session of the vehicle begins.
+ * When a vehicle enters, a new session of the vehicle begins. If an earlier session of the vehicle has no recorded
+ * exit, the earlier session ends.
+ *
+ * An exit ends the session of its vehicle. If the vehicle has no session, the exit ends the only open session with a
+ * similar plate. A similar plate differs by one character that cameras confuse. If no session or several sessions match
+ * an exit, the exit becomes a new session without a recorded entry.
+ *
+ * A session belongs to a vehicle if the session has the plate of the vehicle. If no session has the plate, but exactly
+ * one session has the camera text of the vehicle (`sameTextMatcher`), this session belongs to the vehicle.
+ *
+ * A session is open for at most the maximum stay. If the vehicle leaves after the end of its maximum stay, the exit
+ * still completes the session.
+ *
+ * An occupancy count ends the sessions of all vehicles that were not counted. If a counted vehicle has no session, a
+ * new session of the vehicle begins.
  */
 export function deriveSessions({
   locationId,

@@ -12,14 +12,14 @@ import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { endFades, maxSessionsPerTransaction, overdueLocations, overdueSessions } from './stay-statements.ts';
 
 /**
- * Ends the parking sessions and occupancy adjustments that are older than the maximum stay at their location, and
- * notifies subscriptions and webhooks. As soon as the maximum stay is over, database queries treat a session or an
- * occupancy adjustment as ended, even before this module stores the end.
+ * Ends parking sessions and occupancy adjustments that are older than the maximum stay at their location. Subscriptions
+ * and webhooks then report the ended sessions. As soon as the maximum stay is over, database queries treat a session or
+ * an occupancy adjustment as ended, even before this module stores the end.
  */
 export interface StayExpiry {
   /**
    * Ends all parking sessions and occupancy adjustments that are older than the maximum stay at their location. Returns
-   * the number of locations at which a session or an occupancy adjustment was ended.
+   * the number of locations that had such a session or adjustment.
    */
   endOverdueStays(): Promise<number>;
   /**
@@ -31,7 +31,7 @@ export interface StayExpiry {
 
 /**
  * The interval at which the process looks for sessions whose maximum stay is over, in milliseconds. Subscriptions and
- * webhooks therefore learn up to 10 seconds late that a session has ended.
+ * webhooks therefore report the end of such a session up to 10 seconds late.
  */
 const checkIntervalMs = 10_000;
 
@@ -51,8 +51,8 @@ export function createStayExpiry(services: {
   let running: Promise<unknown> = Promise.resolve();
 
   /**
-   * Ends a batch of overdue sessions of a location. A session is overdue when its maximum stay is over. Returns the
-   * number of ended sessions.
+   * Ends a batch of overdue sessions of a location, and its overdue occupancy adjustments. A session is overdue when
+   * its maximum stay is over. Returns the number of ended sessions, or 1 if only occupancy adjustments were ended.
    */
   const endBatch = (locationId: string) =>
     locationSlots.run(

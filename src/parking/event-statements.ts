@@ -83,9 +83,10 @@ export const matchingEntries = namedStatement(
 
 /**
  * Updates the table `WhitelistEntryUse`, which stores how often the vehicle of each whitelist entry has entered. If a
- * whitelist entry has `maxEntries`, the statement also marks the entry as changed, so that the whitelist feed informs
- * clients how often the vehicle has entered. To prevent deadlocks, this statement and the statement that deletes a
- * whitelist entry both lock the whitelist entry first, and then its row in `WhitelistEntryUse`.
+ * whitelist entry has `maxEntries`, the statement also marks the entry as changed. The whitelist feed then tells
+ * clients how often the vehicle has entered. The statement locks the whitelist entry first, and then its row in
+ * `WhitelistEntryUse`. The statement that deletes a whitelist entry uses the same order, so that the two statements
+ * cannot deadlock.
  */
 export const addUses = namedStatement(
   'parking-add-uses',

@@ -1,11 +1,11 @@
 import { wallTime } from '../whitelist/hours.ts';
 
-/** The time between two points of an occupancy history. */
+/** The time between two data points of an occupancy history. */
 export type HistoryInterval = 'QUARTER_HOUR' | 'HOUR' | 'DAY';
 
 /**
- * The maximum number of points in one occupancy history. A history of one month with hourly points has 744 points, so a
- * client can request the history of a whole month.
+ * The maximum number of data points in one occupancy history. A month of 31 days has 744 hours, so a client can request
+ * the hourly history of a whole month.
  */
 export const maxHistoryPoints = 750;
 
@@ -20,10 +20,10 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Returns the approximate number of points in an occupancy history. From the approximate number of points, the gateway
- * computes the rate limit cost of a request before it reads the time zone of the location from the database. The
- * gateway also rejects a request for a history with too many points. The approximate number can differ from the exact
- * number by one, for example when daylight saving time begins or ends.
+ * Returns the approximate number of data points in an occupancy history, without the time zone of the location. The
+ * gateway needs this number before it reads the location from the database: it computes the rate limit cost of the
+ * request, and rejects a request for too many data points. The approximate number can differ from the exact number by
+ * one, for example when daylight saving time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));
@@ -71,8 +71,8 @@ function startOfPart(at: number, length: number, timezone: string): number {
   const minute = Math.floor(at / minuteMs) * minuteMs;
   const [, minutes = '0'] = wallTime(new Date(minute), timezone).time.split(':');
   const start = minute - ((Number(minutes) * minuteMs) % length);
-  // If the clocks changed by half an hour between `start` and `minute`, `start` is not a full hour of local time. If
-  // `start` is not a full hour, the function `startOfPart` runs again with `start`.
+  // If the clocks changed by half an hour between `start` and `minute`, the local time at `start` is not a full hour.
+  // `startOfPart` therefore runs again, until its result no longer changes.
   return start < minute ? startOfPart(start, length, timezone) : start;
 }
 

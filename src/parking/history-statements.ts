@@ -10,28 +10,28 @@ const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
 
 /**
- * SQL that searches a sorted array of instants. The SQL returns the index of the first instant that is not before a
- * given time. Indexes start at 1. The PostgreSQL function `width_bucket` finds the last instant that is not after a
- * given time. To find the first instant that is not before the given time, the SQL subtracts a microsecond from the
- * given time, and adds 1 to the result of `width_bucket`. All stored times are whole milliseconds, so the subtraction
- * of a microsecond changes only comparisons of equal times.
+ * SQL that searches a sorted array of instants. The SQL returns the index of the first instant at or after a given
+ * time. Indexes start at 1. The PostgreSQL function `width_bucket` returns the index of the last instant at or before a
+ * given time. The SQL subtracts a microsecond from the given time, and adds 1 to the result of `width_bucket`. Without
+ * the subtraction, the SQL would skip an instant that is equal to the given time. Other results do not change, because
+ * all stored times are whole milliseconds.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
 
 /**
- * SQL for the sessions that are necessary to compute the occupancy history of a query `q`:
+ * SQL for the sessions that the occupancy history of a query `q` needs. The SQL combines three queries. In each of
+ * these queries, PostgreSQL reads only the matching rows of an index.
  *
- * - All sessions that were in progress at any time from `q.from` to `q.to`.
- * - The uncertain sessions (`isUncertain`) that ended between `q."countedAt"` and `q.from`. `q."countedAt"` is the time
- *   of the last occupancy count before the history begins. The end of an uncertain session can bring the occupancy
- *   adjustment closer to 0.
- * - All other sessions that were open at the time `q."derivedAt"` and ended before `q.from`. `q."derivedAt"` is the
- *   time of the first occupancy count for which the statement has no stored number of open sessions. The statement
- *   therefore counts the sessions that were open at `q."derivedAt"`.
+ * The first query reads the sessions that were in progress at any time from `q.from` to `q.to`.
  *
- * A separate query reads each of these three sets of sessions, so that PostgreSQL reads only the matching rows of an
- * index.
+ * The second query reads the uncertain sessions (`isUncertain`) that ended between `q."countedAt"` and `q.from`. The
+ * end of an uncertain session can bring the occupancy adjustment closer to 0. `q."countedAt"` is the time of the last
+ * occupancy count before the history begins.
+ *
+ * The third query reads all other sessions that were open at the time `q."derivedAt"` and ended before `q.from`. The
+ * time `q."derivedAt"` is the time of the first occupancy count without a stored number of open sessions. The history
+ * therefore needs the sessions that were open at this time.
  */
 const sessionsOf = (columns: string) => `
   SELECT ${columns} FROM "ParkingSession" s
@@ -46,19 +46,19 @@ const sessionsOf = (columns: string) => `
 
 /**
  * Computes how many vehicles were inside several locations at given instants. The parameters are the three arrays `$n`,
- * `$locationId` and `$at`. The arrays contain one item for each instant of a history query: the number of the query,
- * the location of the query, and the instant. The statement returns no row for the last instant of a query, because
- * this instant only marks the end of the last interval. The occupancy is the number of open sessions plus the occupancy
+ * `$locationId` and `$at`. For each instant of a history query, `$n` contains the number of the query, `$locationId`
+ * its location, and `$at` the instant. The statement returns no row for the last instant of a query, because this
+ * instant only marks the end of the last interval. The occupancy is the number of open sessions plus the occupancy
  * adjustment (`adjustmentOf` in occupancy-columns.ts). The statement reads each parking session only once. For each
  * session, the statement adds 1 at the first instant at or after the start of the session, and subtracts 1 at the first
  * instant at or after its end. The number of sessions that were open at an instant is the sum of all additions and
  * subtractions up to this instant.
  *
- * For the last occupancy count of a location, the statement uses the stored number of sessions that were open at the
- * time of the count (`openSessions`). The query for the current occupancy of a location also uses `openSessions`. If
- * the statement counted the open sessions again, the number could be wrong, because the retention job may have removed
- * some of the sessions. If the counted number equals the number of open sessions, the occupancy adjustment is 0, and
- * the statement ignores the occupancy count.
+ * Each occupancy count stores the number of sessions that were open at the time of the count (`openSessions`). For the
+ * last occupancy count of a location, the statement uses the stored number, as the query for the current occupancy
+ * does. A new number could be too low, because the retention job may have removed some of the sessions. If the counted
+ * number equals the number of open sessions, the occupancy adjustment is 0, and the statement ignores the occupancy
+ * count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

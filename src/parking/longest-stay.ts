@@ -7,17 +7,17 @@ import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { longFamilies, setEnds, setFades } from './stay-statements.ts';
 
 /**
- * The maximum number of parking sessions that the gateway computes in one step after a change of the maximum stay. The
- * gateway keeps the parking events and occupancy counts of all sessions of one step in memory, so a step with fewer
- * sessions needs less memory. The gateway computes all sessions of a plate family (`familyOf`) in the same step. If one
- * plate family has more than 500 sessions, one step therefore computes more than 500 sessions.
+ * The maximum number of parking sessions that the gateway computes in one step after a change of the maximum stay.
+ * During one step, the parking events and occupancy counts of all its sessions are in memory, so a smaller step needs
+ * less memory. The gateway computes all sessions of a plate family (`familyOf`) in the same step. If one plate family
+ * has more than 500 sessions, one step therefore computes more than 500 sessions.
  */
 const sessionsPerRefresh = 500;
 
 /**
- * A family of plates (`familyOf`) whose sessions may change when the location gets a new maximum stay. `LongFamily`
- * contains one plate of the family, the number of sessions that may change, and the start of the first of these
- * sessions.
+ * A plate family (`familyOf`) with sessions that may change when the location gets a new maximum stay. `LongFamily`
+ * contains one plate of the family, the number of sessions that may change, and the start of the first session that may
+ * change.
  */
 type LongFamily = ChangedPlate & { sessions: number };
 
@@ -41,8 +41,7 @@ export async function applyLongestStay(
   for (const part of partsWithin(sessionsPerRefresh, families, ({ sessions }) => sessions)) {
     await refreshSessions(transaction, author, after, part, now);
   }
-  // The gateway does not compute a session again if the session is shorter than both the old and the new maximum stay.
-  // For a session that is not computed again, `setEnds` changes only the time at which the maximum stay ends. The
-  // number of open sessions that is stored with the last occupancy count therefore stays correct.
+  // Every session that is not computed again is shorter than the old and the new maximum stay, so `setEnds` changes
+  // only the end of its maximum stay. The change does not affect which sessions were open at the last occupancy count.
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

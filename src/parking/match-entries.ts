@@ -16,15 +16,15 @@ interface GateRecord extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt
   /** The decision that the gateway made before the event; `undefined` when the gate requested no decision. */
   decision?: ParkingEvent['decision'] | undefined;
   /**
-   * The id of the whitelist entry with which the gate admitted the vehicle. If the gate sends no id or an unknown id,
-   * the gateway uses the whitelist entry that matches the plate.
+   * The id of the whitelist entry with which the gate admitted the vehicle. If the gate sends no id of a whitelist
+   * entry, or an unknown id, the gateway uses the whitelist entry that matches the plate.
    */
   entryId?: string | null | undefined;
 }
 
 /**
- * Returns the ids of the whitelist entries that the gate sent in its events (`entryId`). The result omits whitelist
- * entries of other locations.
+ * Returns the ids of the whitelist entries that the gate sent in its events (`entryId`). The result omits the ids of
+ * whitelist entries of other locations.
  */
 export async function findNamedEntries(
   transaction: Transaction,
@@ -106,9 +106,9 @@ export const matchOf = (
 });
 
 /**
- * Whether a recorded event has the plate that a gate sends in a new event. If the gate sends the text that a camera
- * read, the function compares the camera texts instead of the plates. Two events with the same camera text can have
- * different plates, because a change of the whitelist can change which entry matches the text.
+ * Whether an already recorded event has the same plate as a new event from a gate. If the gate sends the text that a
+ * camera read, the function compares the camera texts instead of the plates. Two events with the same camera text can
+ * have different plates, because a change of the whitelist can change which entry matches the text.
  */
 export function hasPlate(event: ParkingEvent, { plate, reading, entryId }: Reading): boolean {
   if (reading) {

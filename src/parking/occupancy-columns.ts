@@ -1,8 +1,8 @@
 import { talliedOf } from '../database/location-tally.ts';
 import { endOf, isInside, isUncertain, wasOpenAt } from './session-columns.ts';
 
-// SQL for the last occupancy count and the current occupancy of a location. Each function takes an SQL expression for
-// the id of a location.
+// SQL for the last occupancy count and the current occupancy of a location. The parameter `locationId` is an SQL
+// expression for the id of the location.
 
 /**
  * SQL for the last occupancy count of a location: a list of the vehicles inside, or only the number of vehicles inside.
@@ -11,19 +11,18 @@ export const lastCountOf = (locationId: string) => `
   SELECT * FROM "OccupancyCount" WHERE "locationId" = ${locationId} ORDER BY "countedAt" DESC, kind DESC LIMIT 1`;
 
 /**
- * The SQL condition for sessions that reduce a positive occupancy adjustment (`adjustmentOf`). The condition is true if
- * the exit of the vehicle was recorded, but neither its entry nor its presence in an occupancy count. The condition is
- * also true if the maximum stay of the vehicle was already over at the time of the last occupancy count, and the
- * vehicle left later. An SQL statement must use `isUnknownExit` only for sessions that ended after the last occupancy
- * count.
+ * The SQL condition for sessions whose exit brings a positive occupancy adjustment (`adjustmentOf`) closer to 0. One
+ * such session has a recorded exit, but no recorded entry, and no occupancy count included its vehicle. Another such
+ * session has a recorded exit, and its maximum stay was already over at the time of the last occupancy count. An SQL
+ * statement must use `isUnknownExit` only for sessions that ended after the last occupancy count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;
 
 /**
- * The SQL condition for sessions that increase a negative occupancy adjustment (`adjustmentOf`). The condition
- * `isUnseenEnd` is true if the session was open at the time of the last occupancy count, and ended without a recorded
- * exit. An SQL statement must use `isUnseenEnd` only for sessions that ended after the last occupancy count.
+ * The SQL condition for sessions whose end brings a negative occupancy adjustment (`adjustmentOf`) closer to 0. The
+ * condition is true if the session was open at the time of the last occupancy count, and ended without a recorded exit.
+ * An SQL statement must use `isUnseenEnd` only for sessions that ended after the last occupancy count.
  */
 const isUnseenEnd = (session: string, countedAt: string) =>
   `(${session}."exitedAt" IS NULL AND NOT ${isInside(session)} AND ${wasOpenAt(session, countedAt)})`;
@@ -31,16 +30,15 @@ const isUnseenEnd = (session: string, countedAt: string) =>
 /**
  * SQL for the current occupancy adjustment of a location. If the last occupancy count contained plates, the occupancy
  * adjustment is 0. After an occupancy count without plates, the adjustment is the counted number of vehicles minus the
- * number of open sessions at the time of the count. After the count, the occupancy adjustment changes as follows:
+ * number of open sessions at the time of the count. When the counted vehicles leave, the adjustment moves towards 0.
  *
- * - If the counted number is larger than the number of open sessions, the adjustment is positive. The exit of a vehicle
- *   without a recorded entry brings a positive adjustment closer to 0 by 1. The exit of a vehicle whose maximum stay
- *   was over at the time of the count also brings a positive adjustment closer to 0 by 1. A positive adjustment becomes
- *   0 when the maximum stay has passed since the occupancy count.
- * - If the counted number is smaller than the number of open sessions, the adjustment is negative. Each session that
- *   was open at the time of the count and ends without a recorded exit brings a negative adjustment closer to 0 by 1.
- *   The negative adjustment subtracts at most one vehicle for each session that was open at the time of the count and
- *   is still open.
+ * A positive adjustment means that vehicles are inside without an open session. When a vehicle without a recorded entry
+ * leaves, the adjustment decreases by 1. When a vehicle leaves whose maximum stay was already over at the time of the
+ * count, the adjustment also decreases by 1. When the maximum stay has passed since the count, the adjustment is 0.
+ *
+ * A negative adjustment means that some open sessions have no vehicle inside. When a session that was open at the time
+ * of the count ends without a recorded exit, the adjustment moves towards 0 by 1. The adjustment never subtracts more
+ * vehicles than there are sessions that were open at the time of the count and are still open.
  */
 const adjustmentOf = (locationId: string) => `coalesce((
   SELECT CASE
@@ -64,11 +62,9 @@ const adjustmentOf = (locationId: string) => `coalesce((
 
 /**
  * SQL that updates occupancy counts when ended sessions are deleted, so that the occupancy adjustments (`adjustmentOf`)
- * stay unchanged. An occupancy adjustment depends on the difference between the counted number of vehicles and
- * `openSessions`. An ended session that meets `isUnknownExit` brings a positive adjustment closer to 0 by 1. An ended
- * session that meets `isUnseenEnd` brings a negative adjustment closer to 0 by 1. When an ended session that meets
- * `isUnknownExit` or `isUnseenEnd` is deleted, the SQL changes `openSessions` by 1, so that the adjustment stays the
- * same.
+ * stay unchanged. A session that meets the condition `isUnknownExit` or `isUnseenEnd` changes the adjustment of its
+ * location by 1. When the session is deleted, this change would disappear. The SQL therefore changes the column
+ * `openSessions` of the last occupancy count by 1, because the adjustment also depends on this column.
  *
  * @param deleted an SQL query that returns the ids of the sessions to delete, which must still exist when the SQL runs
  */
@@ -89,9 +85,9 @@ export const keepAdjustments = (deleted: string) => `
 
 /**
  * SQL for the two columns from which `occupiedOf` computes the current occupancy of a location. The SQL reads the
- * number of open sessions, which database triggers maintain (docs/decisions/location-tallies.md). The SQL subtracts the
- * number of sessions that are still marked as open although their maximum stay is over, because the vehicles of these
- * sessions do not count as inside.
+ * number of open sessions, which database triggers maintain (docs/decisions/location-tallies.md). Some sessions are
+ * still marked as open although their maximum stay is over. The SQL subtracts the number of these sessions, because
+ * their vehicles do not count as inside.
  */
 export const occupancyColumns = (locationId: string) => `
   (${talliedOf(locationId, 'openSessions')} - (

@@ -3,8 +3,8 @@ import type { Sql } from '../database/types.ts';
 import { occupancyHistory } from './history-statements.ts';
 
 /**
- * A point of an occupancy history. A point contains the number of vehicles inside at one time, and the numbers of
- * entries and exits until the next point.
+ * A data point of an occupancy history. The data point contains the number of vehicles inside at one time, and the
+ * numbers of entries and exits until the next data point.
  */
 export interface OccupancyPoint {
   at: Date;
@@ -13,14 +13,14 @@ export interface OccupancyPoint {
    * until now.
    */
   occupied: number;
-  /** The number of vehicles that entered between this point and the next point of the history. */
+  /** The number of vehicles that entered between this data point and the next data point of the history. */
   entries: number;
   exits: number;
 }
 
 /**
  * A query for the occupancy history of a location. `bounds` contains the start of each interval, followed by the end of
- * the last interval. The history has no point for the end of the last interval.
+ * the last interval. The history has no data point for the end of the last interval.
  */
 export interface HistoryQuestion {
   locationId: string;

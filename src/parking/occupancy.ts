@@ -15,8 +15,8 @@ export interface CapacityUse {
 export type LocationState = 'AVAILABLE' | 'FULL' | 'UNKNOWN';
 
 /**
- * Returns the number of free places, which is never below 0. The number of free places is null when the capacity of the
- * location is unknown (docs/contract.md#status-of-a-location).
+ * Returns the number of free places, which is never below 0. If the capacity of the location is unknown, the number of
+ * free places is null (docs/contract.md#status-of-a-location).
  */
 export function freePlaces({ capacity, occupied }: CapacityUse): number | null {
   return capacity === null ? null : Math.max(capacity - occupied, 0);
@@ -50,7 +50,7 @@ export async function announceState(
   const [parts] = await queryInTransaction<OccupancyParts>(transaction, occupancy, { locationId: id });
   const capacityUse: CapacityUse = { capacity, occupied: occupiedOf(parts!) };
   const state = locationState(capacityUse);
-  // A location without a capacity has the state `UNKNOWN`, for which no audit record is written.
+  // If the capacity of the location is unknown, the gateway writes no audit record.
   if (state === 'UNKNOWN') return;
   const isFull = state === 'FULL';
   if (isFull === announcedFull) return;

@@ -28,19 +28,18 @@ export interface QuotaCount {
    */
   count(change: EventChange): ExceededQuota | null;
   /**
-   * Whether the gateway must refresh the sessions before it can check the quota of an event. If `isOutdatedFor` returns
-   * true, the caller must first write the earlier events and refresh the sessions. After the sessions are refreshed,
-   * the caller must call `startQuotaCount` again. The result is true if the event can exceed the quota of its reference
-   * (such as an apartment), and `count` has already counted one of these events:
+   * Whether the sessions must be computed again before the quota of an event can be checked. If `isOutdatedFor` returns
+   * true, the caller must first write the counted events and call `refreshSessions`. The caller must then start a new
+   * count with `startQuotaCount`.
+   *
+   * The result is true if the event can exceed a quota, and an already counted event may have changed the sessions of
+   * vehicles that use this quota. `count` assumes such a change for each of these events:
    *
    * - a correction of a stored event;
-   * - a late event of a vehicle with the same reference: the gateway already knew an event or occupancy count of the
-   *   vehicle with the same or a later time;
    * - an event whose plate differs from the plate of its whitelist entry;
-   * - an event with a plate that cameras may confuse with the plate of a vehicle inside with the same reference, unless
-   *   the event and the vehicle have the same whitelist entry;
-   * - an event of a whitelist entry with the same reference, if the entry has an open session with another plate than
-   *   its own.
+   * - an event that occurred before the last known event or occupancy count of its vehicle, or at the same time;
+   * - an event with a plate that cameras may confuse with the plate of another vehicle inside;
+   * - an event of a whitelist entry that has an open session with another plate.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
@@ -79,8 +78,8 @@ export async function startQuotaCount(
   // The references (such as apartments) whose vehicles inside are unknown until the gateway refreshes the sessions.
   const outdated = new Set<string>();
   const similar = createSimilarVehicles();
-  // If the caller counts only one event, `plate` and `lastObservedAt` are null, because only the count of a second
-  // event would need these values.
+  // `similar` is necessary only if the caller counts several events. If the caller counts only one event, `plate` and
+  // `lastObservedAt` are therefore null.
   for (const { referenceId, entries: listed, vehicles } of found) {
     for (const { plate, entryId } of vehicles) if (plate) similar.add(plate, entryId, referenceId);
     for (const { id, lastObservedAt } of listed) {
@@ -112,14 +111,14 @@ export async function startQuotaCount(
       // A correction of an earlier parking event can change past sessions. If the correction changes the plate of the
       // event, the sessions of two vehicles change.
       if (before) markAll();
-      // If the plate of an event differs from the plate of its whitelist entry, the session of the event can belong to
-      // the whitelist entry that has the plate of the event.
+      // The plate of the event can differ from the plate of its whitelist entry. The session of the event may then
+      // belong to another whitelist entry, which has the plate of the event.
       if (entryId !== null && !hasPlateOf(entryId, after)) markAll();
       // If cameras may confuse the plate of the event with the plate of another vehicle, the event may begin or end a
       // session of the other vehicle.
       for (const referenceId of similar.referencesOf(after, entryId)) outdated.add(referenceId);
       const isLate = similar.observe(after, after.occurredAt);
-      // If a correction changes the whitelist entry of an event, the vehicle of the old whitelist entry no longer
+      // If a correction moves an event to another whitelist entry, the vehicle of the old whitelist entry no longer
       // counts as inside.
       if (before?.kind === 'ENTRY' && before.whitelistEntryId !== entryId) {
         for (const vehicles of insideOf.values()) removeSession(vehicles, before.id);
@@ -128,8 +127,8 @@ export async function startQuotaCount(
       if (!quota || entryId === null) return null;
       const { referenceId, inside, enforcement } = quota;
       const vehicles = insideOf.get(referenceId)!;
-      // If the whitelist entry of the event has a session with another plate, the event may end a session of another
-      // whitelist entry, or no session.
+      // The whitelist entry of the event can have an open session with another plate. It is then unknown which session
+      // the event ends.
       const hasOtherPlate = vehicles.get(entryId)?.some(({ plate }) => plate && !hasPlateOf(entryId, plate));
       if (isLate || hasOtherPlate) outdated.add(referenceId);
       if (after.kind === 'EXIT') {
@@ -138,8 +137,9 @@ export async function startQuotaCount(
       }
       const used = vehicles.set(entryId, [{ entryId, sessionId: after.id, plate: after }]).size;
       similar.add(after, entryId, referenceId);
-      // A gate can send an event so late that the maximum stay of the vehicle is already over. A vehicle whose maximum
-      // stay is over counts as inside for its own event, but not for the next events of other vehicles.
+      // A gate can send an entry so late that the maximum stay of the vehicle is already over. The vehicle counts as
+      // inside when the quota of its own entry is checked. For the entries of other vehicles, it no longer counts as
+      // inside.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null

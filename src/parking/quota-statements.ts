@@ -46,8 +46,8 @@ export interface VehicleInside {
 }
 
 /**
- * Finds the quotas that apply to whitelist entries of a location, and the vehicles that currently use each quota. If
- * several sessions belong to one whitelist entry, the result contains each of these sessions.
+ * Finds the quotas that apply to given whitelist entries of a location, and the vehicles that currently use each quota.
+ * If one whitelist entry has several open sessions, the result contains each of these sessions.
  */
 export const quotasOfEntries = namedStatement(
   'quotas-of-entries',

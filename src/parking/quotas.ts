@@ -160,5 +160,5 @@ export function createQuotas(services: {
   };
 }
 
-/** Returns the part of a quota that the audit log stores. */
+/** Returns the fields of a quota that the audit log stores. */
 const auditedQuota = ({ referenceId, inside, enforcement }: Quota) => ({ referenceId, inside, enforcement });

@@ -64,15 +64,14 @@ export function createParkingBatches({
      * function divides the events into batches, and records each batch in one transaction. Between two batches, the
      * gateway can record events of other requests. If a request fails after the gateway has recorded some batches of
      * its events, the client can send the whole request again. If the client sends recorded events again, these events
-     * stay unchanged. For each batch, the gateway announces at most once that the location has become full or has free
+     * stay unchanged. In each batch, the gateway reports at most once that the location has become full or has free
      * places again.
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      *   invalid row
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many changes of the location, or too many batches of the
-     *   API key, are waiting. The error `RATE_LIMIT_EXCEEDED` also occurs when the first batch of the request waits too
-     *   long
+     *   API key, are waiting, or when the first batch of the request waits too long
      */
     async recordEvents(
       author: WaitingAuthor,
@@ -124,9 +123,9 @@ export function createParkingBatches({
             for (const { outcome } of recorded) result[outcome] += 1;
             if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
-            // A transaction looks up all events that it gets, but may record only some of the events
-            // (`recordReadings`). To avoid many unnecessary look-ups, the next transaction gets at most twice as many
-            // events as the previous transaction recorded.
+            // `recordReadings` looks up all given events in the database, but may record only some of them. The next
+            // call gets at most twice as many events as this call recorded, so that the gateway does not look up many
+            // events in vain.
             size = 2 * recorded.length;
           }
         }

@@ -32,7 +32,7 @@ interface RecordedReading {
  * The function `recordReadings` always records the first of the given events, and usually records all events. The
  * function stops before an event whose quota can be checked only after the sessions are refreshed
  * (`QuotaCount.isOutdatedFor`). The caller must record the remaining events in another transaction. The field
- * `overQuota` of an event of the kind `ENTRY` therefore does not depend on the other events in the request. Each
+ * `overQuota` of an event is therefore the same as if the gate had sent each event in a separate request. Each
  * transaction locks the location only for a short time.
  *
  * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
@@ -96,7 +96,7 @@ export async function recordReadings(
     if (quotaCount.isOutdatedFor({ before, after })) break;
     const overQuota = quotaCount.count({ before, after });
     if (overQuota) exceeded.push(overQuota);
-    // `overQuota` of an event stays true if a correction keeps the kind `ENTRY` and the whitelist entry of the event.
+    // A correction that keeps the kind `ENTRY` and the whitelist entry of an event does not change `overQuota`.
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
@@ -157,9 +157,9 @@ async function eventsOf(
 }
 
 /**
- * If a gate names a whitelist entry that the location does not have, the function removes the id of this entry from the
- * event. If the gate sends a recorded event again without changes, the event keeps the id of its whitelist entry, even
- * after the whitelist entry was deleted.
+ * Removes the id of the whitelist entry from an event if the location has no whitelist entry with this id. If the gate
+ * sends a recorded event again without changes, the event keeps the id of its whitelist entry, even after the whitelist
+ * entry was deleted.
  */
 function withKnownEntry(
   reading: Reading,
@@ -173,8 +173,8 @@ function withKnownEntry(
 }
 
 /**
- * Returns the whitelist entries that match the given parking events. Only an event of the kind `ENTRY` can exceed a
- * quota. If no event of the kind `ENTRY` matches a whitelist entry, the function therefore returns an empty list.
+ * Returns the whitelist entries that match the given parking events. If no event of the kind `ENTRY` matches a
+ * whitelist entry, the list is empty, because only an event of the kind `ENTRY` can exceed a quota.
  */
 const quotaEntriesOf = (
   readings: readonly Reading[],

@@ -61,12 +61,12 @@ export const longestStayMsOf = ({ longestStayHours }: Location): number | null =
 const rowsPerYield = 500;
 
 /**
- * Computes the sessions of a location again after parking events or occupancy counts of the location have changed. The
- * function `refreshSessions` also writes audit records for vehicles whose maximum stay is over. Before the call, the
- * caller must lock the location in `transaction`. After the call, the caller must call `announceState`, because the
- * location may have become full or have free places again. The function reads only the observations of similar plates
- * (`groupOf`), because a session depends only on these observations. A session stays unchanged if it ended before the
- * first of the changed events and occupancy counts.
+ * Computes the sessions of a location again after parking events or occupancy counts of the location have changed.
+ * `refreshSessions` also writes an audit record for each vehicle that stayed longer than the maximum stay without a
+ * recorded exit. Before the call, the caller must lock the location in `transaction`. After the call, the location may
+ * have become full or have free places again, so the caller must call `announceState`. The function reads only the
+ * observations of similar plates (`groupOf`), because a session depends only on these observations. A session stays
+ * unchanged if it ended before the first of the changed events and occupancy counts.
  *
  * @param location the location with its current values. If `transaction` has changed the location, `location` contains
  *   the new values
@@ -128,8 +128,8 @@ export async function refreshSessions(
   if (changes.length + removed.length > 0) {
     const values = writtenColumns.map((column) => [column, changes.map(({ after }) => after[column])]);
     const written = { ...Object.fromEntries(values), removed };
-    // Sessions change only after the time of the first changed observation (parking event or occupancy count). The
-    // number of open sessions that is stored with an older occupancy count therefore stays correct.
+    // The stored number of open sessions of an occupancy count can change only if a parking event or occupancy count
+    // with the same or an earlier time has changed. In this case, `rows` contains the occupancy count.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
       await queryInTransaction(transaction, updateOpenSessions, { ...written, locationId });
     await queryInTransaction(transaction, writeSessions, written);
@@ -154,7 +154,7 @@ function observationsOf(rows: readonly (EventRow | CountedRow)[]): (GateObservat
   ];
 }
 
-/** Writes an audit record for each vehicle whose maximum stay is over. */
+/** Writes an audit record for each vehicle that stayed longer than the maximum stay without a recorded exit. */
 async function recordUnseenExits(
   transaction: Transaction,
   author: ChangeAuthor,

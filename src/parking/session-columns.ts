@@ -12,8 +12,8 @@ export const startOf = (session: string) =>
   `coalesce(${session}."enteredAt", ${session}."countedAt", ${session}."exitedAt")`;
 
 /**
- * SQL for the time at which a session ended, or `infinity` for a session that has not ended. If `endedAt` is missing,
- * the SQL uses `exitedAt`, because releases of the gateway up to 1.5 do not write `endedAt`.
+ * SQL for the time at which a session ended, or `infinity` for a session that has not ended. If the column `endedAt` is
+ * null, the SQL uses `exitedAt`, because releases of the gateway up to 1.5 do not write `endedAt`.
  */
 export const endOf = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", TIMESTAMPTZ 'infinity')`;
@@ -33,9 +33,9 @@ export const isUncertain = (session: string) =>
   `(${session}."enteredAt" IS NULL OR ${session}."exitedAt" IS NULL OR ${session}."staysUntil" < ${session}."exitedAt")`;
 
 /**
- * The SQL condition for sessions that had begun and were within their maximum stay at a given time. The condition
- * `wasOpenAt` can be true for a session that had already ended at the given time. An SQL statement that uses
- * `wasOpenAt` must therefore exclude ended sessions with a separate condition.
+ * The SQL condition for sessions that had begun and were within their maximum stay at a given time. `wasOpenAt` does
+ * not check whether the session had already ended at the given time. An SQL statement that uses `wasOpenAt` must
+ * therefore exclude ended sessions with a separate condition.
  */
 export const wasOpenAt = (session: string, at: string) =>
   `(${startOf(session)} <= ${at} AND (${session}."staysUntil" IS NULL OR ${session}."staysUntil" > ${at}))`;

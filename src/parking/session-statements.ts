@@ -33,14 +33,12 @@ const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."pla
  * characters (`familyOf`).
  *
  * The SQL removes fewer separators from a camera text than the function `plateText` removes. The condition
- * `isReadApart` can therefore also be true when the camera text and the plate belong to the same plate group. If the
- * camera text and the plate belong to the same plate group, the gateway reads more rows than necessary, but computes
- * the same sessions.
+ * `isReadApart` can therefore also be true when the camera text and the plate belong to the same plate group. The
+ * gateway then reads more rows than necessary, but computes the same sessions.
  *
- * If an event meets the condition `isReadApart`, the event and its session have a `whitelistEntryId`. For the event
- * that started a session, `changedGroups` therefore checks `isReadApart` only if the session has a `whitelistEntryId`.
- * This check of `whitelistEntryId` saves time at a location with many sessions that never ended and have no
- * `whitelistEntryId`.
+ * If an event meets the condition `isReadApart`, the event and its session have a `whitelistEntryId`. `changedGroups`
+ * therefore checks the first event of a session only if the session has a `whitelistEntryId`. At a location with many
+ * unended sessions of unlisted vehicles, the SQL thus reads fewer events.
  */
 const isReadApart = (alias: string) => {
   const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
@@ -48,25 +46,23 @@ const isReadApart = (alias: string) => {
 };
 
 /**
- * If more than `maxGroupsOfFamily` plate groups of one plate family have changed, the SQL reads all plates of the
- * family once. If at most `maxGroupsOfFamily` plate groups have changed, the SQL reads each changed plate group
- * separately. A plate group consists of all plates with the same last three characters, and a plate family of all
- * plates with the same last two characters.
+ * The maximum number of changed plate groups of one plate family that the SQL reads separately. If more plate groups of
+ * the family have changed, the SQL reads the whole family once. A plate group consists of all plates with the same last
+ * three characters, and a plate family of all plates with the same last two characters.
  */
 const maxGroupsOfFamily = 4;
 
 /**
  * SQL for the common table expression `changed`. Each row contains a plate group whose sessions must be computed again,
- * and the time of the first change of this group. Instead of a plate group (plates with the same last three
- * characters), a row contains a plate family (plates with the same last two characters) in each of these four cases:
+ * and the time of the first change of this group.
  *
- * - More than `maxGroupsOfFamily` plate groups of the family have changed.
- * - A plate of the family has fewer than three characters in its plate code and plate number (`isShort`).
- * - At least one event of the family has a camera text of one plate group and a plate of another plate group
- *   (`isReadApart`). If an event occurred before the first change of the family, the SQL checks the event only if a
- *   session began with the event and had not ended before the first change.
- * - `$wholeFamily` is true for a plate of the family, because the sessions of all plates of the family must be computed
- *   again.
+ * If the sessions of a whole plate family must be computed again, the row contains the family instead of a group. The
+ * caller can request a whole family with `$wholeFamily`. The SQL also chooses the whole family if more than
+ * `maxGroupsOfFamily` of its groups have changed, if the family has a short plate (`isShort`), or if the camera text
+ * and the plate of one of its events belong to different groups (`isReadApart`).
+ *
+ * The SQL checks only sessions, events and counts that the change can affect. An event before the first change of the
+ * family is checked only if its session had not ended before the first change.
  */
 const changedGroups = `
   WITH place AS MATERIALIZED (
@@ -97,7 +93,7 @@ const changedGroups = `
   )`;
 
 /**
- * The SQL condition that selects the plates of a row `c` of the common table expression `changed`. If the row `c`
+ * The SQL condition for plates that belong to a row `c` of the common table expression `changed`. If the row `c`
  * contains a plate group, the condition is true for all plates of the plate group. If the row `c` contains a whole
  * plate family, the condition is true for all plates of the family.
  */
@@ -111,9 +107,9 @@ const isOfChanged = (alias: string) =>
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
 /**
- * Reads the sessions that a changed event or occupancy count can affect. The result column `begun` is true for a
- * session that began before the first changed event or count of its plate group. The column `text` contains the text
- * that a camera read when the vehicle entered.
+ * Reads the sessions that may change because a parking event or an occupancy count has changed. The result column
+ * `begun` is true for a session that began before the first changed event or count of its plate group. The column
+ * `text` contains the text that a camera read when the vehicle entered.
  */
 export const readSessions = namedStatement(
   'parking-sessions-of-groups',

@@ -5,8 +5,8 @@ import { confusableTextsOf, type RecordedPlate } from './vehicle-identity.ts';
  * plate of a parking event (`confusableTextsOf`).
  */
 export function createSimilarVehicles() {
-  // Maps each plate text to the whitelist entries of the vehicles inside with this plate text. The inner map contains
-  // the id of each whitelist entry, with the reference of the entry (such as an apartment).
+  // For each plate text, the vehicles inside that have this text. The inner map contains the id of each vehicle's
+  // whitelist entry, and the reference of the entry (such as an apartment).
   const entriesOf = new Map<string, Map<string, string>>();
   // Maps each plate text to the time of its last observation, in milliseconds.
   const lastObservedAt = new Map<string, number>();
@@ -19,8 +19,8 @@ export function createSimilarVehicles() {
       }
     },
     /**
-     * Returns the references (such as apartments) of vehicles with a similar plate, except the vehicle of the whitelist
-     * entry `entryId`.
+     * Returns the references (such as apartments) of the vehicles inside whose plates are similar to `plate`. The
+     * vehicle of the whitelist entry `entryId` is not included.
      */
     referencesOf: (plate: RecordedPlate, entryId: string | null): string[] =>
       confusableTextsOf(plate).flatMap((text) =>
@@ -29,8 +29,8 @@ export function createSimilarVehicles() {
         ),
       ),
     /**
-     * Stores the plate and time of a parking event. Returns whether an event of this plate or a similar plate, with the
-     * same or a later time, was already stored.
+     * Stores the plate and the time of a parking event. Returns true if the event is late: the index already contains
+     * an event of the same or a similar plate that did not occur before this event.
      */
     observe(plate: RecordedPlate, at: Date): boolean {
       const texts = confusableTextsOf(plate);

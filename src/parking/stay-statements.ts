@@ -1,8 +1,8 @@
 import { namedStatement } from '../database/named-statement.ts';
 import { endOf, familyOf, startOf } from './session-columns.ts';
 
-// SQL statements that end sessions and occupancy adjustments after the maximum stay, or that apply a new maximum stay
-// to a location.
+// The SQL statements that end sessions and occupancy adjustments after the maximum stay, and the SQL statements that
+// apply a new maximum stay.
 
 /**
  * The maximum number of sessions that one transaction ends, so that the transaction locks the location for only a
@@ -54,12 +54,11 @@ export const setFades = namedStatement(
 );
 
 /**
- * Finds the plate families (plates with the same last two characters) that have at least one parking session of
- * `$hours` hours or more. `$hours` is the shorter of the old and the new maximum stay, so the change of the maximum
- * stay cannot affect the sessions of other plate families. The result has one row for each plate family (`familyOf`),
+ * Finds the plate families (plates with the same last two characters) with at least one session of `$hours` hours or
+ * more. `$hours` is the shorter of the old and the new maximum stay. A change of the maximum stay cannot affect a plate
+ * family whose sessions are all shorter than `$hours` hours. The result has one row for each plate family (`familyOf`),
  * so that the gateway reads the parking events of a family only once. The time of an occupancy count may be up to a day
- * in the future. For an open session, the statement therefore uses the length that the session will have one day from
- * now.
+ * in the future, so the statement treats an open session as if it ended one day from now.
  */
 export const longFamilies = namedStatement(
   'parking-families-long',

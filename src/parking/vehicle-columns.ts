@@ -21,8 +21,8 @@ const entriesAndSessions = (ofReference: string, condition: string) => `
 /**
  * SQL for the number of whitelist entries that match the camera text of a session `s`. A camera text ends with the
  * plate number of the vehicle, so PostgreSQL finds the matching whitelist entries with an index of plate numbers. The
- * SQL uses a column of the whitelist entry `v`. PostgreSQL therefore first selects the whitelist entries `v` of one
- * reference (such as an apartment), and counts matching entries only for the sessions of this reference.
+ * SQL uses the column `locationId` of the whitelist entry `v`, and not the same column of the session. PostgreSQL
+ * therefore selects the whitelist entries of the reference first, and runs this SQL only for their sessions.
  */
 const entriesOfText = `(
     SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = v."locationId"
@@ -37,10 +37,10 @@ const confusablePlate = (table: string) =>
   confusableForm(`${table}."plateType" || ${table}."plateCode" || ${table}."plateNumber"`);
 
 /**
- * The SQL condition for parking events that may belong to the vehicle of a whitelist entry, because cameras may confuse
- * a text of the event's plate with a text of the entry's plate. If the camera text of an event differs from the plate
- * of the event, the condition is true for every whitelist entry. The caller must also check that the plates of the
- * event and the entry belong to the same plate family (`familyOf`).
+ * The SQL condition for parking events that may belong to the vehicle of a whitelist entry: cameras may confuse the
+ * plate of the event with the plate of the whitelist entry. If the camera text of an event differs from the plate of
+ * the event, the condition is true for every whitelist entry. The caller must also check that the plates of the event
+ * and the entry belong to the same plate family (`familyOf`).
  */
 export const mayBeSameVehicle = (event: string, entry: string) => {
   const textsOf = (table: string) => `ARRAY[${plateTexts(table).map(confusableForm).join(', ')}]`;
@@ -50,32 +50,32 @@ export const mayBeSameVehicle = (event: string, entry: string) => {
 };
 
 /**
- * SQL for the vehicles inside that belong to a reference (such as an apartment), as rows with `entryId`, `sessionId`
- * and the plate of the session. If several sessions belong to one whitelist entry, the SQL returns one row for each of
- * these sessions. A parking session belongs to a whitelist entry if at least one of these conditions is true:
+ * SQL for the vehicles inside that belong to a reference (such as an apartment). The result columns are `entryId`,
+ * `sessionId` and the plate of the session. If several sessions belong to one whitelist entry, the SQL returns one row
+ * for each of these sessions.
  *
- * - The session has the plate of the whitelist entry.
- * - The session has a camera text that matches this whitelist entry and no other whitelist entry.
- * - The field `whitelistEntryId` of the session contains the id of the whitelist entry, cameras may confuse the plates
- *   of the entry and of the session, and no other whitelist entry has the plate of the session.
+ * A session belongs to a whitelist entry if the session has the plate of the entry. A session also belongs to a
+ * whitelist entry if the session has a camera text, and this entry is the only entry that matches the text. Otherwise,
+ * a session belongs to the whitelist entry in its column `whitelistEntryId`. The last rule applies only if cameras may
+ * confuse the plates of the entry and the session, and no other whitelist entry has the plate of the session.
  *
  * @param ofReference the SQL condition that selects the whitelist entries `v` of one reference, such as an apartment
  */
 export const vehiclesOf = (ofReference: string) =>
   [
     `${ofLocation} AND ${samePlate('s', 'v')}`,
-    // One query compares plate texts that include the plate type, and another query compares plate texts without the
-    // plate type. For a single query with an OR condition, PostgreSQL could use neither an index nor a hash join.
+    // A separate query compares each text of a plate: the text with the plate type, and the text without the plate
+    // type. PostgreSQL can use an index or a hash join for each of these queries, but not for a single query with an OR
+    // condition.
     ...plateTexts('v').map(
       (
         text,
       ) => `${ofLocation} AND s."plateCode" = '' AND s."plateNumber" = ${text} AND s."plateType" IN ('', v."plateType")
     AND ${entriesOfText} = 1`,
     ),
-    // The next condition does not compare the locations of the session and the whitelist entry, because
-    // `whitelistEntryId` already determines the location. If the condition compared the locations, the embedded
-    // database, which has no statistics, would compare each whitelist entry with all open sessions of the location
-    // instead of using the index of `whitelistEntryId`.
+    // This condition does not contain `ofLocation`, because a session and its whitelist entry always have the same
+    // location. With `ofLocation`, the embedded database would read all open sessions of the location instead of using
+    // the index of `whitelistEntryId`, because the embedded database has no statistics.
     `s."whitelistEntryId" = v.id AND NOT (${samePlate('s', 'v')}) AND ${confusablePlate('s')} = ${confusablePlate('v')}
     AND NOT EXISTS (SELECT FROM "WhitelistEntry" w WHERE w."locationId" = s."locationId" AND ${samePlate('w', 's')})`,
   ]

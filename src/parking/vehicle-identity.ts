@@ -19,7 +19,7 @@ export type RecordedPlate = Plate & { text: string | null };
  * plate has one of the texts in `texts`, and the function `includes` returns true for the plate.
  */
 export interface PlateMatcher {
-  /** The plate texts to search for, in the form that `vehicleTexts` returns. */
+  /** The plate texts for the search, in the form that `vehicleTexts` returns. */
   texts: readonly string[];
   includes: (plate: RecordedPlate) => boolean;
 }
@@ -63,7 +63,7 @@ const isOfOtherType = (one: Plate, other: Plate) =>
   Boolean(one.plateType && other.plateType) && one.plateType !== other.plateType;
 
 /**
- * Creates a condition that recognizes other recorded plates of the given vehicle by their camera texts. A camera text
+ * Creates a condition that compares camera texts, to find other recorded plates of the same vehicle. A camera text
  * matches a plate if a camera may read this text from the plate. The camera text identifies a vehicle even if a client
  * creates or deletes the whitelist entry of the vehicle between two camera readings.
  */
@@ -109,7 +109,7 @@ export function similarPlateMatcher(read: Plate): PlateMatcher {
 
 /**
  * Returns the texts of a vehicle (`vehicleTexts`) in the form in which all characters that cameras confuse are equal.
- * If two plates match each other by `sameTextMatcher` or `similarPlateMatcher`, these functions return at least one
+ * If `sameTextMatcher` or `similarPlateMatcher` finds that two plates match, `confusableTextsOf` returns at least one
  * common text for the two plates.
  */
 export const confusableTextsOf = (plate: RecordedPlate): string[] => [

@@ -26,9 +26,9 @@ interface Times {
 
 /**
  * The rate limit windows in the memory of one process. The rate limit windows in memory follow the same rules as the
- * Redis script of `RedisRollingLimiter`. The Redis limiter uses `MemoryRollingLimiter` as its fallback ("insurance
- * limiter") while Redis is unreachable. The library rate-limiter-flexible accepts only fallback limiters that extend
- * one of its classes.
+ * Redis script of `RedisRollingLimiter`. While Redis is unreachable, the Redis limiter uses `MemoryRollingLimiter` as
+ * its fallback ("insurance limiter"). The library rate-limiter-flexible accepts only fallback limiters that extend one
+ * of its classes.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
   // The TypeScript types of rate-limiter-flexible require the fields `keyPrefix`, `blockDuration` and `execEvenly`.
@@ -100,7 +100,7 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
 
   /**
    * Removes the rate limit windows of the least recently used API key or client address, if all their points have
-   * expired. The limiter calls `#forgetOneQuiet` for each request, so that expired windows do not accumulate in memory.
+   * expired. The limiter calls this method for each request, so that expired windows do not accumulate in memory.
    */
   #forgetOneQuiet(subjects: LRUCache<string, Times>, now: number): void {
     for (const id of subjects.rkeys()) {

@@ -44,8 +44,8 @@ export function createRateLimiter(
 }
 
 /**
- * Creates the functions that decide whether a request is within its rate limits. A refusal is cached for a few seconds,
- * so that further requests of the refused client cause no call to Redis.
+ * Creates the functions that decide whether a request is within its rate limits. The process caches a refusal for a few
+ * seconds, and does not call Redis for further requests of the refused client.
  */
 function decisions(
   windows: RollingLimiter,
@@ -63,8 +63,8 @@ function decisions(
     },
     async consumeWhole(subject, points, consumedAtMs) {
       const state = await windows.take(subject, points, consumedAtMs);
-      // When `consumeWhole` refuses a request, the limiter refunds the point that `consume` used for the request.
-      // Another request may use the refunded point, so the limiter removes the cached refusal of this client.
+      // When the whole request is refused, the limiter refunds the point that the request has already used. Another
+      // request may use the refunded point, so the limiter removes the cached refusal of this client.
       if (!state.allowed) refusals.forget(subject);
       return decide(subject, state);
     },

@@ -114,28 +114,27 @@ interface Question {
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
 /**
- * The rate limit windows in Redis, which all processes share. The class extends the Redis limiter of
+ * The rate limit windows in Redis, which all processes share. The class extends the Redis limiter of the library
  * rate-limiter-flexible.
  *
- * The library rate-limiter-flexible provides the method `consume` and the prefix of the Redis keys, and registers the
- * Redis script on the client. While Redis is unreachable, rate-limiter-flexible calls the fallback limiter ("insurance
- * limiter"). Each rate limiter needs its own Redis client, because a Redis client has only one command with the name
- * `rlflxIncr`.
+ * The library provides the method `consume` and the prefix of the Redis keys, and registers the Redis script on the
+ * client. While Redis is unreachable, the library calls the fallback limiter ("insurance limiter"). Each rate limiter
+ * needs its own Redis client, because a Redis client has only one command with the name `rlflxIncr`.
  *
- * The Redis limiter of rate-limiter-flexible counts only one Redis key in one fixed window per call, so
- * `RedisRollingLimiter` replaces some members of its base class:
+ * In one call, the Redis limiter of the library counts only one Redis key in one fixed window. `RedisRollingLimiter`
+ * therefore replaces the Redis script and two methods of the library.
  *
- * - `script` counts points in two rolling windows. The Redis script `script` replaces `customIncrTtlLuaScript` of
- *   rate-limiter-flexible. The constructor registers `script` without a fixed number of Redis keys, so one call can use
- *   any number of Redis keys.
- * - `_upsert` sends the rate limits of each API key or address to the Redis script. The limiter collects the requests
- *   of one event loop iteration and sends them to Redis together, because a round trip to Redis takes more time than
- *   the Redis script. A request to a Redis server that does not respond (redis-health.ts) fails immediately. A Redis
- *   Cluster rejects a call with Redis keys of several hash slots, so each call contains only the requests for one hash
- *   slot.
- * - `_getRateLimiterRes` reads the state of both rate limit windows (rolling-res.ts). `take` returns the state of the
- *   windows for allowed and for refused requests.
- * - `probe` tests whether a Redis server can count points (redis-health.ts).
+ * The Redis script `script` counts points in two rolling windows. The constructor registers `script` without a fixed
+ * number of Redis keys, so that one call can contain several API keys and addresses.
+ *
+ * The method `_upsert` sends the rate limits of each API key or address to the Redis script. The limiter collects the
+ * requests of one event loop iteration and sends them to Redis together, because a round trip to Redis takes more time
+ * than the Redis script. Each call contains only the requests for one hash slot, because a Redis Cluster rejects a call
+ * with Redis keys of several hash slots. If a Redis server does not respond (redis-health.ts), a request to this server
+ * fails immediately.
+ *
+ * The method `_getRateLimiterRes` reads the state of both rate limit windows from the result of the Redis script. `take`
+ * returns the state of the windows for allowed and for refused requests.
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;
@@ -144,8 +143,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #windowsMs: [hour: number, burst: number];
   readonly #probeId = randomUUID();
   /**
-   * Maps each Redis server to the function that sends several requests to the server in one call. Each call goes to
-   * only one Redis server, so that an unresponsive server does not delay requests to the other servers.
+   * For each Redis server, a function that sends several rate limit requests to this server together. Requests to
+   * different servers are sent separately, so that an unresponsive server does not delay requests to the other servers.
    */
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 
@@ -246,8 +245,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Counts the points of one API key or client address in Redis, and compares the points with its rate limits. In the
-   * base class of rate-limiter-flexible, the method `_upsert` uses the same limit for all API keys.
+   * Counts the points of one API key or client address in Redis, and compares the points with its rate limits. This
+   * method replaces `_upsert` of rate-limiter-flexible, which uses the same limit for all API keys.
    */
   async _upsert(
     key: string,

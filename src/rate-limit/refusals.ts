@@ -44,8 +44,8 @@ export class RememberedRefusals {
   }
 
   /**
-   * Caches a refusal for at most `maxRepeatedMs`. If a used point leaves one of the two rate limit windows earlier, the
-   * cached refusal expires at that time.
+   * Caches a refusal for at most `maxRepeatedMs`. The cached refusal expires sooner if a used point leaves one of the
+   * two rate limit windows before that time.
    *
    * @param askedAt the time of the request by `performance.now()`
    */

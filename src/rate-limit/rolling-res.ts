@@ -6,8 +6,8 @@ export class RollingRes extends RateLimiterRes {
   readonly state: WindowState;
 
   constructor(state: WindowState) {
-    // The library rate-limiter-flexible refuses a request if the consumed points exceed the limit. The result of a
-    // refused request therefore has `Infinity` consumed points, which exceed every limit.
+    // The library rate-limiter-flexible refuses a request if the consumed points exceed the limit. For a refused
+    // request, the constructor therefore sets the consumed points to `Infinity`, so that they exceed every limit.
     super(0, state.retryAfterMs, state.allowed ? state.hour.used : Infinity);
     this.state = state;
   }

@@ -87,8 +87,8 @@ export interface RollingLimiter {
   /**
    * Uses points in both rate limit windows. A call with 0 points changes nothing and returns the current state.
    *
-   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. The limiter
-   *   refunds the point of the earlier call, and uses `points` in the same atomic operation. `points` must therefore
+   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. In one atomic
+   *   operation, the limiter refunds the point of the earlier call and uses `points` points. `points` must therefore
    *   include the point of the earlier call. The limiter refunds the point of the earlier call even if the limiter
    *   refuses the request
    */

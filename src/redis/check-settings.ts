@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 const safePolicy = 'noeviction';
 
 /**
- * Logs a warning about Redis settings that prevent correct rate limits. Two settings prevent correct rate limits: an
+ * Logs a warning about Redis settings that make the rate limits wrong. Two settings make the rate limits wrong: an
  * eviction policy that removes data when the memory is full, and a REDIS_URL that names only one node of a cluster.
  * `checkSettings` first waits until Redis is ready. If Redis does not return its settings, `checkSettings` logs no
  * warning and throws no error.

@@ -148,8 +148,8 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   };
   client.on('ready', () => changed('up'));
   client.on('error', (error: Error & { command?: { name: string } }) => {
-    // If Redis refuses the database number in the URL, the client stays connected and uses database 0, so only this
-    // error is logged.
+    // If Redis refuses the database number in the URL, the client stays connected and uses database 0. This error is
+    // then the only sign of the wrong number.
     if (error.command?.name === 'select') {
       log.error(
         { cause: error.message },

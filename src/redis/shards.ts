@@ -52,9 +52,8 @@ export function shardsOf(redis: Redis | Cluster): Shards {
 }
 
 /**
- * The maximum number of Redis keys that `keyOfShard` tries. `keyOfShard` stops at the first key that a given server
- * stores. If a server has few cluster slots, it stores only few of the tried keys. With `maxTries` attempts, the
- * gateway finds a key even for a server with 0.1% of the cluster slots.
+ * The maximum number of Redis keys that the gateway tries, to find a key that a given Redis server would store. With
+ * 20,000 tries, the gateway finds a key even for a server with only 0.1% of the cluster slots.
  */
 const maxTries = 20_000;
 

@@ -1,16 +1,17 @@
 import type { Cluster, Redis } from 'ioredis';
 
 /**
- * Calls the function `late` when Redis has not answered within a time limit. A busy process reads the answers of Redis
- * late, and Node.js runs timers before it reads sockets. When the time limit is reached, `whenLate` first lets the
- * process read each answer that has already arrived.
+ * Calls the function `late` when Redis has not answered within a time limit. In a busy process, an answer may have
+ * arrived before the time limit although the process has not read it yet, because Node.js runs timers before it reads
+ * sockets. When the time limit is reached, `whenLate` therefore first lets the process read all answers that have
+ * already arrived.
  *
  * @returns a function that the caller must call when Redis has answered
  */
 export function whenLate(limitMs: number, late: () => void): () => void {
   let answered = false;
   const timer = setTimeout(() => {
-    // Before the inner `setImmediate` callback runs, the process reads all answers that have already arrived.
+    // Between the outer and the inner `setImmediate` callback, the process reads all answers that have already arrived.
     setImmediate(() => setImmediate(() => !answered && late()));
   }, limitMs);
   return () => {
@@ -21,8 +22,8 @@ export function whenLate(limitMs: number, late: () => void): () => void {
 
 /**
  * Limits how long each command of a Redis client waits for an answer. A command fails if Redis does not answer within
- * `limitMs` milliseconds. With the option `commandTimeout` of ioredis, a command of a busy process could fail although
- * the answer of Redis has already arrived.
+ * `limitMs` milliseconds. The option `commandTimeout` of ioredis is not sufficient: a command of a busy process could
+ * fail although the answer of Redis has already arrived.
  */
 export function limitCommands(client: Redis | Cluster, limitMs: number): void {
   const send: Cluster['sendCommand'] = client.sendCommand.bind(client);
