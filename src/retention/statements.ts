@@ -57,18 +57,18 @@ const removal = (
   );
 
 /**
- * SQL condition: a parking session has no end, or its end is not older than `$days` days. If the session has no
- * recorded end, the end of its maximum stay counts as its end.
+ * The SQL condition for parking sessions that have not ended, or that ended at most `$days` days ago. If the session
+ * has no recorded end, the end of its maximum stay counts as its end.
  */
 const endsAfterAge = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", ${session}."staysUntil", 'infinity') >= ${endOfAge}`;
 
 /**
- * Returns an SQL condition for the parking session with the id `id`. The SQL condition is true if the retention job
- * must keep the parking session. The retention job keeps open sessions, and sessions that ended at most `$days` days
- * ago (`endsAfterAge`). If a session ended at most `$days` days ago, the event or count that ended the session is at
- * most `$days` days old, so the retention job also keeps this event or count. If the job removed the event or count
- * that ended the session, the gateway would open the session again when it computes the sessions again.
+ * Returns the SQL condition that is true if the retention job must keep the parking session with the id `id`. The
+ * retention job keeps open sessions, and sessions that ended at most `$days` days ago (`endsAfterAge`). If a session
+ * ended at most `$days` days ago, the event or count that ended the session is at most `$days` days old, so the
+ * retention job also keeps this event or count. Without the event or count that ended it, the session would be open
+ * again when the gateway computes the sessions again.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;
@@ -91,11 +91,11 @@ export const countRemoval = removal(
 
 /**
  * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired count if it
- * is the last count of its location, or if one of its vehicles is still inside. The exit events of vehicles that have
- * left may already be removed. If the plates of vehicles that have left stayed in the count, these vehicles would count
- * as inside when the gateway computes the sessions again. The statement does not remove a plate whose vehicle has a
- * parking session that is still needed. The statement also finds sessions that began before the occupancy count, and
- * sessions whose plate a camera may have misread.
+ * is the last count of its location, or if one of its vehicles is still inside. Such a count can contain plates of
+ * vehicles that have left, and whose exit events the retention job has already removed. Without this statement, these
+ * vehicles would count as inside when the gateway computes the sessions again. The statement keeps a plate if an open
+ * session, or a session that ended at most `$days` days ago, may belong to its vehicle. The session may have begun
+ * before the occupancy count, and a camera may have misread its plate.
  */
 export const plateRemoval = removal(
   'CountedPlate',
@@ -115,7 +115,10 @@ const totalKey = '"apiKeyId", hour, operation, surface, status, "errorCode"';
 const changeKey = '"locationId", "changedIn", id';
 const endOfChangeAge = `${endOfAge} - interval '1 day'`;
 
-/** Returns SQL for the oldest `count` whitelist changes of a location, in the order of their transactions. */
+/**
+ * Returns SQL for the oldest whitelist changes of a location, at most `count` changes, in the order of their
+ * transactions.
+ */
 const oldestChanges = (locationId: string, count: number) =>
   `SELECT * FROM "WhitelistChange" c WHERE c."locationId" = ${locationId} ORDER BY c."changedIn", c.id LIMIT ${count}`;
 
@@ -135,7 +138,7 @@ export const removals = {
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
   // A database trigger deletes a session together with the parking event or occupancy count that started the session.
-  // As long as a session is needed, the retention job therefore also keeps the event or count that started the session.
+  // The retention job therefore keeps this event or count until it may delete the session (`isStillNeeded`).
   events: removal(
     'ParkingEvent',
     'id',
@@ -152,8 +155,9 @@ export const removals = {
   ),
   // The gateway keeps whitelist changes for one day longer than a feed cursor is valid. A client with a valid feed
   // cursor can therefore still read all whitelist changes after this cursor. The whitelist changes have no index by
-  // time, because an index would slow down every write to a whitelist. The SQL statement that removes whitelist changes
-  // therefore searches the oldest whitelist changes of each location separately.
+  // time, because an index would slow down every write to a whitelist. The statement therefore finds the oldest
+  // whitelist changes of each location with the primary key, which begins with the location and the number of the
+  // transaction.
   whitelistChanges: removal(
     'WhitelistChange',
     changeKey,
@@ -172,8 +176,8 @@ export const removals = {
  * all deliveries. A disabled webhook can also have pending deliveries if another transaction added a delivery while the
  * webhook was being disabled. The statement locks the webhooks before it cancels their deliveries, so that no client
  * enables a webhook while its deliveries are cancelled. The statement skips webhooks and deliveries that another
- * transaction is changing. Comments in src/webhooks/batch-statements.ts explain why the statement uses a subquery in
- * `LIMIT`, and an array instead of a join.
+ * transaction is changing. The subquery in `LIMIT`, and the array instead of a join, have the reasons that
+ * src/webhooks/batch-statements.ts gives.
  */
 export const cancelOfDisabledWebhooks = namedStatement(
   'retention cancel deliveries',

@@ -22,13 +22,13 @@ export interface SlotLimits {
   waiting?: { perOwner: number; maxMs?: number; refusal: string };
   /**
    * How long a task may occupy its slot, in milliseconds. After `holdMs` milliseconds, a task continues without a slot,
-   * so that tasks of other owners can start. A task that takes longer than `holdMs` is probably waiting, for example
-   * for a locked location or a slow client.
+   * so that tasks of other owners can start. After `holdMs` milliseconds, a task probably does no work but waits, for
+   * example for a locked location or a slow client.
    */
   holdMs: number;
   /** Whether the process yields to the event loop before it gives a free slot to the next task. */
   yields: boolean;
-  /** The reason why the slot limits have these values. */
+  /** The reason for the values of the limits, for the table in docs/decisions/concurrency.md. */
   reason: string;
 }
 
@@ -58,14 +58,14 @@ const waitingCalls = 20;
 const maxCallWaitMs = 60_000;
 
 /**
- * All limits on concurrent tasks in one process, which are also in the table in docs/decisions/concurrency.md. Many
- * kinds of tasks have no limit on waiting tasks, because each waiting task belongs to a request in progress. The slot
- * limits `requests` already limit the number of requests in progress.
+ * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md contains the same limits.
+ * Many kinds of tasks have no limit on waiting tasks, because each waiting task belongs to a request in progress, and
+ * the limits for `requests` already limit the number of requests in progress.
  */
 export const slotLimits = {
   requests: {
     ...wholeTasks,
-    task: 'requests until their response is read (`src/http/guard/requests-in-progress.ts`)',
+    task: 'requests, until the client has read the response (`src/http/guard/requests-in-progress.ts`)',
     owner: 'key',
     runningPerOwner: 50,
     waiting: {
@@ -73,14 +73,14 @@ export const slotLimits = {
       refusal: 'Too many requests of this API key are waiting, please try again later',
     },
     reason:
-      'While a location is locked, the gates of a company send fewer than 1,000 requests. A waiting request holds its connection and headers; its body is not read yet.',
+      'While a location is locked, the gates of a company send fewer than 1,000 requests. The headers of a waiting request are in memory, but the gateway has not read its body yet.',
   },
   mediumBodies: {
     ...shortTasks,
     task: 'requests with a body of 16 KiB to 1 MiB, for each surface',
     running: 32,
     reason:
-      'The bodies in all slots take at most 32 MiB together. Some of these requests may wait for a locked location.',
+      'The bodies in all 32 slots take at most 32 MiB of memory together. With fewer slots, requests that wait for a locked location could occupy all slots.',
   },
   largeBodies: {
     ...shortTasks,
@@ -95,28 +95,28 @@ export const slotLimits = {
   },
   unreadBodies: {
     ...shortTasks,
-    task: 'reads of the rest of a request body after the response',
+    task: 'reading the rest of a request body after the response was sent',
     owner: 'client address',
     running: 1,
     reason:
-      'Without this limit, Node would read the rest of all bodies as fast as the bytes arrive, which would delay other requests.',
+      'Without this limit, Node would read the rest of all request bodies as fast as the bytes arrive. This would delay other requests.',
   },
   newDocuments: {
     ...shortTasks,
-    task: 'parsing and validation of a new GraphQL document',
+    task: 'parsing and validation of a GraphQL document that is not in the cache of the process',
     running: 1,
     reason:
-      'A new document takes tens of milliseconds of processor time, and more slots would not make parsing faster.',
+      'Parsing one GraphQL document takes tens of milliseconds of processor time, and more slots would not make it faster.',
   },
   heavyQueries: {
     ...shortTasks,
-    task: 'queries that cost more than `maxLightCost`, read the schema, or select a heavy field',
+    task: 'GraphQL queries that read the schema, select a heavy field, or have a cost over `maxLightCost`',
     running: 2,
     reason: 'Heavy queries take long and delay other requests.',
   },
   listParts: {
     ...shortTasks,
-    task: 'database reads of a later part of a streamed list',
+    task: 'database reads of a part of a streamed list, except the first part',
     running: 2,
     reason: 'Other requests run between two parts of a list, even while clients read many long lists.',
   },
@@ -143,7 +143,7 @@ export const slotLimits = {
       refusal: `More than ${waitingCalls} imports of this key are waiting, or earlier imports take too long, please try again later`,
     },
     reason:
-      'Each import holds a database connection for seconds, and other requests also need connections. A waiting import holds its rows in memory.',
+      'Each import uses a database connection for seconds, and other requests also need connections. The rows of a waiting import are in memory.',
   },
   eventBatches: {
     ...shortTasks,
@@ -156,7 +156,7 @@ export const slotLimits = {
       refusal: `More than ${waitingCalls} batches of this key are waiting, or earlier batches take too long, please try again later`,
     },
     reason:
-      'Each batch holds a database connection, and other requests also need connections. A batch that takes longer than 2 s is waiting for its location. A waiting batch holds its rows in memory.',
+      'Each batch uses a database connection, and other requests also need connections. A batch that takes longer than 2 s waits for other changes of its location. The rows of a waiting batch are in memory.',
   },
   /**
    * Callers must first check that the location is in the scope of the API key, so that an API key cannot fill the queue
@@ -173,7 +173,7 @@ export const slotLimits = {
         'Too many changes of this location are waiting, or earlier changes take too long, please try again later',
     },
     reason:
-      'A second change of a location would wait for the lock, and would hold a connection that other requests need. The gates of a location send fewer than 100 changes at once. PostgreSQL also waits for a lock for at most 8 s. While another program locks the location, each change is therefore answered within about 16 s.',
+      'Without this limit, a second change of a location would wait for the lock of the location, and would occupy a database connection that other requests need. The gates of a location send fewer than 100 changes at once. PostgreSQL also waits for a lock for at most 8 s. If another program keeps the location locked, each change therefore fails within about 16 s.',
   },
   nameLookups: {
     ...wholeTasks,
@@ -185,6 +185,6 @@ export const slotLimits = {
       refusal: 'Too many lookups of host names are in progress for this company',
     },
     reason:
-      '10 look-ups are half of the concurrent deliveries of a company. All companies together have no limit, because unresponsive name servers of some companies would then delay the other companies. Each look-up belongs to an attempt or request in progress, and a company has fewer than 100 attempts and requests in progress.',
+      '10 look-ups are half of the 20 concurrent delivery attempts of a company. There is no limit for all companies together, because with such a limit, unresponsive name servers of some companies would delay the other companies. Each look-up belongs to an attempt or request in progress, and a company has fewer than 100 attempts and requests in progress.',
   },
 } as const satisfies Record<string, SlotLimits>;

@@ -25,8 +25,8 @@ const checkIntervalMs = 10;
 let requestsInProgress = 0;
 
 /**
- * The number of long tasks that are currently waiting in `yieldToEventLoop`. While a long task yields to the event
- * loop, the request of the task is in progress, but does no work.
+ * The number of long tasks that are currently waiting in `yieldToEventLoop`. The requests of these tasks are in
+ * progress, but do no work while the tasks yield to the event loop.
  */
 let yieldingTasks = 0;
 
@@ -69,9 +69,8 @@ export async function waitForLastRequests(): Promise<number> {
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;
   try {
-    // `yieldToEventLoop` waits for two iterations of the event loop (`nextIteration`), because the first iteration can
-    // end before the event loop reads the sockets. During the second iteration, the event loop always reads the
-    // sockets.
+    // The first iteration of the event loop can end before the event loop reads the sockets. The second iteration
+    // always reads the sockets.
     await nextIteration();
     await nextIteration();
     const endsAt = performance.now() + maxYieldMs;

@@ -53,8 +53,8 @@ export interface DeprecatedUse extends DeprecatedOperation {
 }
 
 /**
- * The number of past days for which `deprecatedUse` counts the use of deprecated operations. A query of the field
- * `usage` also covers at most `deprecatedUseDays` days.
+ * The number of past days for which `deprecatedUse` counts the use of deprecated operations. The GraphQL field `usage`
+ * covers at most the same number of days.
  */
 export const deprecatedUseDays = 31;
 

@@ -38,9 +38,9 @@ export const insertUsage = namedStatement(
 );
 
 /**
- * The maximum number of usage rows that one response contains. If one response contained more rows, reading and
- * formatting the rows would delay other requests of the process. For example, an API key that uses 25 operations in
- * every hour has about 18,600 usage rows in a month.
+ * The maximum number of usage rows that one response contains. The process would need so much time for a response with
+ * more rows that other requests would have to wait. For example, an API key that uses 25 operations in every hour has
+ * about 18,600 usage rows in a month.
  */
 export const maxUsageRows = 20_000;
 

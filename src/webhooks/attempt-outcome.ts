@@ -86,8 +86,9 @@ async function endFailure(
 
 /**
  * Stores that the receiver of a push webhook has accepted a message. If a client has requested to resend the message
- * during the attempt, the message stays pending, because the client may have changed the URL of the webhook before it
- * requested to resend the message. If a client has deleted the webhook, the function stores nothing.
+ * during the attempt, the message stays pending. The client may have changed the URL of the webhook before this
+ * request, and the receiver at the new URL has not got the message. If a client has deleted the webhook, the function
+ * stores nothing.
  */
 async function storeAccepted(
   transaction: Transaction,
@@ -122,7 +123,7 @@ export async function storeAcknowledgements(
     httpStatus: null,
     error: null,
     // `now` is the time at which this transaction began. If another transaction claimed the message later, `claimedAt`
-    // is later than `now`. Without `Math.max`, the stored duration of the attempt could be negative.
+    // is later than `now`, and the difference is negative. The gateway then stores the duration 0.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
   if (attempts.length === 0) return [];
@@ -158,8 +159,8 @@ export async function storeOutcome(
 
     const now = await databaseNow(transaction);
     await lockRow(transaction, 'Webhook', webhookId);
-    // A client may have changed the URL of the webhook during the attempt. An attempt that failed at the previous URL
-    // says nothing about the receiver at the new URL, so the failed attempt must not disable the webhook.
+    // A client may have changed the URL of the webhook during the attempt. A failed attempt at the previous URL must
+    // not disable the webhook, because the receiver at the new URL may work.
     const webhook = await transaction.webhook.findUnique({ where: { id: webhookId, url } });
     if (webhook && !webhook.failingSince) {
       await transaction.webhook.update({ where: { id: webhookId }, data: { failingSince: now } });
@@ -190,8 +191,8 @@ export async function storeOutcome(
     const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
     if (!delivery) return { outcome: 'failed', hasDisabled };
     const firstAttempt = await transaction.webhookAttempt.findFirst({
-      // If a client has requested to resend the message, the retry delay depends only on the attempts since the
-      // client's request.
+      // The retry delay depends on the time since the first attempt. If a client has requested to resend the message,
+      // only the attempts after this request count.
       where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
       orderBy: { id: 'asc' },
       select: { createdAt: true },
@@ -200,11 +201,11 @@ export async function storeOutcome(
     const nextAttemptAt = new Date(now.getTime() + retryDelayMs(triedForMs));
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
-      // The gateway checks the status of the delivery again, because the status can change during an attempt, for
-      // example when a client disables the webhook or a reader acknowledges the message.
+      // The status of the delivery can have changed during the attempt, for example because a client has disabled the
+      // webhook, or because a reader has acknowledged the message. The gateway therefore checks the status again.
       where: { id, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
       // For a failed delivery, the gateway sets `nextAttemptAt` to the current time, which ends the lease of the
-      // worker. When a client requests to resend the message, the gateway can therefore send the message immediately.
+      // worker. If a client then requests to resend the message, no worker must wait for the end of the lease.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...result } });

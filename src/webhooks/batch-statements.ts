@@ -10,10 +10,10 @@ import { namedStatement } from '../database/named-statement.ts';
 export const maxBatchDeliveries = 1000;
 
 /**
- * SQL that limits a query to one batch. The batch size is in a subquery, so the query planner of the database does not
- * know the batch size. A planner that does not know the batch size expects to read only a part of the rows, and reads
- * the rows in the order of an index. A planner that knows the batch size would sort all deliveries of the webhook for
- * each batch in the embedded database, because the embedded database has no statistics about its tables.
+ * SQL that limits a query to one batch. The batch size is in a subquery, so that the query planner of the database does
+ * not know the batch size. The planner then reads the deliveries in the order of an index, and stops after one batch.
+ * If the planner knew the batch size, the embedded database would sort all deliveries of the webhook for each batch,
+ * because it has no statistics about its tables.
  */
 const limitToBatch = `LIMIT (SELECT ${maxBatchDeliveries})`;
 
@@ -45,8 +45,8 @@ export const cancelBatch = namedStatement(
 
 /**
  * Removes a batch of deliveries of a webhook with their attempts, and returns the number of removed deliveries. The
- * statement removes the pending deliveries of the webhook last. If the process ends before it has removed all batches,
- * the webhook therefore still has its pending deliveries.
+ * statement removes the pending deliveries of the webhook last. If the process ends before the last batch, the webhook
+ * still exists, and the gateway can still send its pending messages.
  */
 export const removeBatch = namedStatement(
   'webhook-remove-batch',
@@ -62,14 +62,14 @@ export const removeBatch = namedStatement(
 
 /**
  * The SQL condition for deliveries `d` of pull webhooks whose message no reader has acknowledged. A reader that has
- * pulled the message can still acknowledge the message, even after the end of the lease. When a client requests to
- * resend an unacknowledged message, the due time and `claimedAt` of the delivery therefore stay unchanged.
+ * pulled such a message can still acknowledge it, even after the end of the lease. A request to resend the message
+ * therefore does not change the due time and `claimedAt` of the delivery.
  */
 const isUnacknowledged = `(w.delivery = 'PULL' AND d.status <> 'DELIVERED')`;
 
 /**
- * The beginning of an SQL statement that makes the deliveries `d` due immediately. The gateway tries for `$retryDays`
- * days to deliver the messages of these deliveries.
+ * The beginning of an SQL statement that schedules the deliveries `d` again. The deliveries are due immediately, and
+ * the gateway tries for `$retryDays` days to deliver their messages.
  */
 const makeDue = `
   UPDATE "WebhookDelivery" d
@@ -85,20 +85,21 @@ export const resendStatement = namedStatement(
 
 /** The result of `resendBatch`. */
 export interface ResentBatch {
-  /** The number of deliveries in the batch that the statement scheduled again. */
+  /** The number of deliveries that the statement scheduled again. */
   count: number;
-  /** The number of deliveries in the batch. */
+  /** The number of deliveries that the statement read: all deliveries in the batch. */
   read: number;
   /** The id of the last delivery in the batch; null for an empty batch. */
   last: string | null;
 }
 
 /**
- * Schedules undelivered messages of a webhook again. The statement selects messages that the gateway tried to deliver
- * between `$since` and `$until`. The statement also selects failed and cancelled deliveries that were created between
- * `$since` and `$until`. The statement reads one batch of deliveries of the webhook: the first deliveries whose ids are
- * greater than `$after`. The statement looks for delivery attempts in a subquery with `LIMIT 1`. If the statement used
- * `EXISTS` instead of this subquery, PostgreSQL could read the delivery attempts of all webhooks.
+ * Schedules undelivered messages of a webhook again. The statement selects undelivered messages that the gateway tried
+ * to deliver between `$since` and `$until`. The statement also selects failed and cancelled deliveries that were
+ * created between `$since` and `$until`. The statement reads one batch of deliveries of the webhook: the first
+ * deliveries whose ids are greater than `$after`. The statement looks for delivery attempts in a subquery with `LIMIT
+ * 1`. If the statement used `EXISTS` instead of this subquery, PostgreSQL could read the delivery attempts of all
+ * webhooks.
  */
 export const resendBatch = namedStatement(
   'webhook-resend-batch',

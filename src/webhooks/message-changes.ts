@@ -25,7 +25,7 @@ const withCounts = `(
 
 /**
  * Returns SQL for `data.changes` of a webhook message about the audit record `r`. PostgreSQL counts the items of long
- * lists, because other requests would have to wait if the gateway process parsed the lists.
+ * lists, so that the gateway process does not parse the lists. Parsing would delay other requests.
  *
  * @param type the SQL expression for the type of the message
  */

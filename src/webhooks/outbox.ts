@@ -62,8 +62,8 @@ export async function release(sql: Sql, { id }: ClaimedDelivery, afterSeconds = 
 }
 
 /**
- * Disables a webhook. After the transaction has been committed, the gateway no longer sends the pending deliveries of
- * the webhook. After the commit, the caller must cancel the pending deliveries of the webhook with `cancelPending`.
+ * Disables a webhook. As soon as the caller has committed its transaction, the gateway sends no further messages of the
+ * webhook. After the commit, the caller must cancel the pending deliveries of the webhook with `cancelPending`.
  *
  * @returns false when the webhook was already disabled
  */
@@ -78,9 +78,9 @@ export async function disableWebhook(transaction: Transaction, id: string): Prom
 
 /**
  * Cancels the pending deliveries of a disabled webhook in batches. The function stops when another request has enabled
- * or deleted the webhook. If the process ends before all deliveries are cancelled, the gateway cancels the remaining
- * deliveries when a client enables or disables the webhook, or when the retention job runs. The retention job also
- * cancels deliveries that another transaction added while the webhook was being disabled.
+ * or deleted the webhook. If the process ends before all deliveries are cancelled, the retention job cancels the
+ * remaining deliveries. The gateway also cancels them when a client enables or disables the webhook. The retention job
+ * also cancels deliveries that another transaction added while the webhook was being disabled.
  *
  * @param signal a signal that stops the function after the current batch
  */

@@ -69,7 +69,7 @@ const rowRule = <Column extends string>(
 
 const version = z.int().min(1).optional().meta({
   description:
-    'The version of the object, which increases by 1 with each change; missing in messages that an older release of the gateway created.',
+    'The version of the object, which increases by 1 with each change. Messages of older gateway releases do not contain this field.',
 });
 /** Marks a column that webhook messages of older releases do not contain. */
 const later = (rule: z.ZodType) => rule.nullable().optional();
@@ -102,11 +102,11 @@ const location = rowRule(Prisma.LocationScalarFieldEnum, {
   timezone: text,
   longestStayHours: count.nullable().optional().meta({
     description:
-      'The maximum stay of a vehicle in hours; missing in messages that an older release of the gateway created.',
+      'The maximum stay of a vehicle in hours. Messages of older gateway releases do not contain this field.',
   }),
   announcedFull: z.boolean().optional().meta({
     description:
-      'Whether the last occupancy message of the location was `location.full`; missing in messages that an older release of the gateway created.',
+      'Whether the location was full when the gateway last sent `location.full` or `location.available`. Messages of older gateway releases do not contain this field.',
   }),
   version,
   ...times,
@@ -144,14 +144,22 @@ const exceededQuota = z.object({
   referenceId: text.meta({
     description: 'The reference of the whitelist entry of the vehicle that entered.',
   }),
-  inside: count.meta({ description: 'The quota: the maximum number of vehicles inside.' }),
+  inside: count.meta({
+    description: 'The quota: how many vehicles of the reference may be inside at the same time.',
+  }),
   enforcement: z.enum(QuotaEnforcement),
-  used: count.meta({ description: 'The number of vehicles inside, including the vehicle that entered.' }),
+  used: count.meta({
+    description:
+      'The number of vehicles of the reference that are inside, including the vehicle that entered.',
+  }),
   event: parkingEvent,
 });
 
 const parkingSession = rowRule(Prisma.ParkingSessionScalarFieldEnum, {
-  id: text.meta({ description: 'The id of the event that starts the session.' }),
+  id: text.meta({
+    description:
+      'The id of the parking session. If a parking event started the session, the session has the id of this event.',
+  }),
   locationId: text,
   ...plate,
   enteredAt: instant.nullable(),
@@ -171,17 +179,17 @@ const insideCounted = z.object({
   vehicles: count.meta({ description: 'The number of vehicles that were counted.' }),
   opened: count.meta({
     description:
-      'The number of counted vehicles without an open session, for which `setInside` opened a session.',
+      'The number of sessions that `setInside` opened, because a counted vehicle had no open session.',
   }),
   corrected: count.meta({
     description:
-      'The number of open sessions that were ended, because the count did not include their vehicle.',
+      'The number of sessions that `setInside` ended, because the count did not include the vehicle of the session.',
   }),
 });
 
 const occupancyAdjusted = z.object({
   countedAt: instant,
-  occupied: count.meta({ description: 'The number of vehicles inside.' }),
+  occupied: count.meta({ description: 'The number of vehicles inside that a client sent with the count.' }),
 });
 
 const beforeAndAfter = (row: z.ZodType) => z.object({ before: row, after: row });

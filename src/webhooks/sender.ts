@@ -91,7 +91,10 @@ export interface WebhookTarget {
   ): Promise<number>;
 }
 
-/** Returns the first IPv4 addresses and the first IPv6 addresses of a list. */
+/**
+ * Returns the first IPv4 addresses and the first IPv6 addresses of a list, at most `maxAddressesPerFamily` addresses of
+ * each kind.
+ */
 const firstAddresses = (addresses: readonly LookupAddress[]) =>
   [4, 6].flatMap((wanted) =>
     addresses.filter(({ family }) => family === wanted).slice(0, maxAddressesPerFamily),
@@ -164,7 +167,8 @@ export function createWebhookTarget(options: { allowPrivate: boolean; lookups: L
               new Error(`The receiver sent more than ${maxInterimResponses} interim responses (status 1xx)`),
             );
         });
-        // A connection can end without a response, for example when the server switches to another protocol.
+        // The connection can end without a response and without an error, for example when the receiver switches to
+        // another protocol.
         request.on('close', () => reject(new Error('The connection ended without an answer')));
         request.on('response', (response: IncomingMessage) => {
           fulfil(response.statusCode ?? 0);

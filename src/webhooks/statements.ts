@@ -93,10 +93,11 @@ const claimedByWorker = `
  * Claims due deliveries. A delivery of a push webhook is due when the gateway must post its message. A delivery of a
  * pull webhook is due when its message has expired without an acknowledgement. The statement claims only a limited
  * number of deliveries for each company. The statement claims the deliveries of failing webhooks after all other
- * deliveries. The companies take turns: the next claimed delivery belongs to the company with the fewest attempts in
- * progress and claimed deliveries. The statement claims the deliveries of one company in the order of their due times.
- * The SQL parameters describe the delivery attempts that this worker has in progress. The statement locks only the
- * deliveries that it will claim, and checks again whether the locked deliveries are due.
+ * deliveries. To share the attempts fairly between the companies, the statement chooses the next delivery of the
+ * company that has the fewest deliveries in progress and chosen deliveries. The statement claims the deliveries of one
+ * company in the order of their due times. The SQL parameters describe the delivery attempts that this worker has in
+ * progress. The statement locks only the deliveries that it will claim, and checks again whether the locked deliveries
+ * are due.
  */
 export const claimDueStatement = namedStatement(
   'webhook-claim-due',
@@ -135,8 +136,8 @@ export const claimDueStatement = namedStatement(
 );
 
 /**
- * Stores that the receiver of a push webhook has accepted a message. If `claimedAt` has changed during the attempt, a
- * client has requested to resend the message, and the status of the delivery stays unchanged.
+ * Stores that the receiver of a push webhook has accepted a message. The status of the delivery stays unchanged if
+ * `claimedAt` has changed during the attempt, because a client has then requested to resend the message.
  */
 export const acceptStatement = namedStatement(
   'webhook-accept',

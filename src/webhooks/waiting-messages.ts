@@ -10,8 +10,8 @@ import { countWaiting, type WaitingCount } from './statements.ts';
  */
 const pollIntervalMs = 1_000;
 /**
- * The gateway counts the waiting messages of a webhook every `pollIntervalMs` milliseconds. If messages wait, but none
- * of the last `countsUntilReminder` counts found a new message, the gateway notifies the readers of the webhook again.
+ * The number of counts without a new message after which the gateway notifies the readers of a webhook again, if
+ * messages are still waiting.
  */
 const countsUntilReminder = 30;
 
@@ -21,7 +21,7 @@ export interface WaitingMessages {
    * Returns an iterator that reports how many messages of a webhook wait for a reader, up to `maxCountedWaiting`. The
    * iterator reports the first number as soon as a message waits for a reader. When new messages wait, or when the
    * lease of a reader ends, the iterator reports the new number of waiting messages. While messages wait, the iterator
-   * also reports the number of waiting messages at regular intervals. The iterator ends when the webhook is deleted.
+   * also reports their number at regular intervals. The iterator ends when the webhook is deleted.
    */
   watch(webhookId: string): AsyncIterableIterator<number>;
 }

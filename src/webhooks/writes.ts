@@ -148,8 +148,8 @@ export function createWebhookWrites(services: {
      * deliveries of the webhook in batches. If the change enables the webhook, the function first cancels the
      * deliveries that are still pending.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. An API key
-     *   without the permission to read the events can only disable the webhook
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. An API key that
+     *   may not read the events of the webhook can only disable the webhook
      */
     async update(
       author: WaitingAuthor,
@@ -174,8 +174,7 @@ export function createWebhookWrites(services: {
           where: { id },
           data: {
             ...(isGiven(url) && { url }),
-            // When a client changes the URL of a webhook, failures of the previous receiver do not count for the new
-            // receiver.
+            // A new URL can mean a new receiver, so the failures at the old URL no longer count.
             ...(isGiven(url) && url !== before.url && { failingSince: null }),
             ...(events && { events: distinct(events) }),
             ...(locationIds && { locationIds: distinct(locationIds) }),
@@ -206,9 +205,9 @@ export function createWebhookWrites(services: {
       const removeNext = async (transaction: Transaction): Promise<Webhook | undefined> => {
         const webhook = await lockWebhook(transaction, author.key, id);
         if (await isFullBatch(transaction, removeBatch, id)) return undefined;
-        // From the deletion of the webhook row until the end of this transaction, other transactions that add a
-        // delivery must wait. This transaction therefore first deletes all deliveries of the webhook, and then the
-        // webhook row.
+        // After the deletion of the webhook row, every other transaction that adds a delivery for this webhook waits
+        // until this transaction ends. The webhook row is therefore deleted after its deliveries, at the end of the
+        // last transaction, so that the wait is short.
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
           action: 'webhook.deleted',

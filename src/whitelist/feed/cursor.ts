@@ -31,8 +31,8 @@ const snapshot = z
 const id = z.string().refine(isId);
 
 /**
- * The sequence number of a whitelist change; 0 for a cursor of an earlier release of the gateway, in which whitelist
- * changes had no sequence number.
+ * The sequence number of a whitelist change. The number is 0 in a cursor of an earlier release of the gateway, because
+ * whitelist changes had no sequence numbers in that release.
  */
 const changeId = z
   .string()
@@ -98,7 +98,7 @@ export type FeedCursor = z.output<typeof cursor>;
 
 /**
  * A cursor without a signature. An unsigned cursor comes from a release before 1.6.0, or a client has forged the
- * cursor. The gateway uses only the location of an unsigned cursor, and ignores its other content.
+ * cursor. From an unsigned cursor, the gateway uses only the location, and ignores all other values.
  */
 type UnsignedCursor = Pick<FeedCursor, 'locationId'> & { next?: undefined };
 

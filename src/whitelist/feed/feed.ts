@@ -23,8 +23,8 @@ import type { WhitelistReads } from '../reads.ts';
 export const maxFeedPageSize = 5_000;
 
 /**
- * Returns the oldest feed position that a client with the given cursor still needs. The client can continue from the
- * cursor only if the database still contains all changes after this feed position.
+ * Returns the feed position since which the database must still contain all changes. Otherwise, a client with the given
+ * cursor cannot continue, and gets all whitelist entries again.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
@@ -162,8 +162,7 @@ export function createWhitelistFeed(services: {
     const { next, round } = cursor;
     if (!round) {
       // The text of a transaction snapshot starts with the number of the oldest transaction that was open when the
-      // snapshot was taken. If the number of a transaction is lower than `changedIn`, the client has already received
-      // the changes of this transaction.
+      // snapshot was taken. The client has already received the changes of all transactions with lower numbers.
       const [changedIn] = next.snapshot.split(':') as [string];
       const from = { since: next, changedIn, id: '0' };
       return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };
