@@ -23,9 +23,9 @@ const refusalBody: RefusalBody = errorBody;
 
 /**
  * The maximum time for stopping the process, in milliseconds. When the process stops, requests in progress have 8 s to
- * end. After the 8 s for requests in progress, the process has at least 3.5 s for three tasks: to wait for the handlers
- * of disconnected clients, to write the last usage records, and to close the database. After `stopTimeoutMs`, the
- * process exits, even if the database does not answer.
+ * end. After these 8 s, the process has at least 3.5 s to wait for the handlers of disconnected clients, to write the
+ * last usage records, and to close the database. After `stopTimeoutMs`, the process exits, even if the database does
+ * not answer.
  */
 const stopTimeoutMs = 11_500;
 

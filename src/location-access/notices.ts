@@ -31,7 +31,8 @@ export interface LocationNotices {
 }
 
 /**
- * How long the process collects notices about changed locations before it sends them in one message, in milliseconds.
+ * The time for which a process collects notices about changed locations, in milliseconds. After this time, the process
+ * sends the notices together in one message.
  */
 const gatheringMs = 20;
 

@@ -4,14 +4,14 @@ import type pino from 'pino';
 /** How long a log line may wait until it is written together with later lines, in milliseconds. */
 const maxLineWaitMs = 100;
 /**
- * The maximum number of characters that the log output collects before it writes them together. Writing more characters
- * at once would not make logging faster.
+ * The number of waiting characters at which the log output writes all waiting log lines. A larger number would not make
+ * logging faster.
  */
 const maxWaitingCharacters = 16 * 1024;
 /**
  * The maximum number of characters in the queue of unwritten log lines, which grows while the reader of the log is
  * slow. When the queue is full, the log output drops new log lines, so that the queue cannot fill the memory of the
- * process. 4 Mi characters are enough for the log lines of about 10,000 requests.
+ * process. This maximum is enough for the log lines of about 10,000 requests.
  */
 export const maxUnwrittenCharacters = 4 * 1024 * 1024;
 /** How long the log output waits before it tries to write to a full pipe again, in milliseconds. */

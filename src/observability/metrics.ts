@@ -63,15 +63,16 @@ export interface Metrics {
 }
 
 /**
- * The upper limits of the histogram buckets for requests, in seconds. The smallest histogram bucket is for refused
- * requests, because a refusal needs no database query. The largest histogram bucket is for requests that return the
- * longest lists.
+ * The upper limits of the histogram buckets for the durations of requests, in seconds. The smallest histogram bucket is
+ * for refused requests, because a refusal needs no database query. The largest histogram bucket is for requests that
+ * return the longest lists.
  */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * The upper limits of the histogram buckets for webhook attempts, in seconds. The smallest histogram bucket is for
- * delivery attempts to nearby receivers. The largest histogram bucket is for delivery attempts that reach the timeout.
+ * The upper limits of the histogram buckets for the durations of webhook attempts, in seconds. The smallest histogram
+ * bucket is for delivery attempts to nearby receivers. The largest histogram bucket is for delivery attempts that reach
+ * the timeout.
  */
 const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 

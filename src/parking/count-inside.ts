@@ -127,9 +127,10 @@ export function createInsideCounts({
 
     /**
      * Records how many vehicles were inside a location at a given time. `adjustOccupancy` does not change the parking
-     * sessions. The gateway stores the number of open sessions with the count. The difference between the counted
-     * number and the number of open sessions adjusts the occupancy of the location (`adjustmentOf`). A second call of
-     * `adjustOccupancy` for the same time replaces the counted number, or changes nothing if the number is the same.
+     * sessions. The gateway stores the number of open sessions with the count. From then on, the occupancy of the
+     * location is the number of open sessions plus an adjustment (`adjustmentOf`): the counted number minus the stored
+     * number. A second call of `adjustOccupancy` for the same time replaces the counted number, or changes nothing if
+     * the number is the same.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} the same errors as `setInside`

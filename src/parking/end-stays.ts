@@ -19,7 +19,7 @@ import { endFades, maxSessionsPerTransaction, overdueLocations, overdueSessions 
 export interface StayExpiry {
   /**
    * Ends all parking sessions and occupancy adjustments that are older than the maximum stay at their location. Returns
-   * the number of locations that had such a session or adjustment.
+   * the number of locations that had an overdue session or adjustment.
    */
   endOverdueStays(): Promise<number>;
   /**
@@ -31,13 +31,13 @@ export interface StayExpiry {
 
 /**
  * The interval at which the process looks for sessions whose maximum stay is over, in milliseconds. Subscriptions and
- * webhooks therefore report the end of such a session up to 10 seconds late.
+ * webhooks therefore report the end of a session up to 10 seconds late.
  */
 const checkIntervalMs = 10_000;
 
 /**
- * Starts the check for sessions whose maximum stay is over, which runs every 10 seconds. Every gateway process checks
- * all sessions, but each session is ended only once.
+ * Starts a check that runs every 10 seconds and ends the sessions whose maximum stay is over. Every gateway process
+ * checks all sessions, but each session is ended only once.
  */
 export function createStayExpiry(services: {
   prisma: PrismaClient;

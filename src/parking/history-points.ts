@@ -20,10 +20,10 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Returns the approximate number of data points in an occupancy history, without the time zone of the location. The
- * gateway needs this number before it reads the location from the database: it computes the rate limit cost of the
- * request, and rejects a request for too many data points. The approximate number can differ from the exact number by
- * one, for example when daylight saving time begins or ends.
+ * Returns the approximate number of data points in an occupancy history, without the time zone of the location. Before
+ * the gateway reads the location from the database, it computes the rate limit cost of the request from this number.
+ * The gateway also rejects a request for more than `maxHistoryPoints` data points. The approximate number can differ
+ * from the exact number by one, for example when daylight saving time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));

@@ -13,15 +13,15 @@ const leftOf = (session: string) =>
  * SQL that searches a sorted array of instants. The SQL returns the index of the first instant at or after a given
  * time. Indexes start at 1. The PostgreSQL function `width_bucket` returns the index of the last instant at or before a
  * given time. The SQL subtracts a microsecond from the given time, and adds 1 to the result of `width_bucket`. Without
- * the subtraction, the SQL would skip an instant that is equal to the given time. Other results do not change, because
- * all stored times are whole milliseconds.
+ * the subtraction, the SQL would skip an instant that is equal to the given time. The subtraction changes no other
+ * result, because all stored times are whole milliseconds.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
 
 /**
- * SQL for the sessions that the occupancy history of a query `q` needs. The SQL combines three queries. In each of
- * these queries, PostgreSQL reads only the matching rows of an index.
+ * SQL for the sessions that the occupancy history of a query `q` needs. The SQL combines three queries, so that
+ * PostgreSQL reads only the matching rows of an index.
  *
  * The first query reads the sessions that were in progress at any time from `q.from` to `q.to`.
  *
@@ -29,9 +29,9 @@ const firstFrom = (time: string, instants: string) =>
  * end of an uncertain session can bring the occupancy adjustment closer to 0. `q."countedAt"` is the time of the last
  * occupancy count before the history begins.
  *
- * The third query reads all other sessions that were open at the time `q."derivedAt"` and ended before `q.from`. The
- * time `q."derivedAt"` is the time of the first occupancy count without a stored number of open sessions. The history
- * therefore needs the sessions that were open at this time.
+ * The third query reads all other sessions that were open at the time `q."derivedAt"` and ended before `q.from`.
+ * `q."derivedAt"` is the time of the first occupancy count for which the statement must count the open sessions,
+ * because it cannot use the stored number.
  */
 const sessionsOf = (columns: string) => `
   SELECT ${columns} FROM "ParkingSession" s

@@ -11,10 +11,10 @@ export const lastCountOf = (locationId: string) => `
   SELECT * FROM "OccupancyCount" WHERE "locationId" = ${locationId} ORDER BY "countedAt" DESC, kind DESC LIMIT 1`;
 
 /**
- * The SQL condition for sessions whose exit brings a positive occupancy adjustment (`adjustmentOf`) closer to 0. One
- * such session has a recorded exit, but no recorded entry, and no occupancy count included its vehicle. Another such
- * session has a recorded exit, and its maximum stay was already over at the time of the last occupancy count. An SQL
- * statement must use `isUnknownExit` only for sessions that ended after the last occupancy count.
+ * The SQL condition for sessions whose exit brings a positive occupancy adjustment (`adjustmentOf`) closer to 0. The
+ * condition is true if the vehicle left without a recorded entry, and no occupancy count included the vehicle. The
+ * condition is also true if the vehicle left, and its maximum stay was already over at the time of the last occupancy
+ * count. An SQL statement must use `isUnknownExit` only for sessions that ended after the last occupancy count.
  */
 const isUnknownExit = (session: string, countedAt: string) => `(${session}."exitedAt" IS NOT NULL
   AND (${session}."enteredAt" IS NULL AND ${session}."countedAt" IS NULL OR ${session}."staysUntil" <= ${countedAt}))`;

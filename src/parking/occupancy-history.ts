@@ -31,8 +31,8 @@ export interface HistoryQuestion {
 export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
 
 /**
- * Creates the functions that read occupancy histories. One SQL statement answers all calls that are made in one
- * iteration of the event loop.
+ * Creates the functions that read occupancy histories. If several histories are requested in one iteration of the event
+ * loop, one SQL statement reads all of them.
  */
 export function createOccupancyHistory({ sql }: { sql: Sql }) {
   return {

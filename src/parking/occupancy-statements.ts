@@ -21,10 +21,10 @@ export const countOpenSessions = namedStatement(
 /**
  * Updates the column `openSessions` of the last occupancy count after a change of parking sessions. If the last
  * occupancy count contains plates, the statement changes nothing. The statement must run before the changed sessions
- * are written, because it compares the changed sessions with the stored sessions. The statement counts how many of the
- * changed sessions were open at the time of the count, before and after the change, and adds the difference of the two
- * numbers to `openSessions`. If the statement counted all sessions again, the new number could be too low, because the
- * retention job may have removed some of the sessions.
+ * are written, because it compares the changed sessions with the stored sessions. The statement counts only the changed
+ * sessions that are open at the time of the count: once with their old values, and once with their new values. It adds
+ * the difference of the two numbers to `openSessions`. If the statement counted all sessions again, the new number
+ * could be too low, because the retention job may have removed some of the sessions.
  */
 export const updateOpenSessions = namedStatement(
   'occupancy-count-sessions-change',

@@ -33,13 +33,11 @@ export interface QuotaCount {
    * count with `startQuotaCount`.
    *
    * The result is true if the event can exceed a quota, and an already counted event may have changed the sessions of
-   * vehicles that use this quota. `count` assumes such a change for each of these events:
-   *
-   * - a correction of a stored event;
-   * - an event whose plate differs from the plate of its whitelist entry;
-   * - an event that occurred before the last known event or occupancy count of its vehicle, or at the same time;
-   * - an event with a plate that cameras may confuse with the plate of another vehicle inside;
-   * - an event of a whitelist entry that has an open session with another plate.
+   * vehicles that use this quota. A correction of a stored event can change these sessions. An event whose plate differs
+   * from the plate of its whitelist entry can change them, too. A whitelist entry can also have an open session with
+   * another plate, which an event of the entry may end. An event is late if it did not occur after the last known event
+   * or occupancy count of its vehicle, and a late event can change later sessions. Finally, an event can change the
+   * session of another vehicle if cameras may confuse the plates of the two vehicles.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
@@ -75,11 +73,12 @@ export async function startQuotaCount(
   const insideOf = new Map(
     found.map(({ referenceId, vehicles }) => [referenceId, groupBy(vehicles, ({ entryId }) => entryId)]),
   );
-  // The references (such as apartments) whose vehicles inside are unknown until the gateway refreshes the sessions.
+  // The references (such as apartments) whose sessions may have changed. Before the gateway can count the vehicles of
+  // such a reference, it must compute the sessions again.
   const outdated = new Set<string>();
   const similar = createSimilarVehicles();
-  // `similar` is necessary only if the caller counts several events. If the caller counts only one event, `plate` and
-  // `lastObservedAt` are therefore null.
+  // The index `similar` is necessary only if the caller counts several events. If the caller counts only one event,
+  // `plate` and `lastObservedAt` are therefore null.
   for (const { referenceId, entries: listed, vehicles } of found) {
     for (const { plate, entryId } of vehicles) if (plate) similar.add(plate, entryId, referenceId);
     for (const { id, lastObservedAt } of listed) {
@@ -148,7 +147,7 @@ export async function startQuotaCount(
   };
 }
 
-/** Removes the session with the given id from the sessions of the vehicles inside. */
+/** Removes the session `sessionId` from the sessions of the vehicles inside. */
 function removeSession(vehicles: Map<string, VehicleInside[]>, sessionId: string): void {
   for (const [entryId, sessions] of vehicles) {
     const others = sessions.filter((session) => session.sessionId !== sessionId);

@@ -19,8 +19,8 @@ interface SessionsQuestion {
 export type ParkingReads = ReturnType<typeof createParkingReads>;
 
 /**
- * Creates the functions that read parking events and sessions. One SQL statement answers all calls of a function that
- * are made in one iteration of the event loop.
+ * Creates the functions that read parking events and sessions. If a function is called several times in one iteration
+ * of the event loop, one SQL statement answers all of these calls.
  */
 export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>) {
   const owner = { table: 'Location', column: 'locationId' } as const;

@@ -30,7 +30,7 @@ interface RecordedReading {
  * transaction ends.
  *
  * The function `recordReadings` always records the first of the given events, and usually records all events. The
- * function stops before an event whose quota can be checked only after the sessions are refreshed
+ * function stops early if the sessions must be computed again before the quota of the next event can be checked
  * (`QuotaCount.isOutdatedFor`). The caller must record the remaining events in another transaction. The field
  * `overQuota` of an event is therefore the same as if the gate had sent each event in a separate request. Each
  * transaction locks the location only for a short time.

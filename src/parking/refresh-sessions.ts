@@ -64,9 +64,9 @@ const rowsPerYield = 500;
  * Computes the sessions of a location again after parking events or occupancy counts of the location have changed.
  * `refreshSessions` also writes an audit record for each vehicle that stayed longer than the maximum stay without a
  * recorded exit. Before the call, the caller must lock the location in `transaction`. After the call, the location may
- * have become full or have free places again, so the caller must call `announceState`. The function reads only the
- * observations of similar plates (`groupOf`), because a session depends only on these observations. A session stays
- * unchanged if it ended before the first of the changed events and occupancy counts.
+ * have become full or have free places again, so the caller must call `announceState`. A session depends only on the
+ * parking events and occupancy counts of similar plates (`groupOf`), so the function reads no other events and counts.
+ * A session stays unchanged if it ended before the first of the changed events and occupancy counts.
  *
  * @param location the location with its current values. If `transaction` has changed the location, `location` contains
  *   the new values

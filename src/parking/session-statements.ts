@@ -12,8 +12,8 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
 
 /**
  * SQL for the plate group of a plate: the last three characters of its plate code and plate number. Characters that
- * cameras confuse count as the same character (`confusableForm`). A query for plates with the same last three
- * characters reads fewer plates than a query for plates with the same last two characters (`familyOf`).
+ * cameras confuse count as the same character (`confusableForm`). A plate group has fewer plates than a plate family
+ * (`familyOf`), so a query for a plate group reads fewer rows.
  */
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
@@ -58,8 +58,8 @@ const maxGroupsOfFamily = 4;
  *
  * If the sessions of a whole plate family must be computed again, the row contains the family instead of a group. The
  * caller can request a whole family with `$wholeFamily`. The SQL also chooses the whole family if more than
- * `maxGroupsOfFamily` of its groups have changed, if the family has a short plate (`isShort`), or if the camera text
- * and the plate of one of its events belong to different groups (`isReadApart`).
+ * `maxGroupsOfFamily` of its groups have changed, or if the family has a short plate (`isShort`). Another reason is an
+ * event whose camera text and plate belong to different groups (`isReadApart`).
  *
  * The SQL checks only sessions, events and counts that the change can affect. An event before the first change of the
  * family is checked only if its session had not ended before the first change.

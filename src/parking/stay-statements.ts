@@ -37,7 +37,7 @@ export const overdueSessions = namedStatement(
   ORDER BY s."staysUntil", s.id LIMIT ${maxSessionsPerTransaction}`,
 );
 
-/** Sets the end of the maximum stay of each open session of a location. */
+/** For each open session of a location, sets the time at which its maximum stay ends. */
 export const setEnds = namedStatement(
   'parking-sessions-longest-stay',
   `

@@ -108,9 +108,9 @@ export function similarPlateMatcher(read: Plate): PlateMatcher {
 }
 
 /**
- * Returns the texts of a vehicle (`vehicleTexts`) in the form in which all characters that cameras confuse are equal.
- * If `sameTextMatcher` or `similarPlateMatcher` finds that two plates match, `confusableTextsOf` returns at least one
- * common text for the two plates.
+ * Returns the texts of a vehicle (`vehicleTexts`), in which one character replaces all characters that cameras confuse
+ * with it. If `sameTextMatcher` or `similarPlateMatcher` finds that two plates match, `confusableTextsOf` returns at
+ * least one common text for the two plates.
  */
 export const confusableTextsOf = (plate: RecordedPlate): string[] => [
   ...new Set(vehicleTexts(plate).map(toConfusableForm)),

@@ -31,8 +31,8 @@ interface Times {
  * of its classes.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
-  // The TypeScript types of rate-limiter-flexible require the fields `keyPrefix`, `blockDuration` and `execEvenly`.
-  // rate-limiter-flexible does not use these fields of a fallback limiter, because it calls only the method `consume`.
+  // The TypeScript types of rate-limiter-flexible require the fields `keyPrefix`, `blockDuration` and `execEvenly`. The
+  // library never uses these fields of a fallback limiter, because it calls only the method `consume`.
   override readonly keyPrefix = '';
   override blockDuration = 0;
   override execEvenly = false;

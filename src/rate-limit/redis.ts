@@ -10,12 +10,12 @@ import { RollingRes, takeFrom, type TakeOptions } from './rolling-res.ts';
 import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } from './types.ts';
 
 /**
- * The Redis script that counts points in both rate limit windows, for many API keys or addresses in one round trip.
- * Each window is a Redis list with the time of every used point, oldest first. The times are in milliseconds and come
- * from the clock of Redis. KEYS contains, for each API key or address, the names of the two Redis lists that are its
- * rate limit windows. ARGV begins with the lengths of the hourly window and the burst window. After these lengths, ARGV
- * contains four values for each API key or address: the points to use, the hourly limit, the burst limit, and the time
- * of an earlier point to refund (or an empty string).
+ * The Redis script that counts points in both rate limit windows. One call of the script can count the points of many
+ * API keys and addresses. Each window is a Redis list with the time of every used point, oldest first. The times are in
+ * milliseconds and come from the clock of Redis. For each API key or address, KEYS contains the names of two Redis
+ * lists, which are its rate limit windows. ARGV begins with the lengths of the hourly window and the burst window.
+ * After these lengths, ARGV contains four values for each API key or address: the points to use, the hourly limit, the
+ * burst limit, and the time of an earlier point to refund (or an empty string).
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])

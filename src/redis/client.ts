@@ -24,8 +24,8 @@ const pingIntervalMs = 2000;
 const slotsIntervalMs = 1000;
 
 /**
- * Returns the pause before the next attempt to connect to Redis, in milliseconds, which grows with the number of failed
- * attempts.
+ * Returns the pause before the next attempt to connect to Redis, in milliseconds. The pause grows with the number of
+ * failed attempts.
  */
 const reconnectDelayMs = (attempt: number) => Math.min(attempt * 50, maxReconnectDelayMs);
 

@@ -68,9 +68,9 @@ export function createLocalPubSub(): PubSub {
 /** The interval between two pings on the Redis connection that receives notices, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
- * How long a ping may take before the connection counts as lost, in milliseconds. The sum of `heartbeatTimeoutMs` and
- * `heartbeatIntervalMs` must be less than 500 ms, because an unresponsive Redis must not delay the revocation of an API
- * key by more than 500 ms (docs/contract-keys.md#keys).
+ * How long a ping may take before the connection counts as lost, in milliseconds. An unresponsive Redis must not delay
+ * the revocation of an API key by more than 500 ms (docs/contract-keys.md#keys). The sum of `heartbeatTimeoutMs` and
+ * `heartbeatIntervalMs` must therefore be less than 500 ms.
  */
 const heartbeatTimeoutMs = 250;
 

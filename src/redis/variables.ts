@@ -16,7 +16,7 @@ export function hasDecodableLogin(url: string): boolean {
   }
 }
 
-/** Whether the path of a URL is empty or the number of a Redis database, such as `/0`. */
+/** Whether the path of a URL is empty, or is the number of a Redis database, such as `/0`. */
 export function hasDatabaseNumber(url: string): boolean {
   return !URL.canParse(url) || /^\/?$|^\/\d+$/.test(new URL(url).pathname); // another rule reports the invalid URL
 }

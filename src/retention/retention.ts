@@ -63,9 +63,9 @@ const checkIntervalMs = 3_600_000;
 const batchPauseMs = 50;
 
 /**
- * If a process has written no usage record for `idleRecorderDays` days, the gateway assumes that the process has ended,
- * and removes the row of the process from `UsageRecorder`. The database needs the row in `UsageRecorder` only while the
- * process can still send its last batch of usage records again.
+ * If a process has written no usage record for `idleRecorderDays` days, it has probably ended. The gateway then removes
+ * the row of the process from `UsageRecorder`. The database needs the row in `UsageRecorder` only while the process can
+ * still send its last batch of usage records again.
  */
 const idleRecorderDays = 31;
 

@@ -67,8 +67,8 @@ const endsAfterAge = (session: string) =>
  * Returns the SQL condition that is true if the retention job must keep the parking session with the id `id`. The
  * retention job keeps open sessions, and sessions that ended at most `$days` days ago (`endsAfterAge`). If a session
  * ended at most `$days` days ago, the event or count that ended the session is at most `$days` days old, so the
- * retention job also keeps this event or count. Without the event or count that ended it, the session would be open
- * again when the gateway computes the sessions again.
+ * retention job also keeps this event or count. Without this event or count, the gateway would open the session again
+ * when it computes the sessions again.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;
@@ -176,8 +176,8 @@ export const removals = {
  * all deliveries. A disabled webhook can also have pending deliveries if another transaction added a delivery while the
  * webhook was being disabled. The statement locks the webhooks before it cancels their deliveries, so that no client
  * enables a webhook while its deliveries are cancelled. The statement skips webhooks and deliveries that another
- * transaction is changing. The subquery in `LIMIT`, and the array instead of a join, have the reasons that
- * src/webhooks/batch-statements.ts gives.
+ * transaction is changing. Comments in src/webhooks/batch-statements.ts give the reasons for the subquery in `LIMIT`,
+ * and for the array instead of a join.
  */
 export const cancelOfDisabledWebhooks = namedStatement(
   'retention cancel deliveries',

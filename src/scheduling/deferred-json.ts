@@ -1,6 +1,6 @@
 /**
- * A large JSON value in a response. The gateway writes all earlier parts of the response before it reads a large value.
- * At most one large value of a response is therefore in memory at a time. The gateway copies the JSON text of a large
+ * A large JSON value in a response. The gateway writes all earlier parts of the response before it reads a large value,
+ * so that at most one large value of the response is in memory at a time. The gateway copies the JSON text of a large
  * value to the response without parsing the text.
  */
 export class DeferredJson {

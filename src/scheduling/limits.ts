@@ -10,9 +10,9 @@ export interface SlotLimits {
    * owners of the tasks get slots in round-robin order.
    */
   owner: 'key' | 'location' | 'company' | 'client address';
-  /** The maximum number of tasks of one owner that run at the same time. */
+  /** The maximum number of running tasks of one owner. */
   runningPerOwner: number;
-  /** The maximum number of tasks of all owners together that run at the same time. */
+  /** The maximum number of running tasks of all owners together. */
   running: number;
   /**
    * The limits for waiting tasks. `perOwner` is the maximum number of waiting tasks of one owner. `maxMs` is the
@@ -48,19 +48,20 @@ const shortTasks = {
  */
 const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
 
-/** The maximum number of waiting requests with many rows, for each API key. */
+/** The maximum number of imports, and of event batches, that may wait for a slot for one API key. */
 const waitingCalls = 20;
 
 /**
- * The maximum waiting time of a request with many rows, in milliseconds. The gateway closes a connection after 125 s
- * without data. A request that waits longer than 125 s would change data although its client is already disconnected.
+ * The maximum time for which an import or an event batch waits for a slot, in milliseconds. The gateway closes a
+ * connection after 125 s without data. After a longer wait, the request would change data although its client is
+ * already disconnected.
  */
 const maxCallWaitMs = 60_000;
 
 /**
  * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md contains the same limits.
- * Many kinds of tasks have no limit on waiting tasks, because each waiting task belongs to a request in progress, and
- * the limits for `requests` already limit the number of requests in progress.
+ * Many kinds of tasks have no limit on waiting tasks. Each waiting task belongs to a request in progress, and the
+ * limits for `requests` already limit the number of requests in progress.
  */
 export const slotLimits = {
   requests: {

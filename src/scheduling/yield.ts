@@ -25,8 +25,8 @@ const checkIntervalMs = 10;
 let requestsInProgress = 0;
 
 /**
- * The number of long tasks that are currently waiting in `yieldToEventLoop`. The requests of these tasks are in
- * progress, but do no work while the tasks yield to the event loop.
+ * The number of long tasks that are currently waiting in `yieldToEventLoop`. While a long task waits there, its request
+ * is in progress, but does no work.
  */
 let yieldingTasks = 0;
 
@@ -61,10 +61,10 @@ export async function waitForLastRequests(): Promise<number> {
 }
 
 /**
- * Yields to the event loop between two parts of a long task. If no other request is in progress, the event loop only
- * accepts new requests, and then the long task continues. While other requests are in progress, the long task waits
- * until the event loop has no other work, but at most `maxYieldMs`. A long task without pauses would delay all messages
- * that the process exchanges with clients, Redis and the database.
+ * Yields to the event loop between two parts of a long task. If no other request is in progress, the long task
+ * continues as soon as the event loop has accepted new requests. While other requests are in progress, the long task
+ * waits until the event loop has no other work, but at most `maxYieldMs`. A long task without pauses would delay all
+ * messages that the process exchanges with clients, Redis and the database.
  */
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;

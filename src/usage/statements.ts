@@ -51,9 +51,9 @@ export const maxUsageRows = 20_000;
 export const rowsPerPart = 1_000;
 
 /**
- * SQL that reads usage totals. A GraphQL response may contain the field `usage` for several API keys, and one SQL
- * statement reads the usage totals for all of these fields. For each field `usage`, the SQL starts after the rows that
- * the process has already read. The result rows are in the order of the fields `usage` in the response.
+ * SQL that reads usage totals. A GraphQL response may contain the field `usage` several times, for several API keys.
+ * One SQL statement reads the usage totals for all of these fields. For each field `usage`, the SQL starts after the
+ * rows that the process has already read. The result rows are in the order of the fields `usage` in the response.
  */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}

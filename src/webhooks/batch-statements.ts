@@ -61,15 +61,16 @@ export const removeBatch = namedStatement(
 );
 
 /**
- * The SQL condition for deliveries `d` of pull webhooks whose message no reader has acknowledged. A reader that has
- * pulled such a message can still acknowledge it, even after the end of the lease. A request to resend the message
- * therefore does not change the due time and `claimedAt` of the delivery.
+ * The SQL condition that is true for a delivery `d` of a pull webhook if no reader has acknowledged the message. A
+ * reader that has pulled such a message can still acknowledge it, even after the end of the lease. A request to resend
+ * the message therefore does not change the due time and `claimedAt` of the delivery.
  */
 const isUnacknowledged = `(w.delivery = 'PULL' AND d.status <> 'DELIVERED')`;
 
 /**
- * The beginning of an SQL statement that schedules the deliveries `d` again. The deliveries are due immediately, and
- * the gateway tries for `$retryDays` days to deliver their messages.
+ * The beginning of an SQL statement that schedules the deliveries `d` again. The deliveries are due immediately, except
+ * deliveries that meet the condition `isUnacknowledged`. The gateway tries for `$retryDays` days to deliver the
+ * messages.
  */
 const makeDue = `
   UPDATE "WebhookDelivery" d

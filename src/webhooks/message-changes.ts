@@ -38,7 +38,7 @@ const readCounts = namedStatement(
 );
 
 /**
- * The maximum number of audit records whose lists one statement counts, so that the statement does not make other
+ * The maximum number of audit records in one statement that counts the items of lists. A larger number would make other
  * requests wait long.
  */
 const maxJoinedRecords = 10;

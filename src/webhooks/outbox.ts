@@ -10,7 +10,7 @@ import { claimDueStatement, releaseStatement } from './statements.ts';
 
 /**
  * The number of days for which the gateway retries a failed delivery. The database trigger that adds deliveries to the
- * outbox must contain the same number of days as `retryDays`.
+ * outbox contains the same number of days, and must change together with `retryDays`.
  */
 export const retryDays = 3;
 /** The time for which the gateway retries a failed delivery, in milliseconds. */
@@ -37,8 +37,9 @@ export interface ClaimedDelivery extends Message {
 }
 
 /**
- * Claims due webhook deliveries for a worker, up to the limits of concurrent attempts. The worker gets a lease on the
- * claimed deliveries. If the worker dies, another worker claims the deliveries after the lease has ended.
+ * Claims due webhook deliveries for a worker, but not more deliveries than the limits on concurrent attempts allow. The
+ * worker gets a lease on the claimed deliveries. If the worker dies, another worker claims the deliveries after the
+ * lease has ended.
  *
  * @param inFlight the deliveries that this worker is sending
  */

@@ -101,8 +101,8 @@ const firstAddresses = (addresses: readonly LookupAddress[]) =>
   );
 
 /**
- * Creates a look-up function that returns only the given IP addresses, so that the HTTP client does not start a second
- * DNS look-up when it connects to the receiver. The caller must first check that the gateway may connect to the given
+ * Creates a look-up function that returns only the given IP addresses. With this function, the HTTP client needs no
+ * second DNS look-up to connect to the receiver. The caller must first check that the gateway may connect to the given
  * IP addresses.
  */
 const lookupOf =

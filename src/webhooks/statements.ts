@@ -83,8 +83,8 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
       WHERE e.delivery = '${kind}'`;
 
 /**
- * SQL for the new value of `claimedAt` when a worker claims the delivery `d`. For a pull webhook, `claimedAt` is the
- * time at which a reader pulled the message, so a worker that claims an expired message does not change `claimedAt`.
+ * SQL for the new value of `claimedAt` when a worker claims the delivery `d`. A worker that claims an expired message
+ * of a pull webhook does not change `claimedAt`, because `claimedAt` is the time at which a reader pulled the message.
  */
 const claimedByWorker = `
         CASE WHEN (SELECT w.delivery FROM "Webhook" w WHERE w.id = d."webhookId") = 'PULL' THEN d."claimedAt" ELSE now() END`;
@@ -94,7 +94,7 @@ const claimedByWorker = `
  * pull webhook is due when its message has expired without an acknowledgement. The statement claims only a limited
  * number of deliveries for each company. The statement claims the deliveries of failing webhooks after all other
  * deliveries. To share the attempts fairly between the companies, the statement chooses the next delivery of the
- * company that has the fewest deliveries in progress and chosen deliveries. The statement claims the deliveries of one
+ * company for which the fewest deliveries are already in progress or chosen. The statement claims the deliveries of one
  * company in the order of their due times. The SQL parameters describe the delivery attempts that this worker has in
  * progress. The statement locks only the deliveries that it will claim, and checks again whether the locked deliveries
  * are due.
@@ -155,10 +155,10 @@ export const releaseStatement = namedStatement(
 );
 
 /**
- * The size at which a pull response counts as full, in bytes. When the `changes` columns of the audit records in a pull
- * response take more than `maxStoredBytes` in the database, the gateway adds no further message to the response. A
- * response with many large messages would delay other requests, because the gateway parses and signs messages without
- * yielding to the event loop.
+ * The size at which a pull response counts as full, in bytes. The gateway adds no further message to a pull response
+ * when the `changes` columns of its audit records take more than `maxStoredBytes` in the database. A response with many
+ * large messages would delay other requests, because the gateway parses and signs messages without yielding to the
+ * event loop.
  */
 const maxStoredBytes = 1024 * 1024;
 

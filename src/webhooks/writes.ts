@@ -167,8 +167,8 @@ export function createWebhookWrites(services: {
         if (locationIds) await requireLocations(transaction, key, locationIds, before.companyId);
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
-        // A disabled webhook can have pending deliveries for two reasons: another transaction added a delivery while
-        // the webhook was being disabled, or a process ended before it had cancelled all deliveries.
+        // A disabled webhook can still have pending deliveries. Another transaction may have added a delivery while the
+        // webhook was being disabled, or a process may have ended before it had cancelled all deliveries.
         if (isEnabling && (await isFullBatch(transaction, cancelBatch, id))) return undefined;
         const after = await transaction.webhook.update({
           where: { id },

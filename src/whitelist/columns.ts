@@ -140,7 +140,7 @@ export const isMergeChange = `(${columnList(mergedColumns, (quoted) => `w.${quot
 export const plateColumnList = (alias?: string) =>
   columnList(plateColumns, (quoted) => (alias ? `${alias}.${quoted}` : quoted));
 
-/** Returns the SQL condition that is true when a row of one table and a row of another table have the same plate. */
+/** Returns the SQL condition that is true when the rows of two tables have the same plate. */
 export const samePlate = (one: string, other: string) =>
   `(${plateColumnList(one)}) = (${plateColumnList(other)})`;
 

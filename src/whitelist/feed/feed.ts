@@ -23,8 +23,8 @@ import type { WhitelistReads } from '../reads.ts';
 export const maxFeedPageSize = 5_000;
 
 /**
- * Returns the feed position since which the database must still contain all changes. Otherwise, a client with the given
- * cursor cannot continue, and gets all whitelist entries again.
+ * Returns the feed position from which a client with the given cursor continues. If the database no longer contains all
+ * changes since this position, the client gets all whitelist entries again.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
