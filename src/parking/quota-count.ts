@@ -33,11 +33,11 @@ export interface QuotaCount {
    * count with `startQuotaCount`.
    *
    * The result is true if the event can exceed a quota, and an already counted event may have changed the sessions of
-   * vehicles that use this quota. A correction of a stored event can change these sessions. An event whose plate differs
-   * from the plate of its whitelist entry can change them, too. A whitelist entry can also have an open session with
-   * another plate, which an event of the entry may end. An event is late if it did not occur after the last known event
-   * or occupancy count of its vehicle, and a late event can change later sessions. Finally, an event can change the
-   * session of another vehicle if cameras may confuse the plates of the two vehicles.
+   * vehicles that use this quota. A correction of a stored event can change these sessions. An event whose plate
+   * differs from the plate of its whitelist entry can change these sessions, too. A whitelist entry can also have an
+   * open session with another plate, which an event of the entry may end. An event is late if it did not occur after
+   * the last known event or occupancy count of its vehicle, and a late event can change later sessions. Finally, an
+   * event can change the session of another vehicle if cameras may confuse the plates of the two vehicles.
    */
   isOutdatedFor(change: EventChange): boolean;
 }

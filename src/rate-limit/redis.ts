@@ -133,8 +133,8 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * with Redis keys of several hash slots. If a Redis server does not respond (redis-health.ts), a request to this server
  * fails immediately.
  *
- * The method `_getRateLimiterRes` reads the state of both rate limit windows from the result of the Redis script. `take`
- * returns the state of the windows for allowed and for refused requests.
+ * The method `_getRateLimiterRes` reads the state of both rate limit windows from the result of the Redis script.
+ * `take` returns this state for allowed and for refused requests.
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;
