@@ -37,8 +37,8 @@ const pageHeaders = secureHeaders({
 });
 
 /**
- * Returns a function that creates a value with `make` at its first call, and returns the same value at each later call.
- * If `make` throws an error, the next call of the returned function calls `make` again.
+ * Returns a function that calls `make` only once. The first call of the returned function creates a value with `make`,
+ * and later calls return the same value. If `make` throws an error, the next call of the returned function tries again.
  */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
@@ -52,8 +52,8 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
 }
 
 /**
- * Whether a request comes from a browser that wants to show an HTML page. A GraphQL client does not get the page,
- * because its `Accept` header prefers JSON or server-sent events.
+ * Whether a request comes from a browser that wants to show an HTML page. A GraphQL client gets a GraphQL response and
+ * no page, because the `Accept` header of the client prefers JSON or server-sent events.
  */
 const wantsPage = (c: Context) =>
   accepts(c, {

@@ -25,8 +25,8 @@ export interface ServedFile {
   etag: string;
   content: Uint8Array<ArrayBuffer>;
   /**
-   * Returns the compressed content of the file. The gateway compresses the file only once for each compression method:
-   * when it first sends the file to a client that accepts the compression method.
+   * Returns the compressed content of the file. The gateway compresses the file once for each compression method, when
+   * the first client that accepts this method requests the file.
    */
   compressed(coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>>;
 }

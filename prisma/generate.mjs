@@ -14,7 +14,10 @@ const schema = join(root, 'prisma/schema.prisma');
 const generated = join(root, 'prisma/generated');
 const stampName = '.made-from';
 
-/** Returns a hash of the Prisma schema and of the versions of the packages that generate the database client. */
+/**
+ * Returns a hash of schema.prisma and of the versions of the packages that generate the database client. The hash
+ * changes when the client must be generated again.
+ */
 function stampOfSources() {
   const versionsOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).dependencies;
   const versions = [
@@ -31,10 +34,10 @@ function stampOfSources() {
 function generateIn(folder) {
   installPackages('tools');
   // Prisma's schema engine is not needed to generate the client. By default, Prisma's command line downloads a schema
-  // engine from a host that many networks cannot reach. Prisma downloads no schema engine if the variable
-  // PRISMA_SCHEMA_ENGINE_BINARY contains the path of an executable file. Only the child process that generates the
-  // Prisma client gets the variable PRISMA_SCHEMA_ENGINE_BINARY. Other commands must not get this variable, because
-  // `prisma db push` and `prisma migrate` would then report success without doing anything.
+  // engine from a host that many networks cannot reach. Prisma does not download the schema engine if the variable
+  // PRISMA_SCHEMA_ENGINE_BINARY contains the path of any executable file. Only the child process that generates the
+  // Prisma client gets the variable PRISMA_SCHEMA_ENGINE_BINARY. If other commands got this variable, `prisma db push`
+  // and `prisma migrate` would report success without doing anything.
   const { status, error } = spawnSync(
     process.execPath,
     [

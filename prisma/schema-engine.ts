@@ -10,7 +10,10 @@ import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapt
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import type { Migration } from '../src/database/migrations.ts';
 
-/** With `noFilters`, the schema engine compares every table and every enum of the database with schema.prisma. */
+/**
+ * The filter options of the schema engine. Empty lists make the schema engine compare every table and every enum of the
+ * database with schema.prisma.
+ */
 export const noFilters = { externalTables: [], externalEnums: [] };
 
 /**
@@ -40,9 +43,9 @@ async function loadBindings() {
   const packageFolder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
   const wasm = await readFile(join(packageFolder, 'schema_engine_bg.wasm'));
   const imports = Object.entries(module).map(([name, value]) =>
-    // Prisma's schema engine never clears its timers, so the timers would keep the process running. In the schema
-    // engine, `unreferencedTimeout` therefore replaces `setTimeout`. Timers of `unreferencedTimeout` do not keep the
-    // process running.
+    // Prisma's schema engine never clears its timers, so the timers would keep the process running. Instead of
+    // `setTimeout`, the schema engine therefore gets `unreferencedTimeout`, whose timers do not keep the process
+    // running.
     name.startsWith('__wbg_setTimeout') ? [name, unreferencedTimeout] : [name, value],
   );
   const { instance } = await WebAssembly.instantiate(wasm, {

@@ -14,15 +14,15 @@ const dayMs = 24 * hourMs;
 const pastDays = 7;
 
 /**
- * The difference between the local time in Dubai and UTC, in milliseconds, which is constant because Dubai has no
- * daylight saving time.
+ * The difference between the local time in Dubai and UTC, in milliseconds. The difference is constant, because Dubai
+ * has no daylight saving time.
  */
 const offsetMs = 4 * hourMs;
 
 /**
- * If a demo vehicle is inside at the first start of the gateway, its last completed stay ended at least `pauseMs`
- * before this start. The current stay of the vehicle began less than 12 hours before the first start. The completed
- * stay and the current stay therefore do not overlap.
+ * The minimum time between the last completed stay of a demo vehicle and the first start of the gateway, for a vehicle
+ * that is inside at this start. The current stay of a demo vehicle that is inside began less than 12 hours before the
+ * first start. The last completed stay and the current stay therefore do not overlap.
  */
 const pauseMs = 12 * hourMs;
 
@@ -37,8 +37,8 @@ export interface DemoVehicle extends Plate {
 }
 
 /**
- * The hours of the day at which a demo vehicle enters and leaves its location. An hour above 24 is on the next day: 30
- * means 06:00.
+ * The hours of the day at which a demo vehicle enters and leaves its location. An hour above 24 is an hour of the next
+ * day: 30 means 06:00 on the next day.
  */
 interface Rhythm {
   arrives: number;
@@ -46,8 +46,8 @@ interface Rhythm {
 }
 
 /**
- * A group of vehicles that enter and leave at similar times. `inside` is the number of vehicles of the group that are
- * inside when the gateway starts.
+ * A group of vehicles that enter and leave at similar times. When the gateway starts for the first time, `inside`
+ * vehicles of the group are inside the location.
  */
 export interface DemoGroup {
   vehicles: readonly DemoVehicle[];
@@ -67,8 +67,8 @@ export interface DemoStay {
   enteredAt: number;
   exitedAt: number | null;
   /**
-   * The decision that the gateway sent to the gate. If `decision` is omitted, the gate got the decision `LISTED` for a
-   * vehicle with a whitelist entry, and no decision for a vehicle without a whitelist entry.
+   * The decision that the gateway sent to the gate. If `decision` is omitted, the decision is `LISTED` for a vehicle
+   * with a whitelist entry. A vehicle without a whitelist entry then has no decision.
    */
   decision?: ParkingEvent['decision'];
 }

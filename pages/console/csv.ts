@@ -15,12 +15,12 @@ const columns = [
 ] as const;
 
 /**
- * The additional columns of a CSV file with rejected rows. An import ignores the additional columns, so users can
- * correct the rejected rows and import the file again.
+ * The columns that the console adds to a CSV file with rejected rows, in addition to the columns of the whitelist. An
+ * import ignores these columns, so users can correct the rejected rows and import the file again.
  */
 const rejectionColumns = ['row', 'field', 'message', 'value'] as const;
 
-/** Maps each column name of a CSV file to the text that a row has in this column. */
+/** The texts of one row of a CSV file, by the name of the column. */
 type CsvFields = Record<string, string>;
 
 /** The reason why a row of the CSV file is rejected, with the name and the value of the invalid field. */
@@ -35,16 +35,22 @@ export interface CsvRow {
   /** The number of the row in the file, where 1 is the first row after the header. */
   row: number;
   fields: CsvFields;
-  /** The whitelist entry that the row describes, without the field `maxEntries` if this field is malformed. */
+  /**
+   * The whitelist entry that the row describes. If the field `maxEntries` is malformed, `entry` does not contain this
+   * field.
+   */
   entry: WhitelistEntryInput;
-  /** Describes the first malformed field of the row. The console does not send a row with a malformed field. */
+  /**
+   * The first malformed field of the row, and what is wrong with it. The console does not send a row with a malformed
+   * field.
+   */
   fault: RowFault | undefined;
 }
 
 /** A row that the console or the gateway rejected. */
 export type RejectedRow = Pick<CsvRow, 'row' | 'fields'> & RowFault;
 
-/** Checks that the header of a CSV file has no repeated and no unknown columns. */
+/** Checks that the header of a CSV file contains each column only once, and only columns that the console knows. */
 function checkHeader(names: string[]): string[] {
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined) throw new Error(words.repeatedColumn(repeated));
@@ -54,13 +60,16 @@ function checkHeader(names: string[]): string[] {
   return names;
 }
 
-// The command `pms import` has the same rules for `maxEntries` and for times. The console must not send a malformed
-// field, because the gateway would then reject the whole GraphQL request with all other rows.
+// These rules for `maxEntries` and for times are the same as in the command `pms import`. The console must not send a
+// malformed field: because of one malformed field, the gateway would reject all rows of the GraphQL request.
 
 /** The maximum value of `maxEntries`. */
 const largestMaxEntries = 2_147_483_647;
 
-/** The maximum length of a text in a request, in characters of JSON including the quotes (docs/rate-limits.md). */
+/**
+ * The maximum length of a text in a request (docs/rate-limits.md). The length includes the quotation marks and the
+ * escape characters of the JSON text.
+ */
 const maxTextCharacters = 32_768;
 
 /** Returns the reason why the gateway rejects a text as `maxEntries`, or `undefined` if the text is valid. */
@@ -110,8 +119,9 @@ function entryOf(fields: CsvFields): WhitelistEntryInput {
     note: optional('note'),
     validFrom: optional('validFrom'),
     validUntil: optional('validUntil'),
-    // If the CSV file has no column `maxEntries`, the import does not change how many times the vehicles may enter. If
-    // the column `maxEntries` exists and the field of a row is empty, the vehicle may enter any number of times.
+    // If the CSV file has no column `maxEntries`, an import leaves the field `maxEntries` of the whitelist entries
+    // unchanged. If the column `maxEntries` exists and the field of a row is empty, the vehicle may enter any number of
+    // times.
     ...(maxEntries === '' && { maxEntries: null }),
     ...(maxEntries && !numberFault(maxEntries) && { maxEntries: Number(maxEntries) }),
   };
@@ -119,7 +129,7 @@ function entryOf(fields: CsvFields): WhitelistEntryInput {
 
 /**
  * Decodes a file as UTF-8, and throws an error if the file is not valid UTF-8. The function does not replace invalid
- * bytes by the character U+FFFD, because an import would then write this character into references and notes.
+ * bytes with the character U+FFFD, because an import would then write this character into references and notes.
  */
 function textOf(file: BufferSource): string {
   try {
@@ -133,7 +143,7 @@ function textOf(file: BufferSource): string {
  * Reads the rows of a CSV file (RFC 4180) with a header.
  *
  * @throws {Error} when the file is not valid UTF-8 or not valid CSV, or when a column is repeated or unknown. If one
- *   line is faulty, the error message contains the number of the line.
+ *   line of the file is faulty, the error message contains the number of the line.
  */
 export function readRows(file: BufferSource): CsvRow[] {
   const text = textOf(file);

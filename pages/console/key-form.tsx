@@ -41,8 +41,8 @@ export function KeyForm(props: {
 
   useEffect(() => {
     if (first) void open(first);
-    // The dependency list of this React effect is empty, so that the console checks the stored key only once, when it
-    // opens.
+    // The list of dependencies of this React effect is empty. The console therefore checks the stored key only once,
+    // when the console opens.
   }, []);
 
   const submit = (event: FormEvent) => {

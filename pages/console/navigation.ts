@@ -8,8 +8,8 @@ export const viewNames = ['sites', 'whitelist', 'why', 'key', 'webhooks', 'keys'
 export type ViewName = (typeof viewNames)[number];
 
 /**
- * The view that the console shows, and the id of the object in this view. The page's address contains the name of the
- * view and the id of the object.
+ * The view that the console shows, and the id of the object that the view shows, such as a location. The page's address
+ * contains the name of the view and the id of the object.
  */
 export interface Place {
   view: ViewName;
@@ -18,7 +18,7 @@ export interface Place {
 
 const idForm = /^[\w-]{1,64}$/;
 
-/** Reads the view, and the id of the object in the view, from the part of the address after `#`. */
+/** Reads the name of the view, and the id of the object that the view shows, from the part of the address after `#`. */
 function placeOf(hash: string): Place {
   const [, view = '', id = ''] = hash.split('/');
   const known = viewNames.find((name) => name === view) ?? 'sites';
@@ -38,7 +38,7 @@ function onHashChange(listener: () => void): () => void {
   return () => removeEventListener('hashchange', listener);
 }
 
-/** Returns the view that the console shows now, and the id of the object in this view. */
+/** Returns the view that the console shows now, and the id of the object that the view shows. */
 export function usePlace(): Place {
   return placeOf(useSyncExternalStore(onHashChange, () => location.hash));
 }
@@ -52,8 +52,9 @@ export function useKeptView(isKept: boolean): void {
   useEffect(() => {
     if (!isKept) return;
     const { href } = location;
-    // The browser sends the event `popstate` before the event `hashchange`. If the address did not change back at
-    // `popstate`, the event `hashchange` would open the view to which the user went back or forward.
+    // The browser sends the event `popstate` before the event `hashchange`. The function `stay` must restore the
+    // address at `popstate`, because the event `hashchange` would otherwise open the view to which the user went back
+    // or forward.
     const stay = () => history.pushState(null, '', href);
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener('popstate', stay);

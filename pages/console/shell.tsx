@@ -18,9 +18,8 @@ const KeysView = lazy(async () => ({ default: (await import('./views/keys.tsx'))
 const AuditView = lazy(async () => ({ default: (await import('./views/audit.tsx')).AuditView }));
 
 /**
- * The permissions that allow an API key to open each view. To open a view, an API key needs only one of the permissions
- * that `permissionsOf` lists for the view. If a view has no permissions in `permissionsOf`, every API key can open the
- * view.
+ * Lists, for each view, the permissions with which an API key can open the view. The API key needs only one of the
+ * listed permissions. If the list of a view is empty, every API key can open the view.
  */
 const permissionsOf: Record<ViewName, readonly Permission[]> = {
   sites: ['READ_LOCATIONS', 'READ_STATUS', 'READ_ACTIVITY'],

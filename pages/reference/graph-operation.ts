@@ -28,8 +28,8 @@ export function explorerLink({ query, variables }: ExampleOperation): string {
 }
 
 /**
- * The maximum depth of nested fields in an example operation: a list, the items of the list, and an object in each
- * item.
+ * The maximum depth of an example operation, in levels of fields. Three levels are enough for a list, its items, and an
+ * object in each item.
  */
 const deepestSelection = 3;
 
@@ -65,8 +65,8 @@ const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', '
 const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
 
 /**
- * An example operation omits all nullable arguments except the arguments in `givenOfSeveral`. The argument `plate` is
- * nullable because a request contains either `plate` or `reading`.
+ * The nullable arguments that an example operation contains. Example operations omit all other nullable arguments. The
+ * argument `plate` is nullable because a client can send `reading` instead of `plate`.
  */
 const givenOfSeveral = new Set(['plate']);
 
@@ -74,8 +74,8 @@ const isGiven = ({ name, type }: Pick<GraphQLArgument, 'name' | 'type'>) =>
   isNonNullType(type) || givenOfSeveral.has(name);
 
 /**
- * Returns a sample value for an argument. If `examples` has an example for the input type of the argument, this example
- * is the sample value.
+ * Returns a sample value for an argument. If `examples` contains an example for the input type of the argument, the
+ * function returns this example.
  */
 function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknown {
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;

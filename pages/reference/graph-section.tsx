@@ -46,7 +46,10 @@ export function graphSections(schema: GraphQLSchema): Section[] {
   }));
 }
 
-/** Returns the table rows that describe an argument and the fields of its input type. */
+/**
+ * Returns the table rows that describe an argument: one row for the argument, and one row for each field of its input
+ * type.
+ */
 function argumentRows(argument: GraphQLArgument): FieldRow[] {
   const type = getNamedType(argument.type);
   const row = ({ name, type, description, deprecationReason }: GraphQLArgument | GraphQLInputField) => ({

@@ -6,7 +6,7 @@ import { Inline } from './markdown.tsx';
 import { patternInWords } from './patterns.ts';
 import { graphPrograms, ProgramList } from './programs.tsx';
 
-/** An entry of the API reference, such as an endpoint, with its texts for the search and for the navigation. */
+/** An entry of the API reference, such as an endpoint, with the texts that the search and the navigation use. */
 export interface Entry {
   id: string;
   title: string;

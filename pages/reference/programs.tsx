@@ -56,7 +56,7 @@ const pythonOf = (value: unknown) =>
 const inShell = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * Returns the example programs for a REST request.
+ * Returns the example programs that send a REST request.
  *
  * @param path the path of the endpoint, with parameters in braces
  */
@@ -90,8 +90,8 @@ export function restPrograms(method: string, path: string, body: unknown): Progr
 }
 
 /**
- * Returns the example programs for a GraphQL request. For a subscription, the example programs read the response as a
- * stream of server-sent events.
+ * Returns the example programs that send a GraphQL request. For a subscription, the example programs read the response
+ * as a stream of server-sent events.
  */
 export function graphPrograms({ query, variables }: ExampleOperation): Programs {
   const isStream = query.startsWith('subscription');

@@ -25,8 +25,8 @@ interface JsonContent {
 }
 
 /**
- * Returns a function that replaces a reference (`$ref`) in an OpenAPI document by the component to which the reference
- * points.
+ * Returns a function that replaces a reference (`$ref`) in an OpenAPI document with the component that the reference
+ * names.
  */
 export const resolverOf =
   ({ components }: OpenApi): Resolve =>

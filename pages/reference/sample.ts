@@ -15,7 +15,7 @@ const namedValues: Record<string, unknown> = {
 const sampleId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a17';
 
 /**
- * A function that replaces a reference (`$ref`) by the component of the OpenAPI document to which the reference points.
+ * A function that replaces a reference (`$ref`) with the component of the OpenAPI document that the reference names.
  */
 export type Resolve = (schema: JsonSchema) => JsonSchema;
 

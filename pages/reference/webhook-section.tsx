@@ -89,8 +89,9 @@ interface Changes {
 }
 
 /**
- * Returns the table that describes the member `data.changes` of a webhook message. `data.changes` contains either the
- * values of the changed object, or its values before and after the change.
+ * Returns the table that describes the member `data.changes` of a webhook message. When an object was created or
+ * removed, `data.changes` contains its values. When an object was changed, `data.changes` contains its values before
+ * and after the change.
  */
 function alternativesOf(changes: JsonSchema): Changes[] {
   const [schema] = (changes.anyOf as JsonSchema[] | undefined) ?? [changes];

@@ -24,7 +24,7 @@ const parts = [
 ];
 
 /**
- * Creates the GraphQL client for one API key. The cache of the client stores each object only once. When a live update
+ * Creates the GraphQL client for one API key. The cache of the client stores each object only once. After a live update
  * or a mutation changes an object, every view shows the new values.
  */
 export function createGraphClient(key: string): { client: Client; connection: LiveConnection } {

@@ -2,8 +2,9 @@ import type { CombinedError } from 'urql';
 import { rateLimitDelayMs, retryDelayMs } from './retry.ts';
 
 /**
- * A failed request of the console. The console shows each kind of failure in a different way. If a failure has a time
- * `retryAt` (in milliseconds since 1970), a view sends its request again at this time.
+ * A failed request of the console. The console shows each kind of failure in a different way, for example with or
+ * without a retry button. If a failure has a time `retryAt` (in milliseconds since 1970), a view sends its request
+ * again at this time.
  */
 export type Failure =
   | { kind: 'offline'; retryAt: number }

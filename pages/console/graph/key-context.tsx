@@ -8,7 +8,7 @@ export interface ConsoleKey {
   viewer: NonNullable<ViewerQuery['viewer']>;
   /** The state of the live updates to which the console has subscribed with the API key. */
   connection: LiveConnection;
-  /** Whether the API key of the console has all given permissions. */
+  /** Returns whether the API key of the console has all permissions in the list `permissions`. */
   may(...permissions: Permission[]): boolean;
   /** Shows the form for the API key again after the gateway has rejected the key. */
   refuseKey(message: string): void;

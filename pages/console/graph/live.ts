@@ -5,13 +5,13 @@ import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
 /**
- * The state of the live updates of one subscription: `live` while a stream is open, and `undefined` before the first
- * stream is open or after a view has ended the subscription. When the live updates stop, the state becomes the time of
- * the stop, in milliseconds since 1970.
+ * The state of the live updates that one subscription receives: `live` while the stream is open, and `undefined` before
+ * the first connection and after the view has ended the subscription. If the connection is lost, the state is the time
+ * of the loss, in milliseconds since 1970.
  */
 export type LiveState = 'live' | number | undefined;
 
-/** The two functions with which the React hook `useSyncExternalStore` follows the states of all subscriptions. */
+/** Two functions that the React hook `useSyncExternalStore` needs in order to show the state of a subscription. */
 export interface LiveConnection {
   /** Returns the state of the subscription with the given key (see `SubscriptionRequest`). */
   state(key: number): LiveState;
@@ -29,8 +29,8 @@ interface Sink {
 
 interface SubscriptionRequest {
   /**
-   * The number by which urql identifies a subscription. urql computes the key from the query and the variables. Two
-   * subscriptions have the same key only if their queries and variables are equal.
+   * The number by which urql identifies a subscription. urql computes the key from the query and the variables. Equal
+   * queries with equal variables have the same key.
    */
   key: number;
   query: string;
@@ -70,7 +70,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Creates subscriptions over server-sent events. When a stream breaks or ends, the client opens a new stream. A
+ * Creates subscriptions over server-sent events. When a stream breaks or ends, the function opens a new stream. A
  * subscription ends when the gateway rejects the subscription, or when the view closes it.
  *
  * @param currentKey a function that returns the API key, and that is called before each attempt to connect
@@ -80,8 +80,8 @@ export function createLive(currentKey: () => string) {
     url: '/graphql',
     headers: () => keyHeader(currentKey()),
     fetchFn: fetchUntilSilent,
-    // With `retryAttempts: 0`, graphql-sse itself does not retry, because each rejected attempt costs a rate limit
-    // point. In place of graphql-sse, the function `run` retries after a pause.
+    // With `retryAttempts: 0`, the package graphql-sse does not retry a failed subscription, because each rejected
+    // attempt costs a rate limit point. The function `run` waits for a pause and then subscribes again.
     retryAttempts: 0,
   });
 
@@ -94,8 +94,8 @@ export function createLive(currentKey: () => string) {
     for (const listener of listeners) listener();
   }
   /**
-   * Records the time at which the live updates of a subscription stopped. If an attempt to subscribe again fails, the
-   * recorded time of the stop stays unchanged.
+   * Records the time at which the live updates of a subscription stopped. A later failed attempt to subscribe does not
+   * change the recorded time.
    */
   function lose(key: number) {
     if (typeof states.get(key) !== 'number') change(key, Date.now());
@@ -128,8 +128,9 @@ export function createLive(currentKey: () => string) {
       }
       if (signal.aborted) return;
       lose(key);
-      // If the stream was open for a long time, the next pause before a retry is as short as the first pause. If the
-      // gateway closes each stream immediately, the pauses between the retries become longer, up to the maximum pause.
+      // After a stream that was open for a long time, the pauses between the attempts to subscribe start again with the
+      // shortest pause. If the gateway closes each stream immediately, the pauses become longer with each attempt, up
+      // to the maximum pause.
       if (Date.now() - openedAt >= maxRetryDelayMs) attempt = 0;
       const delayMs = await delayAfter(lost, attempt, sink);
       if (delayMs === undefined) return;

@@ -15,7 +15,7 @@ const defaultRetryAfterSeconds = 10;
 
 /**
  * Returns the pause before the next attempt to send a request, in milliseconds (exponential backoff). Up to half of the
- * pause is random (jitter), so that many browser tabs do not send their requests at the same moment.
+ * pause is random (jitter). Many browser tabs therefore do not send their requests at the same moment.
  *
  * @param attempt the number of retries so far: 0 for the pause before the first retry
  */
@@ -25,8 +25,8 @@ export function retryDelayMs(attempt: number): number {
 }
 
 /**
- * Returns how long a client must wait after a response that reports an exceeded rate limit, in milliseconds. The client
- * waits at least for the time in the header `Retry-After`.
+ * Returns how long a client must wait after a response that reports an exceeded rate limit, in milliseconds. The pause
+ * is never shorter than the time in the response header `Retry-After`.
  */
 export function rateLimitDelayMs(attempt: number, response: Response | undefined): number {
   const seconds = Number(response?.headers.get('Retry-After')) || defaultRetryAfterSeconds;

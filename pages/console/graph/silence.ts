@@ -9,8 +9,8 @@ const checkPauseMs = 5_000;
 
 /**
  * Sends a request as `fetch` does, but detects a lost connection while the caller reads the response body. If no bytes
- * arrive for longer than `maxSilenceMs`, reading the body fails. For example, a connection is lost when the server
- * loses its power, or when the device sleeps. `fetch` itself does not detect a lost connection.
+ * arrive for longer than `maxSilenceMs`, reading the body fails. A connection can be lost without any signal, for
+ * example when the server loses its power or when the device sleeps. `fetch` itself does not detect a lost connection.
  */
 export async function fetchUntilSilent(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);

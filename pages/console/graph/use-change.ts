@@ -19,8 +19,8 @@ export interface Change<Data, Variables> {
 }
 
 /**
- * Returns a function that sends the mutation of a form, and the current state of the mutation. The state contains only
- * the failure of the latest mutation that the form has sent.
+ * Returns a function that sends the mutation of a form, and the current state of the mutation. The state shows only a
+ * failure of the mutation that the form sent last.
  */
 export function useChange<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,

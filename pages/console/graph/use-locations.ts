@@ -18,19 +18,19 @@ export interface KnownLocation {
 export interface FoundLocations {
   /** The locations, or `undefined` while they are loading. */
   locations: KnownLocation[] | undefined;
-  /** `hasMore` is true if the search matches more locations than `locations` contains. */
+  /** True if more locations match the search than the list `locations` contains. */
   hasMore: boolean;
   /**
-   * The state of the query that reads the locations. If the locations come from the scope of the API key, there is no
-   * query, and `view` is `undefined`.
+   * The state of the query that reads the locations. `view` is `undefined` if the console runs no query, because the
+   * locations come from the scope of the API key.
    */
   view: View<unknown> | undefined;
 }
 
 /**
  * Returns the source from which the console reads the locations. The source depends on the permissions of the API key:
- * the query `locations` (`names`), the query `locationStatuses` (`statuses`), or the list of location ids in the scope
- * of the API key (`key`).
+ * `names` is the query `locations`, `statuses` is the query `locationStatuses`, and `key` is the list of location ids
+ * in the scope of the API key.
  */
 const sourceOf = ({ may }: ConsoleKey) =>
   may('READ_LOCATIONS') ? 'names' : may('READ_STATUS') ? 'statuses' : 'key';
@@ -38,8 +38,8 @@ const sourceOf = ({ may }: ConsoleKey) =>
 /**
  * Finds at most `first` locations whose name contains a text. The location search of the GraphQL API needs the
  * permission READ_LOCATIONS. With only the permission READ_STATUS, the console reads the statuses of all locations, and
- * searches for the text in the location names. If the API key has neither of these permissions, the console searches
- * for the text in the location ids of the scope.
+ * searches for the text in the location names. With neither READ_LOCATIONS nor READ_STATUS, the console searches for
+ * the text in the location ids that the scope of the API key contains.
  *
  * @param options.pause while `pause` is true, the hook does not search for locations
  */

@@ -31,8 +31,8 @@ export interface ShownOperation {
  *
  * @param options.pause if true, the hook sends no query
  * @param options.onlyCurrent whether the hook returns data and failures only for the current variables. If
- *   `onlyCurrent` is false, the hook returns the data for the previous variables while the response is loading. For
- *   example, a page of a list stays visible while the next page of the list is loading.
+ *   `onlyCurrent` is false, the hook returns the data for the previous variables until the response for the current
+ *   variables arrives. For example, a page of a list stays visible while the next page of the list is loading.
  */
 export function useView<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,

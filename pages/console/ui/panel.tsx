@@ -10,7 +10,7 @@ import { Button } from './controls.tsx';
  * key Escape, or a click beside the dialog closes the dialog.
  *
  * @param props.isKept if true, only a button closes the dialog, so that the user does not lose the content of the
- *   dialog by mistake. If `isKept` is true, the dialog also stays open when the user goes back to an earlier view
+ *   dialog by mistake. If `isKept` is true, the back button of the browser does not close the dialog either
  */
 export function Panel(props: {
   title: string;

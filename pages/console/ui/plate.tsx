@@ -1,8 +1,8 @@
 /** @jsxImportSource react */
 
 /**
- * The type, code and number of a plate. If the text that a camera read matches no whitelist entry, `plateNumber` is
- * this whole text and `plateCode` is empty.
+ * The type, code and number of a plate. If a camera text matches no whitelist entry, `plateNumber` is the whole text
+ * and `plateCode` is empty.
  */
 interface PlateParts {
   plateType: string;

@@ -6,11 +6,11 @@ import { Button } from './controls.tsx';
 import { Panel } from './panel.tsx';
 
 /**
- * A dialog with a form for an API key. If the gateway creates a secret when the user sends the form, the dialog shows
- * the secret with a copy button instead of the form. The gateway returns each secret only once, so the user must not
- * close the dialog by mistake before copying the secret. While the form is being sent, and while the dialog shows a
- * secret that the user has not copied, only a button closes the dialog. When the user has copied the secret, the key
- * Escape or a click beside the dialog also closes the dialog.
+ * A dialog with a form for an API key. When the gateway has created a secret, the dialog shows the secret with a copy
+ * button instead of the form. The gateway returns each secret only once. The user must therefore not close the dialog
+ * by mistake before copying the secret. Only a button closes the dialog while the form is being sent, or while the
+ * dialog shows a secret that the user has not copied. When the user has copied the secret, the key Escape or a click
+ * beside the dialog also closes the dialog.
  *
  * @param props.secret the new secret, or `undefined` before the gateway has created it
  * @param props.isSending whether the form is being sent

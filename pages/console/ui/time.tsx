@@ -3,7 +3,8 @@ import { createContext, useContext } from 'react';
 import { texts } from '../texts.ts';
 
 /**
- * The time zone in which the console shows times: the time zone of the location, or of the user's device (`reader`).
+ * The time zone of the times in the console: the time zone of the location, or with `reader` the time zone of the
+ * user's device.
  */
 export type Clock = 'location' | 'reader';
 
@@ -51,8 +52,8 @@ function formatOf(parts: keyof typeof optionsOf, zone: string, withYear: boolean
 }
 
 /**
- * Returns the year that the console shows with a date, or `undefined` if the date is in the current year. The year of
- * the date and the current year depend on the given time zone.
+ * Returns the year that the console shows with a date, or `undefined` if the date is in the current year. Both years,
+ * of the date and of the current time, are years in the given time zone.
  */
 export function shownYear(at: string | number | Date, zone: string): string | undefined {
   const format = formatOf('year', zone, true);
@@ -96,7 +97,7 @@ export function Time({
 /**
  * Converts the value of a `datetime-local` field, which is in the time zone of this device, to an instant in UTC.
  * Returns `undefined` if the field is empty. If the value is not a valid time, for example because the year has five
- * digits, the function returns the value unchanged, and the gateway rejects the field with an error message.
+ * digits, the function returns the value unchanged. The gateway then rejects the field with an error message.
  */
 export function instantOf(local: string): string | undefined {
   if (!local) return undefined;
@@ -113,8 +114,8 @@ export function localOf(instant: string | null | undefined): string {
 
 /**
  * Converts the value of a `datetime-local` field to an instant in UTC. If the user has not edited the field, the
- * function returns the original instant. A conversion of the unchanged value could change the instant: the value has no
- * seconds, and is ambiguous in the hour when clocks are set back.
+ * function returns the original instant. A conversion could change the original instant, because the value of the field
+ * has no seconds, and because a local time occurs twice in the hour when clocks are set back.
  */
 export const editedInstant = (text: string, original: string | null | undefined): string | null =>
   (text === localOf(original) ? original : instantOf(text)) ?? null;

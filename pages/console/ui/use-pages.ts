@@ -12,8 +12,8 @@ export interface Page<Item> {
 }
 
 /**
- * Returns one page of a list that the gateway sends without pagination. The cursor `endCursor` of a page is the index
- * of the first item after the page.
+ * Returns one page of a list that the gateway sends without pagination. `endCursor` is the index of the first item
+ * after the page.
  */
 export function pageOf<Item>(
   items: readonly Item[],
@@ -38,7 +38,7 @@ export function usePages() {
     /**
      * Returns two functions: `onPrevious` goes to the previous page, and `onNext` goes to the next page. `onPrevious`
      * is `undefined` on the first page, and `onNext` is `undefined` on the last page. While the next page is loading,
-     * `pageInfo` still belongs to the previous page, and `onNext` does nothing.
+     * `pageInfo` still describes the previous page, and `onNext` does nothing.
      */
     steps(pageInfo: PageInfo | undefined) {
       const next = pageInfo?.hasNextPage ? pageInfo.endCursor : null;

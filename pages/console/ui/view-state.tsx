@@ -33,8 +33,8 @@ function FailureText({ failure, isRetried }: { failure: Failure; isRetried: bool
 }
 
 /**
- * Shows the error message of a view or a form, with a retry button if `onRetry` is given. After a rate limit error
- * there is no retry button, because the view repeats its request automatically.
+ * Shows the error message of a view or a form, with a retry button if `onRetry` is given. After a rate limit error, the
+ * notice has no retry button, because the view repeats its request automatically.
  *
  * @param props.isRetried whether the console repeats the failed request. The console repeats the requests of views, but
  *   not the requests of forms, because the user can have changed the form in the meantime
@@ -83,10 +83,7 @@ export function ViewState<Data>(props: {
   );
 }
 
-/**
- * Shows a part of the console if the API key has all given permissions. If the API key lacks a permission, a message
- * lists the permissions that are needed.
- */
+/** Shows `children` only if the API key has all permissions in `need`. Otherwise, a message lists these permissions. */
 export function Permitted({ need, children }: { need: readonly Permission[]; children: ReactNode }) {
   const { may } = useKey();
   if (may(...need)) return <>{children}</>;

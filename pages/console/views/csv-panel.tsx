@@ -73,8 +73,9 @@ function Export({ locationId }: { locationId: string }) {
   const [failure, setFailure] = useState<Failure>();
   async function run() {
     setExporting(true);
-    // When a plate moves from one whitelist entry to another during the export, the gateway can return both whitelist
-    // entries. The CSV file contains each plate only once, with the entry that the gateway returned last.
+    // If a client moves a plate from one whitelist entry to another while the export runs, the gateway can return both
+    // whitelist entries for this plate. The CSV file contains each plate only once, with the entry that the gateway
+    // returned last.
     const entryOfPlate = new Map<string, EntryFieldsFragment>();
     for (let after: string | null = null, more = true; more;) {
       const { data, error } = await client

@@ -49,7 +49,7 @@ const labels: Record<keyof Values, string> = {
 
 /**
  * Converts the values of the form fields to the input of the GraphQL mutation. If the user has not edited a time field,
- * the input contains the exact time from `entry`.
+ * the input contains the exact time from `entry`, the whitelist entry that the form shows.
  */
 function inputOf(
   values: Values,
@@ -70,7 +70,7 @@ function inputOf(
 
 /**
  * A form that adds a vehicle to a whitelist or changes a whitelist entry. If another user has changed the whitelist
- * entry since the form was opened, the form reports the conflict. The form overwrites the other user's change only
+ * entry while the form was open, the form reports the conflict. The form overwrites the change of the other user only
  * after a confirmation.
  *
  * @param props.entry the whitelist entry as it was when the form was opened, or `undefined` to add a new whitelist

@@ -17,8 +17,8 @@ import { ViewState } from '../ui/view-state.tsx';
 const hourMs = 3_600_000;
 
 /**
- * The time ranges that the user can choose. The occupancy data of one time range has at most 750 data points, and the
- * request for this data costs one or two rate limit points.
+ * The time ranges that the user can choose. For one time range, the gateway returns at most 750 data points of the
+ * occupancy. A request for these data points costs one or two rate limit points.
  */
 const periods = {
   day: { hours: 24, interval: 'QUARTER_HOUR' },
@@ -30,8 +30,8 @@ type Period = keyof typeof periods;
 type Points = NonNullable<LocationHistoryQuery['location']>['occupancyHistory'];
 
 /**
- * Returns how many vehicles entered and left in each hour. For the time range of one day, `points` contains one data
- * point for each quarter of an hour, so the function adds up four data points for each hour.
+ * Returns how many vehicles entered and left in each hour. For the time range of one day, `points` contains four data
+ * points for each hour. The function therefore adds up the numbers of these four data points.
  */
 function byHour(points: Points) {
   const hours = new Map<number, { entries: number; exits: number }>();

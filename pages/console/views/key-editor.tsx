@@ -53,8 +53,8 @@ function Ticks<Value extends string>(props: {
 }
 
 /**
- * The maximum number of locations for which the form shows a checkbox. If there are more locations, the user finds them
- * with a search field.
+ * The maximum number of locations for which the form shows a checkbox. If the user can choose from more than 100
+ * locations, the form also has a search field for the locations without a checkbox.
  */
 const tickedLocations = 100;
 
@@ -95,9 +95,9 @@ function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids
 
 /**
  * A form that issues or changes an API key. The secret of a new API key is shown only once. A user can give another API
- * key only permissions that the user's own API key has. The form sends only the fields that the user changed, so that
- * it does not overwrite another user's changes to other fields. For an operator's key, the form does not offer
- * locations, because the scope of an operator's key always contains every location.
+ * key only permissions that the user's own API key has. The form sends only the fields that the user changed, because
+ * another user may have changed other fields in the meantime. For an operator's key, the form does not offer locations,
+ * because the scope of an operator's key always contains every location.
  *
  * @param props.edited the API key to change, or `undefined` to issue a new API key
  */

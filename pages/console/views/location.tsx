@@ -21,7 +21,7 @@ import { Fullness, StateBadge } from './site-tile.tsx';
  */
 const activityPauseMs = 60_000;
 
-/** Returns a function that calls `callback`, but at most once a minute (throttling). */
+/** Returns a function that calls `callback` at most once a minute, however often it is called (throttling). */
 function useAfterPause(callback: () => void): () => void {
   const last = useRef(Date.now());
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -40,8 +40,8 @@ function useAfterPause(callback: () => void): () => void {
 }
 
 /**
- * Shows the parking events and parking sessions of a location, and reads the events and sessions again after the status
- * of the location has changed.
+ * Shows the parking events and parking sessions of a location. After the status of the location has changed, the
+ * function reads the parking events and parking sessions again.
  */
 function Activity({ id, zone, changes }: { id: string; zone: string | undefined; changes: number }) {
   const [onlyInside, setOnlyInside] = useState(true);

@@ -40,8 +40,8 @@ export function QuotaForm(props: {
     const { data: newest } = await client
       .query(QuotaOfDocument, { locationId, referenceId }, { requestPolicy: 'network-only' })
       .toPromise();
-    // If the query for the stored quota fails, the form shows the error, because `view` receives the result of the
-    // query, too.
+    // This code does not handle a failure of the query for the stored quota. The form already shows the failure,
+    // because `view` gets the result of the same query.
     if (newest?.quotas) {
       const [stored] = newest.quotas.nodes;
       const text = inside ?? stored?.inside.toString() ?? '';

@@ -21,8 +21,8 @@ import { ViewState } from '../ui/view-state.tsx';
 import { type Site, SiteTile } from './site-tile.tsx';
 
 /**
- * The number of location tiles on a page. One request reads the plot data of all tiles on a page, and costs one rate
- * limit point.
+ * The number of location tiles on a page. One request, which costs one rate limit point, reads the plot data of all
+ * tiles on a page.
  */
 const pageSize = 20;
 

@@ -20,11 +20,14 @@ export interface ImportProgress {
   updated: number;
   unchanged: number;
   rejects: RejectedRow[];
-  /** The plates of the valid rows so far, each with the number of the first valid row that has this plate. */
+  /** Maps each plate of the valid rows so far to the number of the first valid row with this plate. */
   rowOfPlate: ReadonlyMap<string, number>;
 }
 
-/** The result for a part of the file in which the console has rejected every row. */
+/**
+ * The result for a part of the file from which the console sends no row, because the console has rejected every row of
+ * this part.
+ */
 const nothingSent = { created: 0, updated: 0, unchanged: 0, rows: [] };
 
 const noResults: Omit<ImportProgress, 'rows' | 'rowOfPlate'> = {
@@ -43,8 +46,8 @@ const plateOf = ({ entry: { plateType, plateCode, plateNumber } }: CsvRow) =>
 /**
  * Returns the reason why a row of an import is rejected, or `undefined` if the row is not rejected. The gateway finds
  * repeated plates only within one import request, and a long file needs several requests. The function therefore looks
- * for the plate of the row in `rowOfPlate`, and adds the plate of a valid row to `rowOfPlate`. Like the gateway, the
- * function does not treat a plate as repeated if the earlier row with this plate was invalid.
+ * in `rowOfPlate` for an earlier row with the same plate, and adds each valid row to `rowOfPlate`. As in the gateway, a
+ * plate does not count as repeated if the earlier row with this plate was invalid.
  *
  * @param error the error that the gateway returned for the row
  */
@@ -66,14 +69,14 @@ export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
   /**
-   * Removes the results, and stops a running import or dry run. Returns a function with which the caller checks that
-   * its results are still current: the function returns `true` until `reset` is called again or the dialog closes, and
-   * then `false`.
+   * Removes the results, and stops a running import or dry run. The caller gets a function that tells whether the
+   * caller's results are still current: the function returns `true` until the next call of `reset` or until the dialog
+   * closes.
    */
   reset(): () => boolean;
   /**
    * Sends the rows of the import, except the rows that the console itself rejects. The promise resolves with true if
-   * all requests succeed before `reset` is called or the dialog closes.
+   * all requests succeed before the next call of `reset` and before the dialog closes.
    *
    * @param stopped the progress of an earlier import that stopped; the new import skips the rows that the earlier
    *   import has sent successfully

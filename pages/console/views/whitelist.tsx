@@ -30,7 +30,10 @@ interface Search {
   onlyValid: boolean;
 }
 
-/** The dialog that is open, with the whitelist entry or reference (such as an apartment) that the user selected. */
+/**
+ * The dialog that the view shows. The dialog is about the whitelist entry or the reference (such as an apartment) that
+ * the user selected.
+ */
 type WhitelistDialog =
   | { kind: 'edit'; entry: EntryFieldsFragment | undefined }
   | { kind: 'remove'; entry: EntryFieldsFragment }
