@@ -31,8 +31,8 @@ export interface DemoWebhook {
 /**
  * Creates a webhook for the demo data. The receiver of the demo webhook accepted one message, and then rejected all
  * later messages. The messages of the demo webhook report new whitelist entries. The seed script must insert the audit
- * records of the new whitelist entries before the webhook. If the demo webhook were already in the database, a database
- * trigger would create one more delivery for each audit record.
+ * records of the new whitelist entries before the webhook, because a database trigger creates deliveries for each audit
+ * record that is inserted after the webhook.
  */
 export function failingWebhook(options: {
   companyId: string;
@@ -92,12 +92,12 @@ export function failingWebhook(options: {
   };
 }
 
-/** An API operation that an API key uses in the demo data, with the number of requests per hour. */
+/** How many requests an API key sends in the demo data for one API operation. */
 interface DemoUse {
   apiKeyId: string;
   surface: 'rest' | 'graphql';
   operation: string;
-  /** The number of requests with this operation in the busiest hour of a day. */
+  /** The number of requests for this operation in the hour of the day with the most requests. */
   most: number;
   /**
    * With `failsEvery: 50`, for example, one of 50 requests gets the error `NOT_FOUND`. If `failsEvery` is omitted, all
@@ -107,8 +107,8 @@ interface DemoUse {
 }
 
 /**
- * Returns the number of requests in an hour of the day in Dubai, divided by the number of requests in the busiest hour.
- * The demo data has few requests at night.
+ * Returns a number from 0.1 to 1: the requests in an hour of the day in Dubai, as a share of the requests in the
+ * busiest hour. The demo data has few requests at night.
  */
 const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
 

@@ -55,7 +55,7 @@ const locations = [
   },
 ];
 
-/** Creates a whitelist entry of the demo data. Fields that the caller omits become null. */
+/** Creates a whitelist entry of the demo data. Fields that the caller of `entry` omits become null. */
 function entry(
   locationId: string,
   referenceId: string,
@@ -78,8 +78,8 @@ const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 /**
- * Creates the demo whitelist entries that allow only some visits or are valid only for some time: a half-used visitor
- * pass, guests for one day, and a former tenant. These whitelist entries belong to the first location.
+ * Creates the demo whitelist entries with special rules: a partly used visitor pass, guests for one day, and a former
+ * tenant. These whitelist entries belong to the first location.
  */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
@@ -157,8 +157,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // In each group of demo vehicles, the first vehicles are inside when the gateway starts. The list of demo vehicles of
-  // the first location begins with two vehicles of the flat `limitedUnit`, so that the quota of this flat is full.
+  // The first vehicles of each list are inside when the gateway starts for the first time. The list of the first
+  // location begins with two vehicles of the flat `limitedUnit`, so that the quota of this flat is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);

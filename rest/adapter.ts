@@ -33,8 +33,8 @@ import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 const graphPageSize = 100;
 
 /**
- * Maps the name of a GraphQL argument to the REST name for the same value, if the two names differ. The REST name is
- * the name of a query parameter, the name of a header, or a name for the request body.
+ * Maps the name of a GraphQL argument to the REST name for the same value, if the two names differ. The REST value can
+ * be a query parameter, a header, or the request body.
  */
 const restNames: ReadonlyMap<string, string> = new Map([
   ['first', 'limit'],
@@ -45,8 +45,8 @@ const restNames: ReadonlyMap<string, string> = new Map([
 
 /**
  * Creates the function that handles the requests to one REST endpoint. The handler takes the GraphQL variables from a
- * request, runs the GraphQL document of the endpoint, and puts the data into the response envelope. The GraphQL
- * document of the endpoint is prepared for execution only once, when the process starts.
+ * request, runs the GraphQL document of the endpoint, and puts the data into the response envelope. The process
+ * prepares the GraphQL document of the endpoint only once, at its start, and not for each request.
  *
  * @param countError counts an error that ends a response after the gateway has sent its status
  */
@@ -122,8 +122,8 @@ export function createRouteHandler(
    * Returns the entity tag of a list if the list has not changed since the client read the list. Returns `undefined` if
    * the list may have changed since the client read it, so that the response must contain the list.
    *
-   * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid. Only a valid request may
-   *   get status 304 (RFC 9110, section 13.2.1)
+   * @throws {ServiceError} `VALIDATION_ERROR` if the limit, the cursor or a filter is invalid. For an invalid request,
+   *   the status must not be 304 (RFC 9110, section 13.2.1)
    */
   async function unchangedTag(
     request: RestRequest,
@@ -131,8 +131,8 @@ export function createRouteHandler(
     context: Context,
   ): Promise<string | undefined> {
     if (!validator || request.ifNoneMatch === undefined) return undefined;
-    // The gateway runs this GraphQL operation only in order to validate the arguments. If the context contains
-    // `takeWholeList`, the operation reads no whitelist entries from the database.
+    // This call of `execute` only validates the arguments of the request. If the context contains `takeWholeList`, the
+    // GraphQL operation reads no whitelist entries from the database.
     const withoutRead: Context = { ...context, takeWholeList: () => undefined };
     await execute({ ...variables, ...pageOf(request) }, withoutRead);
     return validator.unchangedSince(request, context);
@@ -196,8 +196,9 @@ function pageOf({
  * body in two cases:
  *
  * - An identifier in the body is a number. GraphQL would accept a number as an identifier.
- * - The client asks for the equivalent GraphQL request (`asTwin`), and the body contains an inexact number. The
- *   equivalent GraphQL request would contain another value, such as null instead of 1e400.
+ * - The client asks for the equivalent GraphQL request (`asTwin`), and the body contains an inexact number. The JSON
+ *   text of the equivalent GraphQL request would contain a different number than the body, or null instead of a number
+ *   such as 1e400.
  */
 function createGraphBody({
   plan,
@@ -241,8 +242,8 @@ export function renderRest(error: unknown, source: ErrorSource, names = restName
 }
 
 /**
- * Replaces the GraphQL name of each invalid field by its REST name, in the message and in the details of an error. For
- * example, the GraphQL argument `first` is the query parameter `limit` in REST.
+ * Replaces the GraphQL name of each invalid field with its REST name, in the message and in the details of an error.
+ * For example, the GraphQL argument `first` is the query parameter `limit` in REST.
  */
 function renamed({ message, code, details }: ServiceError, names: ReadonlyMap<string, string>): RestError {
   if (!details?.field) return { message, code, details };

@@ -34,8 +34,9 @@ export const deprecatedOperations = routes.flatMap((route) =>
 );
 
 /**
- * Whether a request may be for a deprecated route. This check is fast, because it does not compare the URL with the
- * path of each route. The check is also true for some other URLs that contain `/residents`.
+ * Returns false for a URL that cannot be the URL of a deprecated route, and otherwise true. The check is fast, because
+ * it does not compare the URL with the path of each route. The function also returns true for some URLs that contain
+ * `/residents` and are not deprecated.
  */
 export const mayBeDeprecated = (url: string): boolean => url.includes('/residents');
 
@@ -49,8 +50,8 @@ const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.to
 type PathParameters = Readonly<Record<string, string>>;
 
 /**
- * Two functions for a deprecated route. `headers` creates the additional headers. `brownoutAnswer` creates the error
- * response during a brownout.
+ * Two functions for a deprecated route. `headers` creates the headers that only responses of deprecated routes have.
+ * `brownoutAnswer` creates the error response during a brownout.
  */
 interface Deprecation {
   headers(params: PathParameters): Record<string, string>;

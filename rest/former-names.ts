@@ -13,8 +13,9 @@ export const usesFormerName = (
   ((body as Readonly<Record<string, unknown>>)[name] ?? null) === null;
 
 /**
- * Finds the fields that a client sends under their former names. Returns the current name and the former name of each
- * of these fields. If a field is invalid, the error message must contain the name that the client has sent.
+ * Finds the fields that a client sends under their former names. Returns pairs of the current name and the former name
+ * of each such field. An error message about an invalid field must contain the name that the client has sent, and not
+ * the current name.
  */
 export const formerNamesIn = (
   names: FormerNames,

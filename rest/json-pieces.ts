@@ -5,7 +5,7 @@ import { createSlots } from '../src/scheduling/slots.ts';
 
 /**
  * A part of a response, which is either JSON text or a large value. The gateway reads a large value from the database
- * only after it has sent all earlier parts of the response.
+ * only after it has sent the earlier parts of the same response.
  */
 export type Piece = string | DeferredJson;
 

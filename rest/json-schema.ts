@@ -17,9 +17,7 @@ export type JsonSchema = Record<string, unknown>;
 /** The JSON Schemas that are components of the OpenAPI document, by name. */
 export type Components = Record<string, JsonSchema>;
 
-/**
- * Creates the JSON Schema of an object. The JSON Schema requires all properties except the properties in `optional`.
- */
+/** Creates the JSON Schema of an object. All properties are required, except the properties in `optional`. */
 export function objectSchema(
   properties: Record<string, JsonSchema>,
   { optional = [], description }: { optional?: readonly string[]; description?: string | undefined } = {},
@@ -77,8 +75,8 @@ const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
 };
 
 /**
- * Removes the regular expression that Zod adds to a `format`. The regular expression has up to 300 characters, and only
- * repeats the meaning of the `format`.
+ * Removes the regular expression that Zod adds to a `format`. The regular expression has up to 300 characters, and
+ * expresses the same rule as the `format`.
  */
 const override: Override = ({ jsonSchema }) => {
   if (jsonSchema.format) delete jsonSchema.pattern;

@@ -60,8 +60,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
 
   const current: ListValidator['current'] = async ({ params }, context) => {
     const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
-    // this code ignores the error, because the query for the list, which the gateway runs later, fails with the same
-    // error
+    // This code ignores an error of the cursor query. If there is an error, the query for the list, which the gateway
+    // runs later, returns the same error to the client.
     if (errors) return undefined;
     return listTag(data!.whitelistCursor as string);
   };
@@ -74,8 +74,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
         // This code ignores an error of the query, because the entity tag from the client may contain an invalid
-        // cursor. Any other error also occurs in the query for the list, which the gateway runs later, so the client
-        // gets this error.
+        // cursor. If the error has another cause than the cursor, the query for the list, which the gateway runs later,
+        // returns the same error to the client.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {
           upserts: unknown[];

@@ -11,7 +11,7 @@ export const sharedErrorResponses = () =>
 
 /**
  * Returns the error responses of an endpoint by HTTP status. If a status has only one error code, its response is a
- * reference to the shared response of this error code.
+ * reference to the response component of this error code.
  */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
   const statuses = new Set(codes.map((code) => errorStatus[code]));
@@ -54,7 +54,7 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   };
 }
 
-/** The JSON Schema for the member `details` of an error (docs/contract.md#error-body). */
+/** The JSON Schema for the member `details` of an error response (docs/contract.md#error-body). */
 export const errorDetails: JsonSchema = {
   ...objectSchema(
     {
@@ -159,6 +159,6 @@ export const brownoutHeaders = {
   ),
 };
 
-/** Returns, for each header, a reference to the component of the OpenAPI document that describes the header. */
+/** Returns references to the components of the OpenAPI document that describe the given headers. */
 export const headerReferences = (headers: Record<string, JsonSchema>) =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, reference('headers', name)]));

@@ -49,8 +49,8 @@ const messageDescription = (type: MessageType) =>
  * Returns the member `webhooks` of the OpenAPI document, which describes each type of webhook message and the JSON
  * Schema of its body.
  *
- * @param schemas the object to which this function adds the JSON Schema of each message body. Each key of the object is
- *   the name of a JSON Schema
+ * @param schemas the object to which this function adds the JSON Schema of each message body. Each property name of
+ *   `schemas` is the name of a JSON Schema
  */
 export function describeWebhooks(schemas: Components): Record<string, Record<string, JsonSchema>> {
   return Object.fromEntries(

@@ -178,8 +178,8 @@ const camelCase = (words: string) =>
   words[0]!.toLowerCase() + words.slice(1).replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * Returns the error codes that an endpoint can return. A few error codes are common to all endpoints. The other error
- * codes depend on the parameters, the body and the GraphQL fields of the endpoint.
+ * Returns the error codes that an endpoint can return. Every endpoint can return a few common error codes. All further
+ * error codes depend on the parameters, the body and the GraphQL fields of the endpoint.
  */
 function codesOf({
   parameters,
@@ -223,9 +223,9 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
 }
 
 /**
- * Returns the JSON Schema of a request body in which a required field may have its current name or its former name. A
- * request body with the former name may also contain the current name with the value null, because the gateway treats a
- * field with the value null like a missing field.
+ * Returns the JSON Schema of a request body with a renamed field that is required: the body contains either the current
+ * name or the former name of the field. If the body contains the former name, the current name may also be in the body
+ * with the value null, because the gateway treats null like a missing field.
  */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
@@ -243,8 +243,8 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
 
 /**
  * Returns the JSON Schema for the body of a successful response. Each endpoint has a function that creates its response
- * bodies. `answerSchema` first calls this function with a placeholder for each value. In the resulting body,
- * `answerSchema` then replaces each placeholder by the JSON Schema of the value.
+ * bodies. `answerSchema` calls this function of the endpoint with a placeholder for each value. In the resulting body,
+ * `answerSchema` replaces each placeholder with the JSON Schema of the value.
  */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);

@@ -3,12 +3,12 @@ import { expectedVersionField, invalidField, type ServiceError } from '../src/er
 // This file implements conditional requests (RFC 9110) for responses with a single whitelist entry or location. The
 // entity tag of a single whitelist entry or location is its version.
 
-/** The request header `If-Match`, and the GraphQL argument with the same meaning as this header. */
+/** The name of the request header `If-Match`, and the name of the GraphQL argument that has the same effect. */
 export const ifMatch = { header: 'If-Match', variable: expectedVersionField } as const;
 
 /**
- * The HTTP status of the response when the version in `If-Match` is not the current version. For any other cause of the
- * error `CONFLICT`, such as a location slug that already exists, the HTTP status is 409.
+ * The HTTP status of the response when the version in `If-Match` is not the current version. If the error `CONFLICT`
+ * has another cause than this version, such as a location slug that already exists, the HTTP status is 409.
  */
 export const preconditionFailed = 412;
 
@@ -21,7 +21,7 @@ const entityTagForm = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 const versionTagForm = /^"([1-9][0-9]{0,8})"$/;
 /**
  * The version 0, which matches no whitelist entry or location, because versions start at 1. The gateway uses the
- * version 0 when a client sends an entity tag that the gateway never creates.
+ * version 0 as the expected version when a client sends an entity tag that the gateway never creates.
  */
 const noVersion = 0;
 

@@ -35,8 +35,9 @@ function firstValues(c: HonoContext): Record<string, string> {
 }
 
 /**
- * Whether the client wants the equivalent GraphQL request instead of the usual REST response. To save time,
- * `asksForTwin` parses the header `Accept` only if the header contains the media type of an equivalent GraphQL request.
+ * Whether the client wants the equivalent GraphQL request instead of the usual REST response. The function first
+ * searches the header `Accept` for the media type of an equivalent GraphQL request, because parsing the header takes
+ * longer.
  */
 function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
   if (!requestHeader(c, 'accept')?.includes(twinMediaType)) return false;
@@ -53,8 +54,8 @@ const parityPurpose = 'parity';
 
 /**
  * Returns the name of a request in usage records, which is usually the operation name. The name has a prefix if the
- * client asks for the equivalent GraphQL request, or only compares REST with GraphQL. With the prefix, the usage
- * records show which clients still need the REST endpoint for real work.
+ * client asks for the equivalent GraphQL request, or only compares REST with GraphQL. From this prefix, operators see
+ * in the usage records which clients still use the REST endpoint for real work.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
@@ -82,8 +83,8 @@ export function createDeprecationRouter(brownouts: readonly Brownout[]): Hono<Ga
 }
 
 /**
- * Creates the middleware of a deprecated route. During a brownout, the middleware answers all requests with an error,
- * except requests for the equivalent GraphQL request. Returns `undefined` for a route that is not deprecated.
+ * Creates the middleware of a deprecated route. During a brownout, the middleware answers a request with an error,
+ * unless the client asks for the equivalent GraphQL request. Returns `undefined` for a route that is not deprecated.
  *
  * @param brownouts the periods in which deprecated routes are switched off
  */

@@ -37,8 +37,8 @@ export interface ConnectionPage {
 }
 
 /**
- * The data of a GraphQL operation without errors. A root field is null only when a GraphQL operation has an error, so
- * the type `Answered` does not allow null.
+ * The data of a GraphQL operation without errors. The type `Answered` does not allow null for a root field, because a
+ * root field is null only when a GraphQL operation has an error.
  */
 type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
@@ -92,7 +92,7 @@ interface RouteOf<Data, Variables> {
 export type Route = RouteOf<never, never>;
 
 /**
- * Creates a row of the endpoint table. The type parameters make TypeScript check that the functions in `row` use the
+ * Creates a row of the endpoint table. The type parameters make TypeScript check that the functions in `row` use only
  * data and variables of the GraphQL document in `row`.
  */
 const route = <Data, Variables>(row: RouteOf<Data, Variables>) => row as unknown as Route;

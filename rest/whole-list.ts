@@ -16,8 +16,8 @@ import type { ConnectionPage } from './routes.ts';
 const firstPartItems = 250;
 
 /**
- * The number of items in each part of a list after the first part. A list part with 500 items occupies about 200 KiB.
- * Even if clients read slowly, the process keeps only a few parts of a list in memory for each client.
+ * The number of items in each further part of a list, after the first part. A list part with 500 items occupies about
+ * 200 KiB. The process keeps only a few parts of a list in memory for each client, even if the client reads slowly.
  */
 const furtherPartItems = 500;
 
@@ -56,7 +56,7 @@ export async function firstJsonPart(list: WholeList, shape: JsonShape) {
 }
 
 /**
- * Converts a page of a GraphQL list to one part of the REST response with the whole list.
+ * Converts a page of a GraphQL list to one part of a REST response that contains the whole list.
  *
  * @param readPage a function that reads the page after a given cursor
  */

@@ -64,7 +64,7 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
   description:
-    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of the whitelist entry equals a text that the camera read, or differs from the requested plate or text in one character that cameras confuse.',
+    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of the whitelist entry equals a text from the camera. Or one character of the plate differs from the request, and cameras confuse these two characters.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', {
@@ -74,7 +74,7 @@ const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implemen
     readAs: t.exposeString('readAs', {
       nullable: true,
       description:
-        'The plate of the whitelist entry as one text, in the form that matches the text from the camera, such as `A12345`. `readAs` is null when the request contains `plate` instead of `reading`.',
+        'The plate of the whitelist entry as one text, such as `A12345`, for a comparison with the text from the camera. `readAs` is null when the request contains `plate` instead of `reading`.',
     }),
   }),
 });
@@ -112,7 +112,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
     }),
     overQuota: t.boolean({
       description:
-        'Whether the quota of the reference (such as an apartment) is already full because of other vehicles. If the quota has the enforcement `REPORT`, the vehicle may enter even when the quota is full.',
+        'Whether other vehicles of the same reference (such as an apartment) already fill the quota of the reference. If the quota has the enforcement `REPORT`, the vehicle may enter even when the quota is full.',
       resolve: ({ facts, at }) => isQuotaReached(facts, at),
     }),
     checks: t.field({
@@ -132,7 +132,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
 
 export const PlateInput = builder.inputType('PlateInput', {
   description:
-    'A licence plate with its type, code and number. In `plateAccess`, all three parts must equal the plate of a whitelist entry, unless the request sets a tolerance.',
+    'A licence plate with its type, code and number. In `plateAccess`, a whitelist entry matches only if all three parts of its plate are equal, unless the request sets a tolerance.',
   fields: (t) => ({
     plateType: t.string({
       required: true,

@@ -144,7 +144,7 @@ builder.queryFields((t) => ({
       type: ApiKey,
       permission: 'ADMIN',
       description:
-        "The API keys that the API key of the request may administer, oldest first. An operator's key may administer all API keys. Any other API key may administer each API key whose scope has a company or location in common with its own scope. Only an operator's key may administer an operator's key.",
+        "The API keys that the API key of the request may administer, oldest first. An operator's key may administer all API keys. Any other API key may administer an API key if the scopes of both API keys have a company or location in common. Only an operator's key may administer an operator's key.",
       resolve: (_, args, { key, services: { apiKeys } }) => keysetConnection(args, apiKeys.list(key)),
     },
     ApiKeyConnection,
@@ -199,7 +199,7 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
 
 const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
   description:
-    'The new values for some fields of an API key. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry.',
+    'The new values for some fields of an API key. A field that is omitted or null stays unchanged. As an exception, `expiresAt: null` removes the expiry.',
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     permissions: t.field({ type: [Permission], description: fieldDescriptions.permissions }),

@@ -53,7 +53,7 @@ export const builder = new SchemaBuilder<{
     nodeFieldOptions: { description: 'The item.', nullable: false },
     cursorFieldOptions: {
       description:
-        'A text that marks the position of the item in the list. Clients send it in the arguments `after` and `before`.',
+        'A text that marks the position of the item in the list. Clients send the cursor of an item in the argument `after` or `before`.',
     },
     pageInfoFieldOptions: {
       description:

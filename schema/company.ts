@@ -20,15 +20,16 @@ const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 
 /**
  * The regular expression for a company name in JSON Schema. The regular expression does not use `\p{L}` (any letter),
- * because some other programming languages do not support `\p{L}`. Up to U+009F, the regular expression accepts the
- * same characters as `companyName`. The regular expression accepts all characters after U+009F.
+ * because some other programming languages do not support `\p{L}`. For characters up to U+009F, the regular expression
+ * and the rule `companyName` accept the same characters. Above U+009F, the regular expression accepts every character,
+ * and `companyName` only some characters.
  */
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
 
 /**
- * The maximum lengths of a company's text fields, in characters. The validation rules and descriptions of the text
- * fields use these lengths.
+ * The maximum lengths of a company's text fields, in characters. The validation rules and the descriptions of the
+ * fields use these maximum lengths.
  */
 const maxLength = { name: 100, address: 200, externalCompanyId: 50, description: 500, phone: 20 };
 
@@ -171,7 +172,8 @@ const fieldDescriptions = {
 };
 
 /**
- * The optional text fields of the two inputs that register and change a company, with the descriptions of the fields.
+ * The optional text fields of a company, with their descriptions. A client sends these fields to register or change a
+ * company.
  */
 const optionalTexts = {
   externalCompanyId: `The client's own identifier of the company, at most ${maxLength.externalCompanyId} characters.`,

@@ -15,8 +15,8 @@ declare global {
 }
 
 /**
- * For each GraphQL request, the results of the database reads that the request has already made, by the name of the
- * database read.
+ * The database reads that each GraphQL request has already made: for each request, a map from the name of a database
+ * read to its result.
  */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
@@ -34,9 +34,9 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 
 /**
  * A plugin that counts each list only once in a request, because PostgreSQL must read the whole list to count it.
- * Without the plugin, a client could use aliases to make the gateway count one list many times. If a client selects a
- * page several times with equal arguments, the gateway reads the page only once. In a mutation, the gateway reads and
- * counts a list each time the client selects it.
+ * Without the plugin, a client could select the same list under many aliases, and the gateway would count the list for
+ * each alias. If a client selects a page several times with equal arguments, the gateway reads the page only once. In a
+ * mutation, the data can change between two selections, so the gateway reads and counts the list for each selection.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

@@ -30,7 +30,7 @@ builder.objectField(ApiKey, 'deprecations', (t) =>
     type: [DeprecatedUse],
     description: `The deprecated operations that the API key used in the last ${deprecatedUseDays} days. The list includes a new request after a few seconds.`,
     // The field `deprecations` costs as much as the field `usage`, because both fields read all usage totals in a time
-    // range. The multiplier for the fields within `deprecations` is small, because the list is short.
+    // range. The multiplier for the costs of the fields within `deprecations` is small, because the list is short.
     complexity: { field: 200, multiplier: 5 },
     resolve: ({ id }, _, { services: { usage } }) => usage.deprecatedUse(id),
   }),

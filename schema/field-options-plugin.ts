@@ -40,9 +40,9 @@ declare global {
 /**
  * A plugin that copies the options of a field into the GraphQL schema, where the code in src/graphql/ reads the
  * options. An operation is rejected before execution if the API key lacks the permission for one of its fields. From
- * the costs of the fields, the gateway computes how many rate limit points an operation costs. The REST reference lists
- * the error codes of the fields that an endpoint uses. A field with the argument `first` and without its own cost gets
- * a cost that depends on the page size.
+ * the costs of the fields, the gateway computes how many rate limit points an operation costs. For each endpoint, the
+ * REST reference lists the error codes of the fields that the endpoint uses. If a field has the argument `first` but no
+ * cost of its own, the cost of the field depends on the page size.
  *
  * The plugin also makes the root fields of queries and mutations nullable. When a root field has an error, the other
  * nullable root fields keep their data. A root field is null only when it has an error, because its resolver never

@@ -3,9 +3,9 @@ import { JSONResolver } from 'graphql-scalars';
 import { holdInexactNumber, isExact } from '../src/json/exact-numbers.ts';
 
 /**
- * The GraphQL scalar type for any JSON value. A JSON object that is written in a GraphQL document may have members with
- * any name, even `__proto__`. The gateway rejects a number that JavaScript cannot represent exactly, both in a GraphQL
- * document and in the JSON body of a request.
+ * The GraphQL scalar type for any JSON value. In a GraphQL document, a JSON object may have members with any name, even
+ * `__proto__`. The gateway rejects a number that JavaScript cannot represent exactly, both in a GraphQL document and in
+ * the JSON body of a request.
  */
 export const jsonScalar = new GraphQLScalarType({ ...JSONResolver.toConfig(), parseLiteral: valueOfLiteral });
 

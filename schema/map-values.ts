@@ -1,6 +1,6 @@
 /**
- * Returns a new object with the same property names as the given object. The function `map` computes each new value
- * from the old value and the property name.
+ * Returns a new object with the same property names as the given object. The function `map` computes each value of the
+ * new object from the old value and the property name.
  */
 export function mapValues<Key extends string, Value, Result>(
   object: Readonly<Record<Key, Value>>,

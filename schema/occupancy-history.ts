@@ -13,8 +13,8 @@ import { instant } from './instant.ts';
 const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 
 /**
- * The cost of reading the parking sessions for an occupancy history. The total cost of the history is `readingCost`
- * plus 1 for each selected field of each data point.
+ * The fixed part of the cost of the field `occupancyHistory`, because the gateway must read the parking sessions. For
+ * each data point, each selected field costs 1 in addition to `readingCost`.
  */
 const readingCost = 20;
 
@@ -26,7 +26,7 @@ const HistoryInterval = builder.enumType('HistoryInterval', {
     },
     HOUR: {
       description:
-        "One hour, from a full hour in the location's local time. The hour has 90 minutes if the clocks change by half an hour in it.",
+        "One hour, from a full hour in the location's local time. If the clocks change by half an hour during an interval, this interval lasts 90 minutes.",
     },
     DAY: {
       description:

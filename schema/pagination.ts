@@ -82,8 +82,8 @@ export async function keysetConnection<Item extends { id: string }>(
 }
 
 /**
- * A list without items. For some REST requests, such as a request for a whole list, the REST code itself reads the list
- * from the database, and the GraphQL resolver returns an empty page.
+ * A list without items. For some REST requests, such as a request for a whole list, the REST code reads the list from
+ * the database. The GraphQL resolver then returns this empty list.
  */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 

@@ -51,8 +51,8 @@ const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResu
     rows: t.field({
       type: [ParkingEventRow],
       description: 'The rejected parking events, in the order in which the request contains them.',
-      // The cost computation assumes that the gateway rejects at most 100 events of a request. A request may contain
-      // 1,000 events, but in practice the gateway rejects few events.
+      // The cost of this field is computed for at most 100 rejected events. A request may contain 1,000 events, but in
+      // practice the gateway rejects few events.
       complexity: { field: 1, multiplier: 100 },
       resolve: ({ rejected }) => createChunkedList(rejected),
     }),

@@ -198,7 +198,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     }),
     entryId: t.id({
       description:
-        'The whitelist entry because of which the gate opened. If the camera misread a character, the plate of this whitelist entry differs from the plate of the parking event. If `entryId` is omitted, or the location has no such whitelist entry, the gateway uses the whitelist entry with the plate of the parking event.',
+        'The whitelist entry for which the gate opened. If the camera misread a character, the plate of this whitelist entry differs from the plate of the parking event. If `entryId` is omitted, or the location has no such whitelist entry, the gateway uses the whitelist entry with the plate of the parking event.',
     }),
   }),
 });

@@ -28,7 +28,7 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
 
 const ParkingSession = builder.prismaObject('ParkingSession', {
   description:
-    'A stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts, in the order of their times. When a parking event arrives late or is corrected, the gateway corrects the parking sessions of the vehicle. At the exit, a camera may misread the plate. If no vehicle with the recorded plate is inside, the gateway looks for open parking sessions whose plates differ in one character that cameras confuse. If there is exactly one such parking session, the exit ends this parking session.',
+    'A stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts, in the order of their times. When a parking event arrives late or is corrected, the gateway corrects the parking sessions of the vehicle. At the exit, a camera may misread the plate. If no vehicle with the recorded plate is inside, the gateway looks for open parking sessions with a similar plate: one character differs, and cameras confuse the two characters. If exactly one open parking session has a similar plate, the exit ends this parking session.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:

@@ -27,7 +27,7 @@ export const plateReadingRule = z.object({
 
 export const ReadingInput = builder.inputType('ReadingInput', {
   description:
-    'The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text equals the code and number of its plate, or the type, code and number of its plate.',
+    'The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text consists of the code and number of the plate of the entry, with or without the plate type before the code.',
   fields: (t) => ({
     text: t.string({
       required: true,

@@ -22,8 +22,8 @@ function isText(value: string): boolean {
 // only syntax that other programming languages also support.
 
 /**
- * Whether a text has at most `max` characters. A character is a Unicode code point, as in `maxLength` of JSON Schema.
- * In JavaScript, a code point has one or two UTF-16 units.
+ * Whether a text has at most `max` characters (Unicode code points). JSON Schema counts the characters for `maxLength`
+ * in the same way. In JavaScript, a code point has one or two UTF-16 units.
  */
 const hasAtMost = (max: number, value: string) =>
   value.length <= max || (value.length <= 2 * max && [...value].length <= max);
@@ -42,7 +42,7 @@ export const text = (max: number) =>
 /**
  * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
  * same way as to an unknown identifier. The error response contains the malformed identifier in `details.value`. The
- * rule therefore shortens the identifier to the maximum length of `details.value`. The rule also replaces each
+ * rule therefore shortens a long identifier to the maximum length of `details.value`. The rule also replaces each
  * character that the database cannot store by U+FFFD.
  */
 export const identifier = z
@@ -85,8 +85,8 @@ export const emptyOr = (
 /**
  * Whether a value is an object. A Zod check that compares several fields of an object uses the function `isObject` as
  * its option `when`. Without the option `when`, Zod would skip the check if any field had an invalid type. The error
- * would then not list all invalid fields. With the option `when`, Zod runs the check even if some fields have invalid
- * types, so the check must handle these types.
+ * would then name only some of the invalid fields. With the option `when`, Zod runs the check even if some fields have
+ * invalid types, so the check must not assume that the types are valid.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;

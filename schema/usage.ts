@@ -17,7 +17,7 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
     surface: t.exposeString('surface', { description: 'The API of the requests: `graphql` or `rest`.' }),
     operation: t.exposeString('operation', {
       description:
-        'The operation, such as `GET /companies` or `query viewer`. The operation is `unknown` when a request failed before the gateway had read which operation it requests.',
+        'The operation, such as `GET /companies` or `query viewer`. The operation is `unknown` when a request failed before the gateway had read the name of the operation.',
     }),
     requests: t.exposeInt('requests', {
       description: 'Number of requests, including refused and failed requests.',
@@ -40,9 +40,9 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
  * @throws {ServiceError} `VALIDATION_ERROR` when the time range is empty or too long
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
-  // Without `to`, the time range ends at the current time, rounded up to the next second. With the rounded end, all
-  // `usage` fields of one request usually get the same default time range, although the gateway reads the clock for
-  // each field.
+  // If the client omits `to`, the time range ends at the current time, rounded up to the next second. The gateway reads
+  // the clock for each field `usage` of a request. Because of the rounding, these fields usually get the same default
+  // time range.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
@@ -56,9 +56,9 @@ builder.objectField(ApiKey, 'usage', (t) =>
   t.field({
     type: [UsageBucket],
     description:
-      'The numbers of requests with the API key, by hour, operation and API, in this order. The usage includes a new request after a few seconds. A request with an unknown API key does not count for any API key.',
-    // The field `usage` can return several rows for every hour of 31 days. The high cost of the field limits how many
-    // times one GraphQL operation can select the field.
+      'The numbers of requests with the API key, sorted by hour, then by operation, and then by API. The usage includes a new request after a few seconds. A request with an unknown API key does not count for any API key.',
+    // The field `usage` can return several rows for every hour of 31 days. The field therefore has a high cost, which
+    // limits how many times one GraphQL operation can select the field.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },
     args: {
       from: t.arg({

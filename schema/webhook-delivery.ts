@@ -82,8 +82,8 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
     }),
     body: t.string({
       nullable: true,
-      // The field `body` costs more than other text fields, because the gateway reads each body from an audit record.
-      // The audit record of an import can contain thousands of identifiers.
+      // The field `body` costs more than other text fields, because the gateway must read an audit record to create the
+      // body. An audit record of an import can be large, because it can contain thousands of identifiers.
       complexity: bodyComplexity,
       description:
         'The body of the webhook message, which is JSON with the members `type`, `timestamp` and `data`. `body` is null when the API key lacks the permission to read the event.',
@@ -177,7 +177,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends the webhook messages again that the receiver did not accept between `since` and `until`. These are the undelivered messages that the gateway tried to deliver in this period, and the failed or cancelled messages about changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends undelivered webhook messages again if the gateway tried to deliver them between `since` and `until`. Failed or cancelled messages are also sent again if they report changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id(webhookIdArg),
       since: t.arg({

@@ -18,8 +18,8 @@ const defaultLeaseSeconds = 60;
 
 /**
  * The cost of the field `body` of a webhook message. The field `body` of a pulled message costs little, because one SQL
- * statement reads the bodies of all messages of the request. Even a request for the maximum number of messages costs
- * only one rate limit point.
+ * statement reads the bodies of all messages of the request. A request for the maximum number of messages therefore
+ * costs only one rate limit point.
  */
 const bodyComplexity = 10;
 /** The cost of the field `headers` of a webhook message. A webhook message has five headers. */
@@ -27,8 +27,8 @@ const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
 /**
  * Returns how many webhook messages a client requests with the argument `first`. From this number, the gateway computes
- * the cost of the request. If `first` is out of range, the function returns 0 or `maxPulledMessages`, because the
- * gateway computes the cost before it validates `first`.
+ * the cost of the request. If `first` is out of range, the function returns 0 or `maxPulledMessages`. An invalid
+ * `first` is possible here, because the gateway computes the cost before it validates `first`.
  */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;
@@ -128,7 +128,7 @@ builder.mutationFields((t) => ({
   acknowledgeWebhookMessages: t.int({
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Acknowledges pulled webhook messages, so that no reader gets them again. A reader can acknowledge a message even after its lease has ended. Returns the number of messages that this call acknowledged, without unknown messages and messages that were already acknowledged.',
+      'Acknowledges pulled webhook messages, so that no reader gets them again. A reader can acknowledge a message even after its lease has ended. Returns the number of messages that this call acknowledged. Unknown messages and messages that were already acknowledged do not count.',
     args: {
       webhookId: t.arg.id(webhookId),
       ids: t.arg.idList({
