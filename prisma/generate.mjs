@@ -1,7 +1,7 @@
 // Generates prisma/generated/, the typed database client, from schema.prisma. The generated client is committed to Git,
 // so that an installation does not need Prisma's command line. With --if-changed, the script generates the client only
-// if schema.prisma or the version of a generator package has changed. With --check, the script fails if the committed
-// client differs from a newly generated client.
+// if schema.prisma or the version of a package that generates the client has changed. With --check, the script fails if
+// the committed client differs from a newly generated client.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

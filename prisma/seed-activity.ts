@@ -67,8 +67,8 @@ export interface DemoStay {
   enteredAt: number;
   exitedAt: number | null;
   /**
-   * The decision that the gateway sent to the gate. If `decision` is omitted, the decision is `LISTED` for a vehicle
-   * with a whitelist entry. A vehicle without a whitelist entry then has no decision.
+   * The decision that the gateway sent to the gate. If `decision` is omitted for a vehicle with a whitelist entry, the
+   * decision is `LISTED`. If `decision` is omitted for a vehicle without a whitelist entry, the gate got no decision.
    */
   decision?: ParkingEvent['decision'];
 }

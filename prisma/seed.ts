@@ -55,7 +55,7 @@ const locations = [
   },
 ];
 
-/** Creates a whitelist entry of the demo data. Fields that the caller of `entry` omits become null. */
+/** Creates a whitelist entry of the demo data. A field that the caller omits becomes null. */
 function entry(
   locationId: string,
   referenceId: string,
@@ -183,8 +183,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // The demo data has a second API key, for a resident portal. The gateway never shows its secret, because no client
-  // uses this key. Its only purpose is to show the usage totals of a second client.
+  // The demo data has a second API key, for a resident portal. The API key of the resident portal exists only to show
+  // the usage totals of a second client, so the gateway never shows its secret.
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>

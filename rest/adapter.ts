@@ -33,8 +33,8 @@ import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 const graphPageSize = 100;
 
 /**
- * Maps the name of a GraphQL argument to the REST name for the same value, if the two names differ. The REST value can
- * be a query parameter, a header, or the request body.
+ * Maps the name of a GraphQL argument to the REST name for the same value, if the two names differ. The REST name is
+ * the name of a query parameter or header, or `body` for the request body.
  */
 const restNames: ReadonlyMap<string, string> = new Map([
   ['first', 'limit'],

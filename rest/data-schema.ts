@@ -35,8 +35,8 @@ export interface DescribedData {
    */
   data: object;
   /**
-   * Returns the JSON Schema of a part of the response. The argument `part` is a placeholder in `data`, or an object
-   * whose properties are placeholders in `data`.
+   * Returns the JSON Schema of a part of the response. The argument `part` is one placeholder from `data`, or an object
+   * whose values are placeholders from `data`.
    */
   schemaOf(part: unknown): JsonSchema;
 }

@@ -13,9 +13,9 @@ export const usesFormerName = (
   ((body as Readonly<Record<string, unknown>>)[name] ?? null) === null;
 
 /**
- * Finds the fields that a client sends under their former names. Returns pairs of the current name and the former name
- * of each such field. An error message about an invalid field must contain the name that the client has sent, and not
- * the current name.
+ * Finds the fields that a client sends under their former names. Returns one pair of names for each field: the current
+ * name and the former name. An error message about an invalid field must contain the name that the client has sent, and
+ * not the current name.
  */
 export const formerNamesIn = (
   names: FormerNames,

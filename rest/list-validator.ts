@@ -4,9 +4,10 @@ import { FindWhitelistChangeDocument, GetWhitelistCursorDocument } from './gener
 import type { RestRequest } from './routes.ts';
 
 /**
- * The maximum length of an entity tag in characters. The gateway does not send a longer entity tag, because many
- * proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a cursor, and the cursor
- * lists the open database transactions. With many open transactions, the entity tag becomes long.
+ * The maximum length of an entity tag in characters. The gateway does not send an entity tag that is longer than this
+ * maximum, because many proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a
+ * cursor, and the cursor lists the open database transactions. With many open transactions, the entity tag becomes
+ * long.
  */
 const maxTagLength = 1024;
 
@@ -60,8 +61,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
 
   const current: ListValidator['current'] = async ({ params }, context) => {
     const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
-    // This code ignores an error of the cursor query. If there is an error, the query for the list, which the gateway
-    // runs later, returns the same error to the client.
+    // This code ignores an error of the cursor query. If the cursor query fails, the query for the list, which the
+    // gateway runs later, fails with the same error.
     if (errors) return undefined;
     return listTag(data!.whitelistCursor as string);
   };

@@ -2,7 +2,7 @@ import { type ErrorCode, errorCodes, errorStatus } from '../src/errors/error-tab
 import { type JsonSchema, objectSchema, reference } from './json-schema.ts';
 import { errorDescriptions } from './openapi-text.ts';
 
-/** Returns the `content` of a request or response body in OpenAPI, for the JSON Schema of the body. */
+/** Returns the OpenAPI member `content` for a request body or response body with the given JSON Schema. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
 /** Creates one OpenAPI response component for each error code. Several endpoints can refer to the same component. */

@@ -178,7 +178,7 @@ const camelCase = (words: string) =>
   words[0]!.toLowerCase() + words.slice(1).replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * Returns the error codes that an endpoint can return. Every endpoint can return a few common error codes. All further
+ * Returns the error codes that an endpoint can return. Every endpoint can return a few common error codes. Further
  * error codes depend on the parameters, the body and the GraphQL fields of the endpoint.
  */
 function codesOf({

@@ -7,8 +7,8 @@ import { expectedVersionField, invalidField, type ServiceError } from '../src/er
 export const ifMatch = { header: 'If-Match', variable: expectedVersionField } as const;
 
 /**
- * The HTTP status of the response when the version in `If-Match` is not the current version. If the error `CONFLICT`
- * has another cause than this version, such as a location slug that already exists, the HTTP status is 409.
+ * The HTTP status of the response when the version in `If-Match` is not the current version. If the cause of the error
+ * `CONFLICT` is not the version but, for example, a location slug that already exists, the HTTP status is 409.
  */
 export const preconditionFailed = 412;
 

@@ -64,7 +64,7 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
   description:
-    'A whitelist entry that may belong to the vehicle whose plate the camera read. The plate of the whitelist entry equals a text from the camera. Or one character of the plate differs from the request, and cameras confuse these two characters.',
+    'A whitelist entry that may belong to the vehicle whose plate the camera read. Either the plate of the whitelist entry equals a text from the camera, or one character of the plate differs from the request and cameras confuse the two characters.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', {
@@ -112,7 +112,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
     }),
     overQuota: t.boolean({
       description:
-        'Whether other vehicles of the same reference (such as an apartment) already fill the quota of the reference. If the quota has the enforcement `REPORT`, the vehicle may enter even when the quota is full.',
+        'Whether other vehicles with the same reference (such as an apartment) already fill the quota of this reference. If the quota has the enforcement `REPORT`, the vehicle may enter even when the quota is full.',
       resolve: ({ facts, at }) => isQuotaReached(facts, at),
     }),
     checks: t.field({
@@ -132,7 +132,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
 
 export const PlateInput = builder.inputType('PlateInput', {
   description:
-    'A licence plate with its type, code and number. In `plateAccess`, a whitelist entry matches only if all three parts of its plate are equal, unless the request sets a tolerance.',
+    'A licence plate with its type, code and number. In `plateAccess`, a whitelist entry matches only if its plate has the same type, code and number, unless the request sets a tolerance.',
   fields: (t) => ({
     plateType: t.string({
       required: true,

@@ -14,10 +14,7 @@ declare global {
   }
 }
 
-/**
- * The database reads that each GraphQL request has already made: for each request, a map from the name of a database
- * read to its result.
- */
+/** For each GraphQL request, a map from the names of its database reads to the results of these reads. */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**

@@ -47,7 +47,7 @@ builder.mutationFields((t) => ({
     type: LocationStatus,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Sets the number of vehicles inside a location. Use this mutation if you know the number of vehicles but not their plates. The field `adjustment` of `LocationStatus` shows the difference between the counted number and the number of open parking sessions. The next `setInside` or `adjustOccupancy` replaces this difference.',
+      'Sets the number of vehicles inside a location. Use this mutation if you know the number of vehicles but not their plates. The field `adjustment` of `LocationStatus` shows the difference between the counted number and the number of open parking sessions. The next call of `setInside` or `adjustOccupancy` replaces this difference.',
     args: {
       locationId: t.arg.id(locationIdArg),
       occupied: t.arg.int({

@@ -13,8 +13,8 @@ import { instant } from './instant.ts';
 const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 
 /**
- * The fixed part of the cost of the field `occupancyHistory`, because the gateway must read the parking sessions. For
- * each data point, each selected field costs 1 in addition to `readingCost`.
+ * The fixed part of the cost of the field `occupancyHistory`, which pays for reading the parking sessions. For each
+ * data point, each selected field costs 1 in addition to `readingCost`.
  */
 const readingCost = 20;
 

@@ -184,7 +184,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     reading: t.field({
       type: ReadingInput,
       description:
-        'The text that the camera read. The gateway assigns the parking event to the whitelist entry that matches the text. When no whitelist entry or more than one matches, the gateway records the parking event without a whitelist entry.',
+        'The text that the camera read. The gateway assigns the parking event to the whitelist entry that matches the text. If the text matches no whitelist entry or more than one whitelist entry, the gateway records the parking event without a whitelist entry.',
     }),
     occurredAt: t.field({
       type: 'DateTime',

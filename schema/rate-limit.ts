@@ -23,7 +23,7 @@ const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'The time at which the oldest request in the window leaves the window. New requests can then use the rate limit points of the oldest request. If the window contains no request, `resetAt` is the current time.',
+        'The time at which the oldest request in the window leaves the window. New requests can then use the rate limit points that the oldest request used. If the window contains no request, `resetAt` is the current time.',
     }),
   }),
 });

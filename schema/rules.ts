@@ -22,8 +22,8 @@ function isText(value: string): boolean {
 // only syntax that other programming languages also support.
 
 /**
- * Whether a text has at most `max` characters (Unicode code points). JSON Schema counts the characters for `maxLength`
- * in the same way. In JavaScript, a code point has one or two UTF-16 units.
+ * Whether a text has at most `max` characters (Unicode code points). The keyword `maxLength` in JSON Schema also counts
+ * code points. In JavaScript, a code point has one or two UTF-16 units.
  */
 const hasAtMost = (max: number, value: string) =>
   value.length <= max || (value.length <= 2 * max && [...value].length <= max);

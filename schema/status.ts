@@ -31,7 +31,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'The difference between `occupied` and the number of open parking sessions. The mutation `adjustOccupancy` sets the difference, and the mutation `setInside` sets the difference to 0. If `adjustment` is positive, vehicles without a parking session are inside. If `adjustment` is negative, the vehicles of some open parking sessions have already left. Each exit of a vehicle without a parking session brings a positive `adjustment` closer to 0. Each end of a parking session whose vehicle had already left brings a negative `adjustment` closer to 0.',
+        'The difference between `occupied` and the number of open parking sessions. The mutation `adjustOccupancy` sets the difference, and the mutation `setInside` sets the difference to 0. If `adjustment` is positive, vehicles without a parking session are inside. If `adjustment` is negative, the vehicles of some open parking sessions have already left. Each exit of a vehicle without a parking session brings a positive `adjustment` closer to 0. Each parking session that ends after its vehicle has already left brings a negative `adjustment` closer to 0.',
     }),
     available: t.exposeInt('available', {
       nullable: true,

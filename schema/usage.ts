@@ -41,8 +41,8 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
   // If the client omits `to`, the time range ends at the current time, rounded up to the next second. The gateway reads
-  // the clock for each field `usage` of a request. Because of the rounding, these fields usually get the same default
-  // time range.
+  // the clock for each field `usage` of a request. Because of the rounding, all fields `usage` of a request usually get
+  // the same default time range.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());

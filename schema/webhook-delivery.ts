@@ -147,7 +147,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a test message of the type `webhook.test` to the receiver of the webhook. If `event` is given, the gateway sends a sample message about this event instead, even if the webhook is not subscribed to the event. A sample message describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends a test message of the type `webhook.test` to the receiver of the webhook. If `event` is given, the gateway sends a sample message about this event instead of the test message, even if the webhook is not subscribed to the event. A sample message describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id(webhookIdArg),
       event: t.arg({
@@ -177,7 +177,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends undelivered webhook messages again if the gateway tried to deliver them between `since` and `until`. Failed or cancelled messages are also sent again if they report changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends undelivered webhook messages again if the gateway tried to deliver them between `since` and `until`. The gateway also sends failed or cancelled messages again if they report changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id(webhookIdArg),
       since: t.arg({

@@ -72,7 +72,7 @@ const largestMaxEntries = 2_147_483_647;
  */
 const maxTextCharacters = 32_768;
 
-/** Returns the reason why the gateway rejects a text as `maxEntries`, or `undefined` if the text is valid. */
+/** Returns the reason why a text is not a valid value of `maxEntries`, or `undefined` if the text is valid. */
 function numberFault(text: string): string | undefined {
   if (!/^\d+$/.test(text)) return words.notWhole;
   return Number(text) > largestMaxEntries ? words.atMost(largestMaxEntries) : undefined;
@@ -82,7 +82,7 @@ function numberFault(text: string): string | undefined {
 const isoInstant =
   /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Returns the reason why the gateway does not accept a text as an instant, or `undefined` for a valid instant. */
+/** Returns the reason why a text is not a valid date and time, or `undefined` if the text is valid. */
 function instantFault(text: string): string | undefined {
   const [, day] = isoInstant.exec(text) ?? [];
   const midnight = new Date(`${day}T00:00Z`);
@@ -151,8 +151,8 @@ export function readRows(file: BufferSource): CsvRow[] {
     bom: true,
     columns: checkHeader,
     skip_empty_lines: true,
-    // A CSV file may mix line endings. Without the option `record_delimiter`, the parser would accept only the line
-    // ending of the first line.
+    // The lines of one CSV file may have different line endings. Without the option `record_delimiter`, the parser
+    // would accept only the line ending of the first line.
     record_delimiter: ['\r\n', '\n', '\r'],
   });
   return rows.map((fields, index) => ({

@@ -65,8 +65,8 @@ const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', '
 const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
 
 /**
- * The nullable arguments that an example operation contains. Example operations omit all other nullable arguments. The
- * argument `plate` is nullable because a client can send `reading` instead of `plate`.
+ * The nullable arguments that example operations contain. Example operations omit a nullable argument that is not in
+ * this set. The argument `plate` is nullable because a client can send `reading` instead of `plate`.
  */
 const givenOfSeveral = new Set(['plate']);
 

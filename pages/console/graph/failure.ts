@@ -59,7 +59,7 @@ export function conflictingVersion(failure: Failure | undefined): number | undef
 }
 
 /**
- * Returns the error messages of a failed request, with one message for each wrong field. The name of a field is the
+ * Returns the error messages of a failed request, with one message for each invalid field. The name of a field is the
  * last part of its path, for example `plateCode` for `input.plateCode`.
  */
 export function fieldMessages(failure: Failure | undefined): Record<string, string> {

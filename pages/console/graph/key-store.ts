@@ -15,8 +15,7 @@ export const storedKey = (): string =>
 
 /**
  * Stores an API key for this browser tab. If `remember` is true, the function also stores the API key on this device.
- * If `remember` is false, the function deletes the API key from this device. If the device remembers a different API
- * key, the function does not delete the different key.
+ * If `remember` is false, the function deletes the API key from this device, unless the device remembers another key.
  */
 export function storeKey(key: string, remember: boolean): void {
   tabStorage.setItem(sessionKeyName, key);
@@ -25,8 +24,8 @@ export function storeKey(key: string, remember: boolean): void {
 }
 
 /**
- * Deletes the API key that is stored for this tab, and deletes the given API key from this device. If the device
- * remembers a different API key, the function does not delete the different key.
+ * Deletes the API key that is stored for this tab. The function also deletes the given API key from this device, unless
+ * the device remembers another key.
  */
 export function forgetKey(key: string): void {
   tabStorage.removeItem(sessionKeyName);

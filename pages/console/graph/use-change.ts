@@ -6,7 +6,8 @@ import { type Failure, failureOf } from './failure.ts';
 /** A mutation that a form sends, and its current state. */
 export interface Change<Data, Variables> {
   /**
-   * Sends the mutation. Resolves with the data of the mutation, or with `undefined` if the mutation failed.
+   * Sends the mutation. The returned promise resolves with the data of the mutation, or with `undefined` if the
+   * mutation failed.
    */
   send(variables: Variables): Promise<Data | undefined>;
   sending: boolean;

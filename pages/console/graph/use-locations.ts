@@ -14,7 +14,7 @@ export interface KnownLocation {
   timezone: string | undefined;
 }
 
-/** The first locations that match a search. */
+/** The locations that match a search, up to the requested maximum number. */
 export interface FoundLocations {
   /** The locations, or `undefined` while they are loading. */
   locations: KnownLocation[] | undefined;

@@ -5,8 +5,8 @@ import { Badge } from './controls.tsx';
 import { Time } from './time.tsx';
 
 /**
- * Shows the label "Live" while the gateway sends each change of the values in a view immediately. After the connection
- * is lost, the label shows the time of the loss, because later changes are missing in the view.
+ * Shows the label "Live" while the view receives each change of its values immediately. After the connection is lost,
+ * the label shows the time of the loss, because later changes are missing in the view.
  *
  * @param props.zone the time zone of the location that the view shows, if the view shows only one location
  */

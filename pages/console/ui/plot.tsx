@@ -13,7 +13,9 @@ export interface Series {
   look?: 'area' | 'line' | 'bars' | 'dashes';
 }
 
-/** If a plot shows more than this number of seconds, its time axis shows dates instead of times of day. */
+/**
+ * If the time range of a plot is longer than this number of seconds, the time axis shows dates instead of times of day.
+ */
 const longPeriodSeconds = 60 * 3600;
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');

@@ -52,8 +52,8 @@ function formatOf(parts: keyof typeof optionsOf, zone: string, withYear: boolean
 }
 
 /**
- * Returns the year that the console shows with a date, or `undefined` if the date is in the current year. Both years,
- * of the date and of the current time, are years in the given time zone.
+ * Returns the year that the console shows with a date, or `undefined` if the date is in the current year. The function
+ * compares the year of the date with the current year in the given time zone.
  */
 export function shownYear(at: string | number | Date, zone: string): string | undefined {
   const format = formatOf('year', zone, true);

@@ -83,7 +83,10 @@ export function ViewState<Data>(props: {
   );
 }
 
-/** Shows `children` only if the API key has all permissions in `need`. Otherwise, a message lists these permissions. */
+/**
+ * Shows `children` only if the API key has all permissions in `need`. If a permission is missing, a message lists the
+ * permissions in `need`.
+ */
 export function Permitted({ need, children }: { need: readonly Permission[]; children: ReactNode }) {
   const { may } = useKey();
   if (may(...need)) return <>{children}</>;

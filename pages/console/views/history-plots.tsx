@@ -18,7 +18,7 @@ const hourMs = 3_600_000;
 
 /**
  * The time ranges that the user can choose. For one time range, the gateway returns at most 750 data points of the
- * occupancy. A request for these data points costs one or two rate limit points.
+ * occupancy. A request for the data points of one time range costs one or two rate limit points.
  */
 const periods = {
   day: { hours: 24, interval: 'QUARTER_HOUR' },
@@ -31,7 +31,7 @@ type Points = NonNullable<LocationHistoryQuery['location']>['occupancyHistory'];
 
 /**
  * Returns how many vehicles entered and left in each hour. For the time range of one day, `points` contains four data
- * points for each hour. The function therefore adds up the numbers of these four data points.
+ * points for each hour, and the function adds up their numbers.
  */
 function byHour(points: Points) {
   const hours = new Map<number, { entries: number; exits: number }>();

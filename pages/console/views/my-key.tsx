@@ -40,7 +40,7 @@ function byHour(usage: Use['usage'], to: number) {
   return hours;
 }
 
-/** A plot of the number of REST requests, GraphQL requests, errors and rejected requests in each hour. */
+/** A plot of the numbers of REST requests, GraphQL requests, errors and rejected requests in each hour. */
 function Requests({ usage, to }: { usage: Use['usage']; to: string }) {
   const hours = useMemo(() => byHour(usage, Date.parse(to)), [usage, to]);
   const at = useMemo(() => hours.map((hour) => hour.at / 1000), [hours]);
