@@ -22,7 +22,7 @@ const days = z
   .min(1, 'At least one day is required')
   .transform((named) => weekdays.filter((day) => named.includes(day)));
 
-/** Validates weekly hours. An empty list of weekly hours means, like null, that the vehicle may enter at all times. */
+/** Validates weekly hours. If the list of weekly hours is empty or null, the vehicle may enter at all times. */
 export const weeklyHoursRule = z
   .array(
     z.object({ days, from, to }).refine((hours) => hours.from !== hours.to, {

@@ -12,8 +12,8 @@ import { WhitelistEntry } from './whitelist.ts';
 const defaultFeedPageSize = 1000;
 
 /**
- * The options for the cost of one page of the whitelist feed. A page of any size costs one rate limit point. A page
- * costs more if the query selects fields of whitelist entries that need further database reads.
+ * The options from which the gateway computes the cost of one page of the whitelist feed. A page of any size costs one
+ * rate limit point, unless the query selects fields of whitelist entries that need further database reads.
  */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 
@@ -34,7 +34,7 @@ const WhitelistRemoval = builder.objectRef<Removal>('WhitelistRemoval').implemen
 
 const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implement({
   description:
-    'A page of the changes of a whitelist. Apply `removals` to your copy of the whitelist before `upserts`, and find the whitelist entries in your copy by `id`. The whitelist feed may return the same change more than once.',
+    'One page of the list of changes of a whitelist. In your copy of the whitelist, first apply `removals` and then `upserts`, and find the whitelist entries by `id`. The whitelist feed may return the same change more than once.',
   fields: (t) => ({
     upserts: t.field({
       type: [WhitelistEntry],
@@ -53,11 +53,11 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
         'The cursor to send as `after` in the request for the next page. After the last page, store its cursor, and send it as `after` in the next request for changes.',
     }),
     hasMore: t.exposeBoolean('hasMore', {
-      description: 'Whether the whitelist feed has more changes after this page now.',
+      description: 'Whether the whitelist feed already contains more changes after this page.',
     }),
     reset: t.exposeBoolean('reset', {
       description:
-        'Whether you must discard your copy of the whitelist. If `reset` is true, this page is the first page of the whole whitelist. `reset` is true when the cursor in `after` is too old, comes from a release before 1.6.0, or was created before the database was restored.',
+        'Whether you must discard your copy of the whitelist. If `reset` is true, this page is the first page of the whole whitelist. `reset` is true when the cursor in `after` is too old, was created by a gateway version before 1.6.0, or was created before the database was restored from a backup.',
     }),
     timezone: t.exposeString('timezone', {
       description:
@@ -74,7 +74,7 @@ const WhitelistNotice = builder
     fields: (t) => ({
       locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
       cursor: t.exposeString('cursor', {
-        description: 'The cursor of the whitelist at the time of the notice.',
+        description: 'The cursor of the latest change of the whitelist at the time of the notice.',
       }),
     }),
   });
@@ -108,7 +108,7 @@ builder.queryField('whitelistCursor', (t) =>
   t.string({
     permission: 'READ_WHITELIST',
     description:
-      'A cursor for `whitelistChanges` at the latest change of the whitelist. Read this cursor before you read the whitelist with the query `whitelist`. With this cursor, `whitelistChanges` then returns every later change.',
+      'The cursor of the latest change of the whitelist. Read this cursor before you copy the whitelist with the query `whitelist`. If you then send the cursor to `whitelistChanges`, you get every change since you read the cursor.',
     args: {
       locationId: t.arg.id(locationIdArg),
     },

@@ -25,7 +25,7 @@ const entriesRule = z
 
 const ImportMode = builder.enumType('ImportMode', {
   description:
-    'How an import treats rows whose plate is already in the whitelist, and whitelist entries whose plate is in no row.',
+    'What an import does with a row whose plate is already in the whitelist, and with a whitelist entry whose plate is in no row.',
   values: {
     CREATE: {
       description:
@@ -37,7 +37,7 @@ const ImportMode = builder.enumType('ImportMode', {
     },
     REPLACE: {
       description:
-        'Replaces the whole whitelist by the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0.',
+        'Replaces the whole whitelist with the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0.',
     },
   } as const satisfies Record<MergeMode, { description: string }>,
 });
@@ -47,22 +47,23 @@ const ImportOutcome = builder.enumType('ImportOutcome', {
   values: {
     CREATED: { description: 'The import created a whitelist entry from the row.' },
     UPDATED: {
-      description: 'The import replaced the values of an existing whitelist entry by the values of the row.',
+      description:
+        'The import replaced the values of an existing whitelist entry with the values of the row.',
     },
     UNCHANGED: { description: 'The whitelist already contained an entry with the same values as the row.' },
     REJECTED: { description: 'The gateway rejected the row for the reason in the field `error`.' },
   } as const,
 });
 
-/** A row of an import that the gateway rejected, with the id of the location of the whitelist. */
+/** A rejected row of an import, with the id of the location whose whitelist the import changes. */
 type ReportedRow = RejectedRow & { locationId: string };
 
-/** Validates one row of an import with the same rules as a whitelist entry that a client creates alone. */
+/** Validates one row of an import with the same rules as the mutation `createWhitelistEntry`. */
 const readEntry = (row: unknown) => entryValues(parseInput(whitelistEntryRule, row));
 
 export const ImportError = builder.objectRef<RowError>('ImportError').implement({
   description:
-    'The reason why the gateway rejected a row of an import or a parking event of a batch. A mutation for only this row or event, such as `createWhitelistEntry`, would fail with the same error.',
+    'The reason why the gateway rejected a row of an import or a parking event of a batch. If the client sent this row or event alone, for example with `createWhitelistEntry`, the mutation would fail with the same error.',
   fields: (t) => ({
     code: t.string({
       description: 'The error code: `VALIDATION_ERROR` or `DUPLICATE_VEHICLE`.',
@@ -103,7 +104,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       permission: 'READ_WHITELIST',
       complexity: { field: 10, multiplier: 1, reads: false }, // cheap: one SQL statement reads 1,000 whitelist entries
       description:
-        'The existing whitelist entry with the same plate, if the gateway rejected the row because of this whitelist entry.',
+        'The existing whitelist entry with the plate of the row, if the gateway rejected the row because its plate is already in the whitelist.',
       resolve: ({ locationId, takenPlate }, _, { services: { whitelist } }) =>
         takenPlate && whitelist.entryOfPlate(locationId, takenPlate),
     }),
@@ -137,10 +138,10 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rows: t.field({
       type: [ImportRow],
       description: 'The rejected rows, in the order in which the request contains them.',
-      // Even an import of 10,000 rows usually rejects only a few rows. For a field of the rejected rows that does not
-      // read the database, the gateway therefore multiplies the cost by the number of all rows, but at most by 200. For
-      // a field that reads the database, `wholeReads` has another effect: the gateway multiplies the cost by the number
-      // of all rows, but at least by 200.
+      // Even an import of 10,000 rows usually rejects only a few rows. The gateway therefore multiplies the cost of a
+      // field of the rejected rows by the number of imported rows, but at most by 200. If the field reads the database,
+      // `wholeReads` has another effect: the gateway multiplies the cost of the field by the number of imported rows,
+      // but at least by 200.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),

@@ -38,9 +38,9 @@ const filterArguments = builder.args((t) => ({
 }));
 
 /**
- * The cost of a whitelist field that uses the filter `validAt`, without the cost of its subfields. The database has no
- * index for the times at which whitelist entries are valid. To find a page or `totalCount` with `validAt`, PostgreSQL
- * may have to read the whole whitelist.
+ * The cost of a GraphQL field that returns a whitelist with the filter `validAt`, without the cost of its subfields.
+ * The database has no index for the times at which whitelist entries are valid. PostgreSQL may therefore have to read
+ * the whole whitelist to find or count the entries that are valid at one time.
  */
 const validAtCost = 200;
 

@@ -24,8 +24,8 @@ export const referenceId = filledText(maxReferenceIdLength, 'Reference id must n
 export const lengthOfReferenceId = `1 to ${maxReferenceIdLength} characters`;
 
 /**
- * The optional text fields of a whitelist entry, for which this module creates the validation rules and the GraphQL
- * fields.
+ * The optional text fields of a whitelist entry. For each of these fields, this module creates a validation rule and a
+ * GraphQL field.
  */
 const optionalTexts = {
   vehicleType: { maxLength: 50, content: 'Kind of vehicle in free text' },
@@ -63,7 +63,7 @@ const description = {
 
 export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
   description:
-    'A vehicle that may enter a location, with the rules for its entry. A whitelist has at most one entry for each plate.',
+    'A vehicle that may enter a location, with the rules for when and how often the vehicle may enter. A whitelist has at most one entry for each plate.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the entry.' }),
     location: t.field({
@@ -93,7 +93,7 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     hours: t.field({
       type: [WeeklyHours],
       complexity: { field: 0, multiplier: 0 }, // the field costs nothing, because the entry's row contains the hours
-      description: `${description.hours}. If this list is empty, the vehicle may enter at all times.`,
+      description: `${description.hours}. If the list of weekly hours is empty, the vehicle may enter at all times.`,
       resolve: (entry) => [...hoursOf(entry)],
     }),
     maxEntries: t.exposeInt('maxEntries', { nullable: true, description: description.maxEntries }),
@@ -128,7 +128,7 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     }),
     hours: t.field({
       type: [WeeklyHoursInput],
-      description: `${description.hours}. With null or an empty list, the vehicle may enter at all times. If a change of the whitelist entry omits \`hours\`, the stored weekly hours stay unchanged.`,
+      description: `${description.hours}. With null or an empty list of weekly hours, the vehicle may enter at all times. If a change of the whitelist entry omits \`hours\`, the stored weekly hours stay unchanged.`,
       extensions: { graphOnly: true },
     }),
     maxEntries: t.int({

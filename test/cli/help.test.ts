@@ -65,8 +65,8 @@ describe.each(helps)('the help text of pms $path', ({ path, help }) => {
       const [, option, value] = /required option '(--\S+)( <[^']+>)?' not specified/.exec(err) ?? [];
       if (!option) break;
       missing.push(option);
-      // For each required option that is missing, the test adds a valid value: a URL, a kind of parking event, or a
-      // number.
+      // If the command lacks a required option, the test adds the option with a valid value: a URL, a kind of parking
+      // event, or a number.
       given.push(option, value?.includes('url') ? 'http://127.0.0.1:9' : option === '--kind' ? 'entry' : '1');
     }
     expect(required.toSorted()).toEqual(missing.toSorted());

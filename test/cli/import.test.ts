@@ -118,7 +118,7 @@ describe('the command pms import', () => {
     ['in one request', '3'],
     ['in two requests', '1'],
   ])(
-    'when the gateway rejects a row, pms import imports the next valid row with the same plate (both rows %s)',
+    'when the gateway rejects a row, pms import imports the next valid row with the same plate (pms sends the two rows %s)',
     async (_, batchSize) => {
       const { key, locationId } = await gateway.newTenant();
       const rows = ['unit 1', 'unit 2', 'unit 3'].map((referenceId) => `${referenceId},DXB,A,1,`);
@@ -180,7 +180,7 @@ describe('the command pms import', () => {
     expect(await read()).toEqual({ hours: null, maxEntries: 2 });
   });
 
-  test('pms import accepts every value of maxEntries that pms export writes, and rejects only the rows with a larger value', async () => {
+  test('pms import rejects a row whose maxEntries is larger than 2147483647, and accepts every value of maxEntries that pms export writes', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId, '--mode', 'upsert'];
     const rows = ['unit,DXB,A,1,2147483647', 'unit,DXB,A,2,2147483648', 'unit,DXB,A,3,1234567890'];
@@ -191,7 +191,7 @@ describe('the command pms import', () => {
     expect(await json(key, 'import', fileOf(out), ...at)).toMatchObject({ unchanged: 2, rejected: 0 });
   });
 
-  test('pms import rejects only the rows whose period of validity the gateway would refuse', async () => {
+  test('pms import rejects the rows with a start of validity that the gateway would refuse, and imports all other rows', async () => {
     const { key, locationId } = await gateway.newTenant();
     const starts = ['2026-01-31T08:00Z', '1900-01-01T00:00:00Z', '2026-01-31 08:00', ''];
     const rows = starts.map((validFrom, index) => `unit,DXB,A,${index},${validFrom}`);

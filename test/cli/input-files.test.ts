@@ -37,7 +37,8 @@ describe('the input files of pms', () => {
     ['occupancy set-inside', ['occupancy', 'set-inside']],
     ['translate', ['translate']],
   ])('pms %s exits with code 2 when it cannot read its input file', async (name, command) => {
-    // The input file is a socket, because no user, not even root, can open a socket as a file.
+    // The input file is a socket: pms cannot read this file, because not even the user root can open a socket as a
+    // file.
     const path = join(folder, `${name.replace(' ', '-')}.socket`);
     const server = createServer().listen(path);
     onTestFinished(() => void server.close());

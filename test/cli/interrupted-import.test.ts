@@ -23,9 +23,9 @@ const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
 const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
 
 /**
- * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. When
- * the count reaches `heldFrom`, the proxy delays each further request with this text until the test calls `answer`. The
- * proxy forwards every request without the text `held` at once.
+ * Starts a proxy between pms and the gateway. The proxy counts the requests whose body contains the text `held`. From
+ * request number `heldFrom` on, the proxy delays each request with this text until the test calls `answer`. The proxy
+ * forwards every request without the text `held` at once.
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
   const held: (() => void)[] = [];
@@ -123,7 +123,7 @@ describe('Ctrl-C during an import by pms', () => {
     expect(await countEntries(locationId)).toBe(1);
   });
 
-  test('when Ctrl-C ends a pms import that waits for the rate limit, pms prints a command that continues the import', async () => {
+  test('when the user presses Ctrl-C while pms import waits for the rate limit, pms prints a command that continues the import', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 2 });
     const file = csvOf(row(), row(), row(), row());

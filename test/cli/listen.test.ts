@@ -25,7 +25,7 @@ function startListening(key: string, ...args: string[]) {
     child,
     out: '',
     err: '',
-    /** Sends a signal to the process (by default the signal of Ctrl-C), and returns the exit code. */
+    /** Sends a signal to the process (by default SIGINT, like Ctrl-C), and returns the exit code. */
     async end(signal: NodeJS.Signals = 'SIGINT') {
       child.kill(signal);
       const [code] = (await once(child, 'exit')) as [number | null];

@@ -63,8 +63,8 @@ interface Replacement {
  * `Retry-After: 0`, so that pms repeats the request without a pause.
  *
  * @param replace a function that returns the replacement for a response, `'reset'` to close the connection, or
- *   undefined to forward the response. The parameter `kind` is `rest` for a REST request, `twin` for a request that
- *   asks for the equivalent GraphQL request, and `graph` for a GraphQL request
+ * undefined to forward the response. The parameter `kind` is `rest` for a REST request, `graph` for a GraphQL request,
+ * and `twin` for a request with which pms asks the gateway for the equivalent GraphQL request
  * @returns the URL of the proxy
  */
 async function failing(

@@ -109,7 +109,7 @@ describe('an import by pms whose option --rejects names the input file', () => {
     ['a symbolic link', (file: string) => (symlinkSync(file, `${file}.symlink`), `${file}.symlink`)],
     ['a hard link', (file: string) => (linkSync(file, `${file}.link`), `${file}.link`)],
   ])(
-    'pms refuses to overwrite its input file with the rejected rows (--rejects names the file by %s)',
+    'pms refuses to overwrite its input file with the rejected rows (the option --rejects names the input file by %s)',
     async (_, pathOf) => {
       const { key, locationId } = await gateway.newTenant();
       for (const [command, file] of [

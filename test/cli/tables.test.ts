@@ -88,7 +88,7 @@ describe('identifiers in the tables that pms prints', () => {
     const alike = await gateway.newLocation(companyId);
     const others = await json(key, 'locations', 'list');
     const last = (others[0].id as string).slice(-8);
-    // The last eight characters of the two location ids are equal, but the last nine characters are not equal.
+    // The last eight characters of the two location ids are equal, but the characters before them differ.
     const ninth = others[0].id.at(-9) === '0' ? '1' : '0';
     const twin = `${alike.slice(0, 24)}000${ninth}${last}`;
     await prisma.location.update({ where: { id: alike }, data: { id: twin } });

@@ -247,7 +247,7 @@ describe('the command pms quotas', () => {
     },
   );
 
-  test('when a line is rejected, `pms quotas import` prints the line number and the number of quotas that are already set', async () => {
+  test('when a line is rejected, `pms quotas import` prints the line number and the number of quotas that it has already set', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const row = (index: number) => `unit-${index},${index === 1_400 ? '99999999999' : '1'},`;

@@ -11,7 +11,7 @@ import { operatorKey, watchFallback } from './support/fleet.ts';
 import { type Ledger, type Load, type LoadOptions, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
 
-/** The timeout for 60 acknowledged requests, in milliseconds, which is long because the machine may be busy. */
+/** The time within which the gateways must acknowledge 60 requests, in milliseconds, on a machine that may be busy. */
 const progressTimeoutMs = 120_000;
 /** The duration of a fault, in milliseconds, which is long enough for the gateway to detect the fault. */
 const faultMs = 6_000;
@@ -130,8 +130,8 @@ interface FaultOptions {
    */
   limitBound?: number;
   /**
-   * Whether the test fails when a request gets no response, a status of 500 or more, or `INTERNAL_ERROR`. Even if true,
-   * the test does not fail when a gateway refuses a connection.
+   * Whether the test fails when a request gets no response, a status of 500 or more, or `INTERNAL_ERROR`. The test
+   * never fails because a gateway refused a connection.
    */
   everyRequestIsAnswered?: boolean;
   clients?: LoadOptions;

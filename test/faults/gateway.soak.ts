@@ -24,7 +24,7 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), redis.remove()]);
 });
 
-/** Returns the number of connections to PostgreSQL and to Redis, without the connections of the test itself. */
+/** Counts the connections to PostgreSQL and to Redis, except the connections of the test itself. */
 async function connections() {
   const { rows } = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM pg_stat_activity

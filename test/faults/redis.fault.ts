@@ -110,8 +110,8 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
   });
 
   test('a notice of a change reaches every gateway process, even when the sender is connected to a different node of the Redis cluster', async () => {
-    // The test opens 12 connections to Redis, as 12 gateway processes would. With 12 connections, some connections lead
-    // to different nodes of the Redis cluster.
+    // The test opens 12 connections to Redis, as 12 gateway processes would. Each connection chooses a node of the
+    // Redis cluster at random, so not all connections lead to the same node.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];
@@ -130,10 +130,9 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
-      // The rate limit of each API key is 10 requests. The killed Redis node stored the counts of some API keys. Each
-      // of the two rate limiters now counts the requests of an API key on the killed node in its own memory, so that
-      // the two rate limiters together allow 20 requests of the API key. For an API key on a running node, the two rate
-      // limiters together allow 10 requests.
+      // The rate limit of each API key is 10 requests. The killed Redis node stored the counts of some API keys. For
+      // these API keys, each of the two rate limiters now counts the requests in its own memory. The two rate limiters
+      // together therefore allow 20 requests of each of these API keys. They allow 10 requests of every other API key.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);

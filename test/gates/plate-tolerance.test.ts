@@ -98,7 +98,7 @@ describe('gate checks of a plate with a tolerance for similar characters', () =>
     ['an additional character', 'DXB A 1', 'DXB A 11'],
     ['upper and lower case only', 'DXB b 1', 'DXB B 1'],
   ])(
-    'a gate check with a tolerance answers NOT_LISTED when the plate differs by %s',
+    'a gate check with a tolerance answers NOT_LISTED when the checked plate differs from the whitelisted plate by %s',
     async (_, listed, read) => {
       const ask = await whitelistOf(listed);
       expect(await ask(read)).toEqual({ allowed: false, reason: 'NOT_LISTED', entry: null, candidates: [] });

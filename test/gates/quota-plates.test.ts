@@ -11,7 +11,7 @@ const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
 /**
- * Whitelisted plates with the reference (such as an apartment) of each plate. Cameras confuse some of the plates with
+ * The plates on the whitelist, each with its reference (such as an apartment). Cameras confuse some of the plates with
  * each other.
  */
 const listed = [
@@ -23,8 +23,8 @@ const listed = [
 ] as const;
 
 /**
- * A parking event that refers to its whitelist entry by the position of the plate in `listed`, instead of by the id of
- * the entry.
+ * A parking event. In place of the id of a whitelist entry, the field `named` contains the index of the entry's plate
+ * in `listed`.
  */
 type Event = Omit<Seen, 'entryId' | 'at'> & { eventId: string; minutes: number; named: number | undefined };
 
@@ -124,7 +124,7 @@ test.each<{ title: string; stored: Event[]; batch: Event[]; exceeded: [string, s
   },
 );
 
-test('late parking events are recorded in one transaction if cameras cannot confuse their plates with the plates of later events', async () => {
+test('when cameras cannot confuse the plates of late parking events with the plate of a later event, the gateway records the late events in one transaction', async () => {
   const { activity, locationId, seenOf } = await locationWithQuotas();
   await activity.see(locationId, seenOf(event('later', 'ENTRY', 'DXB/C/17', 9)));
   const batch = [
@@ -144,7 +144,7 @@ test.each([
   ['with its plate when the gateway records a batch', true, { ...plateOf('DXB/A/2'), text: null }],
   ['without its plate when the gateway records a single event', false, null],
 ])(
-  'a vehicle inside appears once in the list of vehicles that count towards its quota, %s',
+  'the list of vehicles that count towards a quota contains a vehicle inside once (%s)',
   async (_, isBatch, plate) => {
     const { activity, locationId, seenOf } = await locationWithQuotas();
     await activity.see(locationId, seenOf(event('inside', 'ENTRY', 'DXB/A/2', 0)));

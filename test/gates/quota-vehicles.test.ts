@@ -57,7 +57,10 @@ async function unitWithQuota() {
           entries: ['DXB/A/1', ...plates].map((plate) => ({ referenceId: 'unit-7', ...plateOf(plate) })),
         },
       ),
-    /** Returns how many vehicles each quota counts, and the reason of the gate decision about the plate `DXB/A/1`. */
+    /**
+     * Returns how many vehicles count towards each quota, and the reason of the gate decision about the plate
+     * `DXB/A/1`.
+     */
     async quotas() {
       const { quotas } = (
         await gateway.graph(

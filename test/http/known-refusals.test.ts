@@ -10,7 +10,7 @@ import { sharedTestGateway, serve } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** Headers of the HTTP connection, which the tests ignore when they compare two responses. */
+/** Headers that can differ between two equal responses. The tests do not compare these headers. */
 const ofConnection = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
 interface Call {

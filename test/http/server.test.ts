@@ -136,7 +136,7 @@ describe('connections that the gateway closes or refuses', () => {
 describe('request bodies that arrive after the gateway has sent its response', () => {
   const bodyBytes = 8 * 1024 * 1024;
   const head = (bytes: number) => `POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
-  /** Waits for the response, and then sends the given number of bytes of the request body. */
+  /** Waits for the response of the gateway, and only then sends the given number of bytes of the request body. */
   async function sendBody(connection: RawConnection, bytes: number) {
     await expect.poll(connection.received).toContain('refused');
     connection.socket.write(Buffer.alloc(bytes, 'x'));

@@ -33,7 +33,7 @@ const permissions = ['ADMIN', 'READ_WHITELIST', 'READ_STATUS'] as const;
 
 /**
  * Creates an administrator's key, and a second API key that the administrator may manage. `author` represents a request
- * with the administrator's key that has already passed authentication.
+ * that has already passed authentication with the administrator's key.
  */
 async function newAdministrator() {
   const { companyId, locationId } = await gateway.newTenant();
@@ -47,8 +47,8 @@ async function newAdministrator() {
 type Administrator = Awaited<ReturnType<typeof newAdministrator>>;
 
 /**
- * The ways in which an API key can lose its access. Each item contains the error code for a request that was in
- * progress when the API key lost its access.
+ * The ways in which an API key can lose its access. Each item contains a description, the error code that a request in
+ * progress gets, and a function that ends the access.
  */
 const ends: [string, string, (administrator: Administrator) => Promise<unknown>][] = [
   ['is revoked', 'UNAUTHORIZED', ({ id }) => keys.revoke(operator, id)],

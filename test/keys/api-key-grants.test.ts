@@ -69,7 +69,7 @@ describe('what a restricted API key can grant to other API keys', () => {
     expect(await keys.update(admin, apiKey.id, { ...all, name: 'Same' })).toMatchObject(all);
   });
 
-  test('a new API key gets the expiry of its issuer, and the rate limits of its issuer when these limits are lower than the default rate limits', async () => {
+  test('by default, a new API key expires at the same time as its issuer, and gets no higher rate limits than its issuer', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 500, burstLimit: 50, expiresAt: soon.toISOString() });
@@ -274,7 +274,7 @@ describe('the field `changes` of an audit record', () => {
     }
   });
 
-  test('the gateway reads `changes` of an audit record only when a query selects the field', async () => {
+  test('the gateway reads the field `changes` of audit records from the database only when a query selects the field', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     for (const name of ['One', 'Two', 'Three']) {
       await gateway.rest('PUT', `/locations/${locationId}`, { key, body: { name } });

@@ -134,8 +134,7 @@ describe('requests whose body arrives slowly', () => {
         }),
         duplex: 'half',
       } as RequestInit);
-      // While the test waits for the response of `/health`, the request guard accepts the POST request, because the API
-      // key still has access.
+      // The request to `/health` gives the gateway time to accept the POST request while the API key still has access.
       await gateway.rest('GET', '/health', { key: secret });
       await end(apiKey.id);
       finish();

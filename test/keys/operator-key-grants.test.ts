@@ -10,7 +10,7 @@ const soon = new Date(Date.now() + 3_600_000);
 const later = new Date(soon.getTime() + 1000);
 
 describe("what an operator's API key can grant to other API keys", () => {
-  test("an operator's API key can issue API keys without a scope, and API keys with higher rate limits than its own", async () => {
+  test("an operator's API key can issue an API key that has an empty scope and higher rate limits than the operator's API key", async () => {
     const limits = { hourlyLimit: 10_000_000, burstLimit: 10_000_000 };
     expect((await keys.create(operator, limits)).apiKey).toMatchObject({
       ...limits,
@@ -79,7 +79,7 @@ describe("what an operator's API key with few permissions and an expiry can gran
     ['expiresAt', { expiresAt: later }],
     ['expiresAt', { expiresAt: later, unrestricted: true }],
   ])(
-    "an operator's API key cannot issue an API key with more permissions or a later expiry than the operator's API key has (field %s)",
+    "an operator's API key cannot issue an API key that has more permissions or expires later than the operator's API key (field %s)",
     async (field, more) => {
       expect(await keys.create(await newLimited(), more)).toMatchObject({
         code: 'FORBIDDEN',
@@ -93,7 +93,7 @@ describe("what an operator's API key with few permissions and an expiry can gran
     ['expiresAt', { expiresAt: later }],
     ['expiresAt', { expiresAt: null }],
   ])(
-    "an operator's API key cannot give an existing API key more permissions or a later expiry than the operator's API key has (field %s)",
+    "an operator's API key cannot change another API key so that it has more permissions or expires later than the operator's API key (field %s)",
     async (field, more) => {
       const key = await newLimited();
       const { apiKey } = await keys.create(key, { unrestricted: true });
@@ -103,7 +103,7 @@ describe("what an operator's API key with few permissions and an expiry can gran
     },
   );
 
-  test("an operator's API key that expires can issue an API key with its own permissions, and the new API key expires too", async () => {
+  test("an operator's API key with an expiry can issue another operator's API key, which gets the same expiry", async () => {
     const key = await newLimited();
     const { apiKey, secret } = await keys.create(key, {
       permissions: ['ADMIN', 'READ_LOCATIONS'],

@@ -141,7 +141,7 @@ test.each([
 describe.runIf(testServerUrl && process.env.REDIS_URL)(
   'the variable OPERATOR_API_KEY in several gateway processes',
   () => {
-    test('when a second gateway process starts with another OPERATOR_API_KEY, the first process refuses the API key from its own OPERATOR_API_KEY', async () => {
+    test('when a second gateway process starts with a new OPERATOR_API_KEY, the first process refuses the old OPERATOR_API_KEY', async () => {
       const earlier = await restart(fourth);
       expect(await statusWith(earlier, fourth)).toBe(200);
       await start(fifth);

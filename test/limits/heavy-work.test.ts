@@ -4,8 +4,8 @@ import { type Answer, newEntry, openTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
-// These tests need PostgreSQL, because a second database connection must hold the locks. The embedded database has only
-// one connection.
+// These tests need PostgreSQL, because a second database connection must lock rows and tables. The embedded database
+// has only one connection.
 describe.runIf(testServerUrl)(
   'heavy requests while another database connection locks locations or a table',
   async () => {
@@ -109,8 +109,8 @@ describe.runIf(testServerUrl)(
       const unlock = await lockTable('UsageTotal');
       const works: Promise<Answer>[] = [];
       const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
-      // While the table `UsageTotal` is locked, both usage queries and writes to this table wait. `waitingQuestions`
-      // counts only the waiting usage queries, because only the SQL text of usage queries contains `AS refused`.
+      // While the table `UsageTotal` is locked, both usage queries and writes to this table wait. Only the SQL text of
+      // usage queries contains `AS refused`, so `waitingQuestions` does not count the waiting writes.
       const waitingQuestions = () => waitingConnections('AS refused');
       ask(one);
       await expect.poll(waitingQuestions).toBe(1);

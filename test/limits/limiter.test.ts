@@ -268,8 +268,8 @@ describe('requests that cost several rate limit points', () => {
     createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
 
   /**
-   * Charges a request in two steps, like the gateway. The first step charges one point. The second step replaces the
-   * first point by all points of the request.
+   * Charges the rate limit points of a request in two steps, as the gateway does. The first step charges one point. The
+   * second step charges all points of the request in place of this one point.
    */
   async function charge(limiter: RateLimiter, subject: RateLimitSubject, points: number) {
     const first = await limiter.consume(subject);
@@ -296,7 +296,7 @@ describe('requests that cost several rate limit points', () => {
     },
   );
 
-  test('a request that costs one point succeeds as soon as the rate limiter has refunded the paid point of a refused request', async () => {
+  test('when the rate limiter has refunded the paid point of a refused request, a request that costs one point succeeds at once', async () => {
     const limiter = newLimiter();
     const subject = newSubject(5, 5);
     await limiter.consumeWhole(subject, 4, undefined);
@@ -393,8 +393,8 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
     // The age of each stored point is a whole number of seconds plus 500 ms. The length of a rate limit window is a
-    // whole number of seconds, so no stored point leaves its window within the next half second. Delays of up to half a
-    // second therefore do not change the decisions of the rate limiter.
+    // whole number of seconds. No stored point can therefore leave its window within the next half second. Delays of up
+    // to half a second therefore do not change the decisions of the rate limiter.
     const age = fc.integer({ min: 0, max: 4000 }).map((seconds) => seconds * 1000 + 500);
     const history = fc.record({
       ages: fc.array(

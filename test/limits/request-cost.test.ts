@@ -497,7 +497,7 @@ test('when a large request body does not arrive within 30 s, the gateway refuses
   expect(await next).toEqual({});
 });
 
-test('when the clients of two API keys send large request bodies slowly, a large request body from a third API key waits at most 2 s', async () => {
+test('while large request bodies of two API keys arrive slowly, a large request body of a third API key waits at most 2 s', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const answerBody = createBodyAnswerer();

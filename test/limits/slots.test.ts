@@ -77,7 +77,7 @@ test('after 2 s, a slow task frees its slot for other owners (such as API keys),
   expect(begun).toEqual(['a1']);
   await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(['a1', 'b1']);
-  // The slow task `a1` already released its slot after 2 s, so the end of `a1` frees no further slot.
+  // The slow task `a1` has already lost its slot after 2 s, so no slot becomes free when `a1` ends.
   end('a1');
   await vi.advanceTimersByTimeAsync(1_999);
   expect(begun).toEqual(['a1', 'b1']);
@@ -149,7 +149,7 @@ describe('tasks with a concurrency limit for each owner (such as an API key), an
     expect(await slots.run('a', async () => 'taken')).toBe('taken');
   });
 
-  test('a task that has waited too long is refused and never starts, but a task with `mayRefuse: false` waits longer', async () => {
+  test('a task that waits too long is refused and never starts, unless the task has the option `mayRefuse: false`', async () => {
     const slots = slotsWithShortWaits(10);
     const started: string[] = [];
     const end = deferred();

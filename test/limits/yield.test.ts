@@ -12,9 +12,9 @@ async function workInTurns(turns: number): Promise<void> {
 }
 
 /**
- * While a long task yields to the event loop, other work keeps the event loop busy for this number of iterations. The
- * iterations take about 32 ms in total. A pause of a long task can last up to 250 ms, so the tests also pass when other
- * programs make the iterations slower.
+ * The number of iterations for which other work keeps the event loop busy while a long task yields. The iterations take
+ * about 32 ms in total, and a long task that yields waits for up to 250 ms. The tests therefore also pass when other
+ * programs slow down the iterations.
  */
 const otherTurns = 4;
 

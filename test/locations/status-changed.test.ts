@@ -133,7 +133,8 @@ describe('the subscription locationStatusChanged', () => {
     });
     streams.push(await watchFromNow(await gateway.newKey({ companyIds: [companyId] }), locationId));
     await streams.shift()!.cancel();
-    // The gateway needs a short time to detect that a client has ended its subscription.
+    // The gateway needs a short time to detect that a client has ended its subscription, so the test may have to
+    // subscribe several times.
     streams.push(await vi.waitFor(() => watchFromNow(key, locationId)));
     await drive(key, locationId);
     for (const stream of streams)

@@ -16,9 +16,9 @@ import { record, recordedCase, worseThanRecorded } from '../../bench/recorded.ts
 import type { CaseResult } from '../../bench/report.ts';
 
 describe('the spread (confidence interval) of benchmark results', () => {
-  // Each row of the test table contains the number of sorted benchmark results, and the positions of the results that
-  // are the lower bound and the upper bound of the confidence interval. The interval is the 95% confidence interval of
-  // the sign test: https://en.wikipedia.org/wiki/Sign_test
+  // Each row of the test table contains three numbers: how many benchmark results there are, and the positions of the
+  // lower bound and the upper bound of the confidence interval in the sorted results. The interval is the 95%
+  // confidence interval of the sign test: https://en.wikipedia.org/wiki/Sign_test
   test.each([
     [3, 1, 3],
     [6, 1, 6],

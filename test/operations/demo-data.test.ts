@@ -45,8 +45,8 @@ describe('demo data', () => {
       sessions.map(({ enteredAt }) => Math.floor((startedAt - enteredAt!.getTime()) / 86_400_000)),
     );
     // The oldest stays in the demo data began seven calendar days before the start of the gateway. If the gateway
-    // starts soon after midnight, all stays of the oldest day can be less than 168 hours old. The test therefore
-    // requires only stays that began 0 to 6 full days ago.
+    // starts soon after midnight, all stays that began on that day can be less than 168 hours (seven full days) old.
+    // The test therefore requires only stays that began 0 to 6 full days ago.
     expect([...daysAgo]).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]));
     expect(sessions.every(({ open, exitedAt }) => open === (exitedAt === null))).toBe(true);
     const ended = sessions.filter(({ open }) => !open).length;

@@ -16,13 +16,12 @@ const idsFrom = (first: number, last: number) =>
 const recordAll = (ids: string[]) =>
   ids.forEach((id) => recorder.record(newUsage({ apiKeyId: null, requestId: id })));
 /**
- * Returns a list with one item for each SQL statement that the usage recorder sent: the id of the recorder, and the
- * number of the batch of usage records.
+ * Returns, for each SQL statement that the usage recorder sent, the id of the recorder and the number of the batch of
+ * usage records.
  */
 const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
 /**
- * Returns a list with one item for each SQL statement that the usage recorder sent: the request ids of the usage
- * records.
+ * Returns, for each SQL statement that the usage recorder sent, the request ids of the usage records in the statement.
  */
 const written = () => query.mock.calls.map(([, values]) => values[3]!);
 
@@ -35,7 +34,7 @@ test('the usage recorder writes at most 500 usage records in one SQL statement, 
   expect(written().flat()).toEqual(idsFrom(1, 1200));
 });
 
-test('the usage recorder writes immediately when enough records for one SQL statement are waiting', async () => {
+test('the usage recorder writes immediately when 500 usage records, the maximum of one SQL statement, are waiting', async () => {
   recordAll(idsFrom(1, 500));
   await expect.poll(written).toEqual([idsFrom(1, 500)]);
 });

@@ -178,7 +178,7 @@ describe('usage of an API key', () => {
     ]);
   });
 
-  test('the field `usage` covers the last 24 hours when the query names no time range', async () => {
+  test('the field `usage` covers the last 24 hours when the query contains no time range', async () => {
     const { key, id } = await keyWithId();
     await used(id, [at(-26), 'old', 200], [at(-20), 'new', 200]);
     const operations = (await ownUsage(key)).map(({ operation }: { operation: string }) => operation);

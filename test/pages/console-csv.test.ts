@@ -87,7 +87,7 @@ describe('the CSV files of the console', () => {
     },
   );
 
-  test('the console can import both kinds of CSV files that it creates: exported entries and rejected rows', () => {
+  test('the console can import the CSV files that it creates: files of exported entries and files of rejected rows', () => {
     const fields = { referenceId: 'unit-1', plateType: 'DXB', plateCode: 'A', plateNumber: '1' };
     const entry = {
       ...fields,

@@ -163,7 +163,7 @@ describe.runIf(hasBrowser)('the dialogs of the console that send a change', () =
   );
 
   test.each(closingDialogs.map((dialog) => [dialog.title, dialog] as const))(
-    'when a user has closed a dialog, the late response to its request does not close the next dialog (the closed dialog %s)',
+    'after a user has closed a dialog, the late response to the request of this dialog does not close the dialog that the user opens next (closed dialog: %s)',
     async (_, sending) => {
       const { page, change, dialog } = await sendAndHold(sending);
       await pressIn(page, 'Close');

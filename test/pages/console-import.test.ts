@@ -22,7 +22,7 @@ const listedRow = 'unit-1,DXB,C,1';
 const rejectedText = '0 new, 0 changed, 0 unchanged, 1 rejected';
 const changedText = '0 new, 1 changed, 0 unchanged, 0 rejected';
 
-/** Opens the whitelist page for a location whose whitelist contains the plate of `listedRow`. */
+/** Opens the whitelist page of a new location. Its whitelist contains the plate of the CSV row `listedRow`. */
 async function openWhitelist(browser: Browser) {
   const { key, locationId } = await gateway.newTenant();
   const body = newEntry({ plateCode: 'C', plateNumber: '1' });

@@ -17,8 +17,8 @@ const endingUrl = await serve(ending);
 const { prisma } = gateway.database;
 
 /**
- * Returns how many points of its hourly rate limit an API key has used. The result does not include the point that the
- * request of this function uses.
+ * Returns how many points of its hourly rate limit an API key has used. The function sends a request, which uses one
+ * point itself. The result does not include this point.
  */
 async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });
@@ -309,7 +309,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     expect(issued.locations.map(({ id }) => id)).toEqual([ids[199]]);
   });
 
-  test('opening a location in the console costs at most five rate limit points, and an open page sends at most one request per minute', async () => {
+  test('opening the page of a location in the console costs at most five rate limit points, and the open page sends at most one request per minute', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, goTo, operations } = await openConsole(browser, url, { key });
     await page.getByText('Live').waitFor();

@@ -315,7 +315,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('an edited API key keeps its expiry; when the user clears the expiry, the edited key gets the expiry of the signed-in API key', async () => {
+  test('when a user edits an API key, the key keeps its expiry; when the user clears the expiry, the key gets the expiry of the API key with which the user signed in', async () => {
     const { companyId } = await newWorld();
     const changeExpiry = async (own: Date | null) => {
       const key = await gateway.newKey({ companyIds: [companyId], ...(own && { expiresAt: own }) });

@@ -146,7 +146,7 @@ async function rest(path: string, secret = key): Promise<void> {
 
 /**
  * The kinds of requests that the script sends at random. For each request, the script chooses a random number between 0
- * and 1. The script then sends the first kind of request whose value `upTo` is not less than the random number.
+ * and 1. The script then sends the first kind of request whose value `upTo` is at least as large as the random number.
  */
 const kinds: [upTo: number, request: () => Promise<unknown>][] = [
   [0.6, () => graph(mayEnter, { locationId, plate }, key)],

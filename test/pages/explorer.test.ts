@@ -27,7 +27,7 @@ test('every example query of the explorer runs with the values that the explorer
   expect(body.data).toMatchObject({ occupied: 3 });
 });
 
-test('when the user has changed the identifier or the time of the example event, the explorer overwrites neither of the two values', () => {
+test('when the user has changed the identifier or the time of the example event, the explorer leaves both values unchanged', () => {
   const { eventId, occurredAt } = exampleEvent(new Date('2026-01-31T08:00:00Z'));
   const fill = (event: object) =>
     JSON.parse(fillVariables(JSON.stringify(event), { locationId: '' }, undefined));
@@ -115,7 +115,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the GraphQL explorer uses one API key in every tab, and does not store the key', async () => {
+  test('the GraphQL explorer uses the entered API key for the operations in all of its tabs, and does not store the key', async () => {
     const { key, locationId, entry } = await newTenant();
     const { page, complaints, foreignRequests } = await open();
     await typeKey(page, key);
@@ -234,8 +234,8 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     const { query } = createExamples(new Date())[1]!;
     const values = { locationId: 'linked', plate: { plateType: 'SHJ', plateCode: '3', plateNumber: '5' } };
     const variables = JSON.stringify(values);
-    // The test opens an address that contains the variables before the query. The explorer writes addresses with the
-    // query before the variables. When the query comes first in the address, the explorer has written the address.
+    // The test opens an address that contains the variables before the query, but the explorer writes the query before
+    // the variables. The order in the address therefore shows when the explorer has written the address.
     const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
     await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
     await openTab(page, 'AddVehicle');

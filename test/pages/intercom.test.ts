@@ -14,7 +14,7 @@ const say = (reason: Decision['reason'], fields: Partial<Entry> = {}, quota?: nu
 const hours = (days: Entry['hours'][number]['days'], from: string, to: string) => ({ days, from, to });
 
 describe('sentences that the intercom page shows', () => {
-  test('the intercom page shows when a permit starts or ends, in the local time of the location', () => {
+  test('the intercom page shows when the validity of a whitelist entry starts or ends, in the local time of the location', () => {
     const year = new Date().getUTCFullYear();
     expect(say('EXPIRED', { validUntil: `${year}-03-21T21:30:00Z` })).toMatch(
       /^Your permit ended on \w+day 22 March at 01:30\. Please ask for a new permit\.$/,
@@ -50,7 +50,7 @@ describe('sentences that the intercom page shows', () => {
     );
   });
 
-  test('when an apartment or another group of vehicles has reached its quota, the intercom page shows how many of its vehicles may be inside', () => {
+  test('when the quota of a reference (such as an apartment) is reached, the intercom page shows how many vehicles of the reference may be inside', () => {
     expect(say('QUOTA_REACHED', {}, 2)).toBe(
       'unit-12 may have 2 vehicles inside at a time, and all its places are taken. You can enter as soon as a vehicle of unit-12 leaves.',
     );
@@ -58,7 +58,7 @@ describe('sentences that the intercom page shows', () => {
     expect(say('QUOTA_REACHED')).toContain('All places of your unit are taken');
   });
 
-  test('for a pass, the intercom page shows how many entries the pass allows, or how many entries are left', () => {
+  test('for a whitelist entry with a limited number of uses (a pass), the intercom page shows how many uses the pass allows, or how many uses are left', () => {
     expect(say('USED_UP', { maxEntries: 1, entriesRecorded: 1 })).toBe(
       'Your pass was for 1 entry and has been used up. Please ask for a new pass.',
     );

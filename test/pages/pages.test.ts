@@ -151,7 +151,7 @@ describe('the path /graphql', () => {
     }
   });
 
-  test('a client that sends a query to /graphql by GET gets a GraphQL response', async () => {
+  test('a client that sends a GraphQL query to /graphql with the method GET gets a GraphQL response', async () => {
     const { key } = await gateway.newTenant();
     for (const Accept of [
       'application/json',

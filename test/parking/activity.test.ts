@@ -61,8 +61,8 @@ async function sessionsOf(key: string, locationId: string, open?: boolean) {
   );
   const { nodes, totalCount } = body.data.location.sessions;
   expect(totalCount).toBe(nodes.length);
-  // The API sorts sessions by the arrival of their events, but the tests expect sessions that are sorted by their
-  // times.
+  // The API returns parking sessions in the order in which their events arrived, but the tests expect the sessions in
+  // the order of their times.
   const said = (session: { enteredAt: string | null; exitedAt: string | null }) =>
     (session.enteredAt ?? session.exitedAt) + JSON.stringify(session);
   return nodes.sort((one: Parameters<typeof said>[0], other: typeof one) =>

@@ -107,7 +107,7 @@ describe.runIf(testServerUrl)('a batch of parking events for a location with a l
     expect(await batches).toEqual(Array.from({ length: 8 }, () => 300));
   });
 
-  test('a gate can record a single parking event while a batch of events for the same location waits behind another batch', async () => {
+  test('a gate can record a single parking event at a location while a batch of events for this location waits until another batch ends', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const free = { key: tenant.key, locationId: await gateway.newLocation(companyId) };
     const unlock = await lock(tenant.locationId);

@@ -163,7 +163,7 @@ describe('a database of the previous release, after the migration to this releas
     expect(await decide(garage.id, 'SHJ/B/9')).toMatchObject({ reason: 'NOT_LISTED', entry: null });
   });
 
-  test('after the database migration, each whitelist entry shows how many entry events were recorded for it', async () => {
+  test('after the database migration, each whitelist entry shows how many entry events of its vehicle were recorded', async () => {
     expect(await entriesRecorded(garage.id)).toEqual([1, 1, 2, 0, 2, 0]);
     await ask(
       `mutation ($locationId: ID!, $id: ID!, $input: WhitelistEntryInput!) {
@@ -231,8 +231,8 @@ test('a second run of the database migration does not count entry events again',
   const { scratch, database } = await openDatabaseBefore('20261122022500_entries_recorded_before', {
     ...rows,
     // For whitelist entry 1, the stored number of uses equals the number of entry events. For whitelist entry 2, the
-    // stored number of uses is larger than the number of entry events, because the gateway removes expired entry
-    // events. For whitelist entry 3, the stored number of uses is smaller than the number of entry events.
+    // stored number of uses is larger than the number of entry events, because the gateway removes old parking events.
+    // For whitelist entry 3, the stored number of uses is smaller than the number of entry events.
     WhitelistEntryUse: [counted('1', 1), counted('2', 7), counted('3', 1)],
   });
   onTestFinished(async () => {

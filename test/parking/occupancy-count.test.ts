@@ -22,7 +22,7 @@ async function newActivity() {
 }
 
 describe('the mutation setInside', () => {
-  test('setInside opens parking sessions for given vehicles without a session, and marks open sessions of other vehicles as CORRECTED', async () => {
+  test('setInside opens a parking session for each vehicle in the call that has no open session, and marks the open sessions of all other vehicles as CORRECTED', async () => {
     const { locationId, see, setInside, sessions, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 1), entry('DXB/A/3', 1), exit('DXB/A/3', 2));
     const inside = ['DXB/A/2', 'AUH/17/9', 'AUH/17/9'];
@@ -117,7 +117,7 @@ describe('the mutation setInside', () => {
 });
 
 describe('the mutation adjustOccupancy', () => {
-  test('adjustOccupancy can add vehicles without a parking session, and each exit of such a vehicle reduces the occupancy by one', async () => {
+  test('adjustOccupancy can count vehicles that have no parking session, and each exit of such a vehicle reduces the number of vehicles inside by one', async () => {
     const { locationId, see, adjust, status, sessions } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     expect(await adjust(locationId, 3, hour(5))).toEqual({ occupied: 3, adjustment: 2 });
@@ -132,7 +132,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('adjustOccupancy can set fewer vehicles than there are open parking sessions, so that the occupancy adjustment is negative', async () => {
+  test('when adjustOccupancy sets a number of vehicles that is lower than the number of open parking sessions, the occupancy adjustment is negative', async () => {
     const { locationId, see, adjust, status } = await newActivity();
     await see(locationId, ...['1', '2', '3', '4'].map((number) => entry(`DXB/A/${number}`, 1)));
     expect(await adjust(locationId, 2, hour(5))).toEqual({ occupied: 2, adjustment: -2 });
@@ -144,7 +144,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('a call of setInside or adjustOccupancy replaces the occupancy adjustment of the previous call', async () => {
+  test('only the call of setInside or adjustOccupancy with the latest time determines the occupancy adjustment of a location', async () => {
     const { locationId, see, adjust, setInside, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     await adjust(locationId, 9, hour(5));
@@ -159,7 +159,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
   });
 
-  test('parking events that arrive late do not change the number of vehicles that adjustOccupancy set', async () => {
+  test('parking events that happened before a call of adjustOccupancy, but arrive later, do not change the number of vehicles that this call set', async () => {
     const { locationId, see, adjust, ask } = await newActivity();
     await adjust(locationId, 3, hour(5));
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 2));
@@ -170,7 +170,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status()).toEqual({ occupied: 3, adjustment: 2 });
   });
 
-  test('the correction of a setInside call does not change the number of vehicles that a later adjustOccupancy call has set', async () => {
+  test('when a setInside call is corrected, the number of vehicles that a later adjustOccupancy call has set stays unchanged', async () => {
     const { locationId, setInside, adjust } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(1));
     expect(await adjust(locationId, 5, hour(5))).toEqual({ occupied: 5, adjustment: 3 });
@@ -360,7 +360,8 @@ describe('the occupancy that the gateway calculates from parking events and occu
             const listed = new Map<string, string>();
             for (const item of items) {
               // The test records the same events and counts at two locations. The whitelist of the first location is
-              // empty. At the second location, the order is different, and the whitelist changes.
+              // empty. At the second location, the events and counts arrive in another order, and the whitelist changes
+              // in between.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);

@@ -35,7 +35,7 @@ async function newActivity() {
 }
 
 describe('the occupancy history of a location', () => {
-  test('the occupancy history contains, for each hour, the vehicles inside at the start, and the numbers of entries and exits', async () => {
+  test('for each hour, the occupancy history contains the number of vehicles inside at the start of the hour, and the numbers of entries and exits', async () => {
     const { locationId, see, history } = await newActivity();
     await see(
       locationId,
@@ -108,7 +108,7 @@ describe('the occupancy history of a location', () => {
     expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
   });
 
-  test('the cost of a query for the occupancy history depends on its time range, even when the time range is in GraphQL variables', async () => {
+  test('the cost of a query for the occupancy history grows with the length of the time range, even when the time range is in GraphQL variables', async () => {
     const { locationId, key } = await newActivity();
     const costOf = async (query: string, variables: Record<string, unknown>) => {
       const { body } = await gateway.graph(query, { key, variables, headers: { 'X-Query-Cost': 'true' } });

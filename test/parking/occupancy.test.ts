@@ -92,7 +92,7 @@ describe('an exit event whose plate the camera may have misread', () => {
 });
 
 describe('changes of the whitelist while a vehicle is inside', () => {
-  /** A test step that replaces all plates on the whitelist by the given plates. */
+  /** A test step that replaces all plates on the whitelist with the given plates. */
   type Listing = { listed: string[] };
 
   test.each<[string, (Seen | Listing)[], string[]]>([
@@ -221,7 +221,7 @@ describe('changes of the whitelist while a vehicle is inside', () => {
     expect(await sessions(locationId)).toEqual(['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00']);
   });
 
-  test('an exit after the maximum stay completes the session of a vehicle that was added to the whitelist during its stay', async () => {
+  test('when a vehicle leaves after the maximum stay, its exit completes its parking session, even if the vehicle was added to the whitelist during the stay', async () => {
     const { locationId, see, sessions, change, list } = await newActivity();
     await change(locationId, { longestStayHours: 10 });
     await see(locationId, entry('A 12345', 1));

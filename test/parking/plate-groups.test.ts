@@ -85,8 +85,8 @@ async function newCarPark() {
 }
 
 /**
- * Returns the stored sessions of a location, and the sessions that `deriveSessions` derives from all recorded events of
- * the location.
+ * Returns the stored parking sessions of a location, and the sessions that the function `deriveSessions` calculates
+ * from all recorded parking events of the location.
  */
 async function storedAndDerived(locationId: string) {
   const observations = await prisma.parkingEvent.findMany({ where: { locationId } });
@@ -106,7 +106,7 @@ test.each([
   ['plates that end with the same characters', plates, { listed: false }],
   ['camera readings that match or resemble a plate on the whitelist', readings, { listed: true }],
 ])(
-  'for %s, the stored parking sessions do not depend on the number of events in each request',
+  'the stored parking sessions do not depend on how many parking events each request contains (the events contain %s)',
   async (_, seen, { listed }) => {
     const { newLocation, addEntry, record } = await newCarPark();
     await fc.assert(
@@ -138,7 +138,7 @@ test.each([
   ['entry before the exit', [entry, exit]],
   ['exit before the entry', [exit, entry]],
 ])(
-  'an exit ends the parking session of the entry with the same camera text, even if only an alternative text of the entry is on the whitelist (the gate sends the %s)',
+  'an exit event ends the parking session of the entry event with the same camera text, even if the whitelist contains only an alternative text of the entry event (the gate sends the %s)',
   async (_, events) => {
     const { locationId, record, statusOf } = await newCarPark();
     for (const event of events) await record(locationId, [event]);
@@ -149,7 +149,7 @@ test.each([
   },
 );
 
-test('when a correction replaces the camera text of an entry event by a plate, an exit event with the original camera text no longer ends the parking session', async () => {
+test('when a correction replaces the camera text of an entry event with a plate, an exit event with the original camera text no longer ends the parking session', async () => {
   const { locationId, record, statusOf } = await newCarPark();
   await record(locationId, [entry, exit]);
   const { reading: _, ...corrected } = { ...entry, plate: listedPlate };

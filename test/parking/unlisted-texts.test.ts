@@ -62,7 +62,7 @@ describe('camera texts of vehicles that are not on the whitelist', () => {
     expect(await other.sessions(late.locationId)).toEqual(sessions);
   });
 
-  test('an exit event ends no parking session if its camera text matches two vehicles, or if no vehicle inside has its plate type', async () => {
+  test('an exit event ends no parking session if its camera text matches two vehicles, or if no vehicle inside has the plate type of the event', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { see, sessions } = openActivity(gateway, key);
     await see(

@@ -153,8 +153,8 @@ describe.runIf(onServer)('deadlocks between SQL statements', () => {
     await other.connect();
     onTestFinished(() => other.end());
     await other.query('BEGIN; SET LOCAL deadlock_timeout TO 60000; UPDATE held SET value = 1 WHERE id = 2');
-    // The gateway locks row 1 and then waits for row 2. The connection `other` has locked row 2, and later waits for
-    // row 1.
+    // The SQL statement of the gateway locks row 1 and then waits for row 2. The connection `other` has locked row 2,
+    // and later waits for row 1, so that a deadlock occurs.
     const both = sql.query(
       {
         name: '',

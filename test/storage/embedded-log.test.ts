@@ -9,8 +9,8 @@ import { createEmbeddedDatabase, testServerUrl } from '../support/scratch-databa
 // PostgreSQL writes each change to the write-ahead log first, in files of 16 MiB.
 
 /**
- * The number of write-ahead log files after which PostgreSQL starts a checkpoint by default. Together, these files have
- * about half of the size of PostgreSQL's setting `max_wal_size` (1 GiB by default).
+ * The number of write-ahead log files after which PostgreSQL starts a checkpoint by default. Together, these files of
+ * 16 MiB have about half of the size that PostgreSQL's setting `max_wal_size` allows (1 GiB by default).
  */
 const filesOfDefaultLimit = 33;
 

@@ -19,8 +19,8 @@ interface AuditRow {
 }
 
 /**
- * Returns whether a request with the given outcome may have stored `count` rows. An acknowledged request stores one
- * row, a refused request stores no row, and a request with an unknown outcome stores at most one row.
+ * Returns whether the database may contain `count` rows of a request with the given outcome. An acknowledged request
+ * stores one row, a refused request stores no row, and a request with an unknown outcome stores at most one row.
  */
 function agrees(outcome: Outcome, count: number): boolean {
   if (outcome === 'acknowledged') return count === 1;

@@ -88,8 +88,8 @@ export function startDisconnects(url: string, tenant: Access, clients: { count: 
 const importedRows = 10_000;
 
 /**
- * Replaces the whitelist of a location by an import. Every import contains the same plates. The parameter `note` is the
- * note of every imported entry.
+ * Sends an import that replaces the whitelist of a location. Every import contains the same plates. Every imported
+ * whitelist entry has the given note.
  */
 export async function importWhitelist(url: string, { key, locationId }: Access, note: string): Promise<void> {
   await askGraph(

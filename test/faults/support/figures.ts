@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The memory and the open files of a gateway process, and the numbers of connections to PostgreSQL and to Redis. */
+/**
+ * The measured resources: the memory and the open files of one gateway process, and the connections of all gateways.
+ */
 export interface Figures {
   /** The resident memory of a gateway process, in MiB. */
   residentMib: number;
@@ -64,7 +66,7 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 }
 
 /**
- * The parts of a soak test (a long run under load) in which the test compares the resource usage. `[1, 3]` is the part
+ * A soak test (a long run under load) compares the resource usage in these parts of its duration. `[1, 3]` is the part
  * from 10 % to 30 % of the duration. The first 10 % of the duration is not compared, because Node still compiles code
  * then, and the connection pools still open connections.
  */

@@ -66,7 +66,7 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
 /**
- * Returns a function that returns true if a gateway process has counted rate limit points in its own memory since the
+ * Returns a function that checks whether a gateway process has counted rate limit points in its own memory since the
  * call of `watchFallback`. The returned function reads the output of the gateway processes. When Redis responds too
  * late, for example on a busy machine, a gateway process counts points in its own memory and logs "Redis does not
  * answer".
