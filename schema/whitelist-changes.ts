@@ -95,7 +95,7 @@ builder.queryField('whitelistChanges', (t) =>
       }),
       first: t.arg.int({
         defaultValue: defaultFeedPageSize,
-        description: `Maximum number of changes on the page: 1 to ${maxFeedPageSize}. A page with long texts or many weekly hours may have fewer changes.`,
+        description: `Maximum number of changes on the page: 1 to ${maxFeedPageSize}. If the whitelist entries have long texts or many weekly hours, the page may contain fewer changes.`,
         validate: wholeNumber(1, maxFeedPageSize).nullish(),
       }),
     },

@@ -83,7 +83,7 @@ describe('single objects that pms prints', () => {
 });
 
 describe('identifiers in the tables that pms prints', () => {
-  test('a table that pms prints shows only the last characters that make each identifier unique, or whole identifiers with --full-ids', async () => {
+  test('in a table, pms shortens each identifier to its last characters, which are unique in the table; with --full-ids, pms prints whole identifiers', async () => {
     const { key, companyId } = await gateway.newTenant();
     const alike = await gateway.newLocation(companyId);
     const others = await json(key, 'locations', 'list');

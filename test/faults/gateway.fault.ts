@@ -99,14 +99,14 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 }
 
 /**
- * The maximum number of requests with the rate-limited API key that the gateways serve when Redis fails. Redis and each
+ * When Redis fails, the gateways serve at most this number of requests with the rate-limited API key. Redis and each
  * gateway process have separate counters, and each counter allows `limitedKeyBudget` requests. During one test, Redis
  * can lose its data once, and each gateway process can restart once. The counter of a restarted process, or of Redis
  * without its data, starts at 0 again.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 
-/** Returns the state of the rate limiter of each gateway, from `/readyz`. */
+/** Requests `/readyz` from each gateway, and returns the states of the rate limiters. */
 const limiters = () =>
   Promise.all(
     urls.map(async (url) => {
@@ -125,8 +125,8 @@ async function pressLimit({ ledger }: Load): Promise<void> {
 
 interface FaultOptions {
   /**
-   * The maximum number of requests with the rate-limited API key that the gateways may serve. The default of
-   * `limitBound` is the rate limit of the API key, because the gateways enforce rate limits exactly while Redis works.
+   * The gateways may serve at most this number of requests with the rate-limited API key. The default of `limitBound`
+   * is the rate limit of the API key, because the gateways enforce rate limits exactly while Redis works.
    */
   limitBound?: number;
   /**

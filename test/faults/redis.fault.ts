@@ -111,7 +111,7 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
 
   test('a notice of a change reaches every gateway process, even when the sender is connected to a different node of the Redis cluster', async () => {
     // The test opens 12 connections to Redis, as 12 gateway processes would. Each connection chooses a node of the
-    // Redis cluster at random, so not all connections lead to the same node.
+    // Redis cluster at random, so the connections almost certainly lead to several nodes.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];

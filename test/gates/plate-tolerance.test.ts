@@ -122,14 +122,14 @@ describe('gate checks of a plate with a tolerance for similar characters', () =>
     [1, 'DXB A 1-2', 'plateNumber'],
     [1, 'DXBXX A 1', 'plateType'],
   ])(
-    'a plate check is refused when its tolerance (%s) or its plate (%s) is invalid',
+    'a gate check is refused when its tolerance (%s) or its plate (%s) is invalid',
     async (tolerance, read, field) => {
       const ask = await whitelistOf();
       expect(await ask(read, tolerance)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
     },
   );
 
-  test('a plate check with a tolerance for similar characters uses one SQL statement', async () => {
+  test('a gate check with a tolerance for similar characters uses one SQL statement', async () => {
     const ask = await whitelistOf('DXB B 1');
     const statements = await statementsOfRequest(() => ask('DXB 8 1'));
     expect(statements).toHaveLength(1);

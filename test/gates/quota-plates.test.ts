@@ -174,7 +174,7 @@ test.runIf(!testServerUrl)(
 const plates = [...listed.map(([plate]) => plate), 'AUH/S/17', 'DXB/A/9'];
 const texts = ['B7', '87', 'DXBB7', 'A2', '517', 'S17', 'A9'];
 
-test('random parking events with similar plates, camera texts and ids of whitelist entries have the same effect on quotas in batches as in single requests', async () => {
+test('random parking events (with similar plates, camera texts or whitelist entry ids) have the same effect on quotas in batches as in single requests', async () => {
   const anyEvent: fc.Arbitrary<Event> = fc.record({
     eventId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'),
     kind: fc.constantFrom('ENTRY', 'ENTRY', 'EXIT'),

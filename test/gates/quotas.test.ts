@@ -439,7 +439,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
 describe.runIf(testServerUrl)(
   'the quota of a reference (such as an apartment) when several vehicles enter at the same time',
   () => {
-    test('when 24 vehicles with a quota of 5 enter at the same time, the gateway marks exactly 19 entry events as over the quota', async () => {
+    test('when 24 vehicles of one reference with a quota of 5 enter at the same time, exactly 19 entry events are marked as over the quota', async () => {
       const { setQuota, record, decide, exceeded } = await unitWith(24);
       await setQuota(5);
       const marks = await Promise.all(

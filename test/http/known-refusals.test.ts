@@ -76,7 +76,7 @@ describe.each(['rest', 'graphql'] as const)(
       },
     );
 
-    test('a client address over its rate limit gets the same response from the HTTP listener and from the application', async () => {
+    test('a request from a client address over its rate limit gets the same response from the HTTP listener and from the application', async () => {
       const call = { key: 'pms_test_mistyped', address: newAddress() };
       const { path, init } = surfaces[surface];
       const ask = async () => {

@@ -143,7 +143,7 @@ describe('request bodies that arrive after the gateway has sent its response', (
   }
   const isTaken = ({ socket }: RawConnection) => socket.writableLength === 0;
 
-  test('the gateway discards a request body that arrives after the response, and serves the next request of the connection', async () => {
+  test('the gateway discards a request body that arrives after the response, and serves the next request on the connection', async () => {
     const { port } = await serveApp(newApp().app);
     const connection = await open(port, head(bodyBytes));
     await sendBody(connection, bodyBytes);
@@ -152,7 +152,7 @@ describe('request bodies that arrive after the gateway has sent its response', (
     expect(connection.received()).toMatch(/\r\n\r\nok$/);
   });
 
-  test('a client that stops sending a refused request body does not delay other clients whose bodies the gateway discards', async () => {
+  test('when a client stops in the middle of a refused request body, the gateway still discards the refused bodies of other clients without delay', async () => {
     const { port } = await serveApp(newApp().app, { unreadBodyTimeoutMs: 60_000 });
     const stalled = await Promise.all([open(port, head(bodyBytes)), open(port, head(bodyBytes))]);
     await Promise.all(stalled.map((connection) => sendBody(connection, bodyBytes - 1)));

@@ -48,7 +48,7 @@ interface SourceContext {
 
 /**
  * Creates a GraphQL schema with a subscription and a query. The subscription sends every value of the `Source` iterator
- * in the context, and the query returns only the first value.
+ * in the GraphQL context, and the query returns only the first value.
  */
 function createSourceSchema(): GraphQLSchema {
   const schema = buildSchema('type Query { value: String } type Subscription { value: String }');

@@ -114,7 +114,7 @@ describe('the authenticator of API keys', () => {
   test('the authenticator remembers 10,000 unknown secrets, and forgets the oldest secret when another secret is added', async () => {
     const [oldest, ...others] = Array.from({ length: 10_001 }, invented);
     await isRefused(oldest!);
-    // The authenticator needs several SQL statements for many secrets, and these statements can finish in any order.
+    // The authenticator looks up many secrets with several SQL statements, which can finish in any order.
     await Promise.all(others.map(isRefused));
     expect(authenticator.cachedKey(oldest)).toBeUndefined();
     for (const secret of others) {

@@ -109,8 +109,9 @@ describe.runIf(testServerUrl)(
       const unlock = await lockTable('UsageTotal');
       const works: Promise<Answer>[] = [];
       const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
-      // While the table `UsageTotal` is locked, both usage queries and writes to this table wait. Only the SQL text of
-      // usage queries contains `AS refused`, so `waitingQuestions` does not count the waiting writes.
+      // While the table `UsageTotal` is locked, the usage queries of the test wait, and writes to the table wait, too.
+      // Only the SQL text of usage queries contains `AS refused`, so `waitingQuestions` does not count the waiting
+      // writes.
       const waitingQuestions = () => waitingConnections('AS refused');
       ask(one);
       await expect.poll(waitingQuestions).toBe(1);

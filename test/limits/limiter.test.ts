@@ -117,7 +117,7 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     expect(await limiter.take(subject, 5, own.nowMs)).toMatchObject({ allowed: false, hour: { used: 1 } });
   });
 
-  test('when 300 requests arrive at the same time, the rate limiter allows exactly as many as the rate limit', async () => {
+  test('when 300 requests arrive at the same time, the rate limiter allows exactly as many requests as the rate limit', async () => {
     const limiter = await create(hour);
     const subject = newSubject(1000, 100);
     const taken = await Promise.all(Array.from({ length: 300 }, () => limiter.take(subject, 1)));
@@ -280,7 +280,7 @@ describe('requests that cost several rate limit points', () => {
     ['minute', newSubject(1000, 5), 59],
     ['hour', newSubject(5, 100), 3599],
   ])(
-    'when the rate limit for one %s refuses a request, the request succeeds after exactly the time in Retry-After',
+    'when the rate limit for one %s refuses a request, a repetition of the request succeeds after exactly the time in Retry-After',
     async (_, subject, retryAfter) => {
       const clock = vi.spyOn(Date, 'now').mockReturnValue(0);
       const limiter = newLimiter();
@@ -344,7 +344,7 @@ describe('refusals that the rate limiter remembers', () => {
 });
 
 describe.runIf(redisUrl)('rate limits in Redis', () => {
-  test('two rate limiters with one Redis allow exactly as many requests as fit into the rate limit, and refused requests cost no points', async () => {
+  test('two rate limiters that share one Redis together allow exactly as many requests as the rate limit, and refused requests cost no points', async () => {
     const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
     const subject = newSubject(1000, 100);
     const begun = await Promise.all(Array.from({ length: 60 }, () => first.take(subject, 1)));
@@ -372,7 +372,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(bytes).toBeLessThan(16_000);
   });
 
-  test('when 100,000 used points leave a window at the same time, the rate limit script calls Redis at most 100 times', async () => {
+  test('when 100,000 used points leave their rate limit window at the same time, the rate limit script calls Redis at most 100 times', async () => {
     const { url } = await startRedis();
     const redis = newRedisClient(url);
     await once(redis, 'ready');

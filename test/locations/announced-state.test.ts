@@ -6,7 +6,7 @@ import { surfaceNames, surfaces } from '../support/surfaces.ts';
 
 const gateway = await sharedTestGateway();
 
-/** Returns the states (such as full or available) that a location has announced, in order. */
+/** Returns the audit actions `location.full` and `location.available` of a location, in order. */
 const announced = async (locationId: string) =>
   (await actionsAt(gateway, locationId)).filter((action) => /^location\.(full|available)$/.test(action));
 

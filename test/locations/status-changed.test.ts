@@ -14,9 +14,9 @@ const statusSubscription = `subscription ($id: ID!) {
 type StatusStream = EventStream<{ locationStatusChanged: { occupied: number } }>;
 
 /**
- * Waits until the stream sends a status with the given number of vehicles. When the gateway may have missed a change,
- * the gateway sends the current status again, even if the status is unchanged. The function therefore skips each status
- * whose number of vehicles is not `occupied`.
+ * Waits until the event stream sends a status with the given number of vehicles inside. When the gateway may have
+ * missed a change, the gateway sends the current status again, even if the status is unchanged. The function therefore
+ * skips each status with another number of vehicles than `occupied`.
  */
 async function heard(stream: StatusStream, occupied: number): Promise<void> {
   for (;;) {

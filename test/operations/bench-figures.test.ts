@@ -131,13 +131,13 @@ describe('benchmarks that became slower', () => {
     [1.05, 0.8, ['gate: requests/s to peer 0.95 to 1.15, recorded 1.2 to 1.4']],
     [1.3, 1.1, ['gate: p99 to peer 1 to 1.2, recorded 0.7 to 0.9']],
   ])(
-    'a benchmark result is worse than the recorded result only if their spreads do not overlap: ratio %d, p99 %d',
+    'a benchmark result counts as worse than the recorded result only if the spreads of the two results do not overlap: ratio %d, p99 %d',
     (ratio, p99, lines) => {
       expect(worseThanRecorded(resultOf(ratio, p99), recordedCase(resultOf(1.3, 0.8)))).toEqual(lines);
     },
   );
 
-  test('a benchmark without an earlier recorded result is not reported as slower', () => {
+  test('only a benchmark with an earlier recorded result can be reported as slower', () => {
     expect(worseThanRecorded(resultOf(0.1, 9), undefined)).toEqual([]);
   });
 });
@@ -157,7 +157,7 @@ describe('recorded benchmark figures', () => {
     expect(recordedCase({ ...resultOf(1, 1), figures: [] })).toBeUndefined();
   });
 
-  test('when one benchmark is recorded, the figures of other benchmarks are kept, but the figures of benchmarks that no longer exist are removed', async () => {
+  test('recording one benchmark keeps the figures of other benchmarks, and removes the figures of benchmarks that no longer exist', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bench-figures-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = pathToFileURL(join(folder, 'recorded.json'));

@@ -181,7 +181,7 @@ test('the metrics count the delivery attempts of webhooks by outcome', async () 
   await expect.poll(() => attempts('retry')).toBe(retried + 1);
 });
 
-test('the metrics show the number of waiting webhook messages, and five scrapes cause at most one database query for this number', async () => {
+test('the metrics show the number of waiting webhook messages, and five scrapes of the metrics cause at most one database query for this number', async () => {
   const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   await addEntry(key, locationId);

@@ -216,7 +216,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 );
 
 describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one PostgreSQL and one Redis', () => {
-  test('two gateways that start at the same time on an empty database share rate limits and the revocation of API keys', async () => {
+  test('two gateways that start at the same time on an empty database share rate limits, and an API key that is revoked at one gateway stops working at both', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     cleanUps.push(() => scratch.drop());
     const env = {

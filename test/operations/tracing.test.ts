@@ -10,7 +10,7 @@ const { newSubscriber } = webhookTools(gateway);
 
 const exporter = new InMemorySpanExporter();
 
-/** Registers the OpenTelemetry SDK in this process, as docs/observability.md describes. */
+/** Registers the OpenTelemetry SDK in the test process, as docs/observability.md describes. */
 function addSdk() {
   new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
 }

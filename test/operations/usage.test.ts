@@ -41,7 +41,7 @@ async function used(apiKeyId: string, ...requests: [Date, string, number, string
 
 const bucket = '{ hour surface operation requests refused errors }';
 
-/** Sends a request with an API key, and returns the usage of this API key between two times. */
+/** Sends a request with an API key, and returns the usage of this API key in a time range. */
 async function ownUsage(key: string, from?: Date, to?: Date) {
   const { body } = await gateway.graph(
     `query ($from: DateTime, $to: DateTime) { viewer { usage(from: $from, to: $to) ${bucket} } }`,
@@ -257,7 +257,7 @@ describe('reading one API key by its id', () => {
     return body.errors?.[0].extensions ?? body.data.apiKey;
   };
 
-  test('an API key with the permission ADMIN can read the API keys of its company by id, but gets NOT_FOUND for other API keys', async () => {
+  test('with the permission ADMIN, an API key can read the API keys of its company by id, and gets NOT_FOUND for all other ids', async () => {
     const { companyId } = await gateway.newTenant();
     const { id } = await keyWithId({ companyIds: [companyId] });
     const admin = await gateway.newKey({ companyIds: [companyId], permissions: ['ADMIN'] });

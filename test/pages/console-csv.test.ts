@@ -66,7 +66,7 @@ describe('the CSV files of the console', () => {
     },
   );
 
-  test('the console accepts different line endings in one file', () => {
+  test('the console accepts different line endings in one CSV file', () => {
     for (const ending of ['\r\n', '\n', '\r']) {
       const file = `${header},note${ending}unit-1,DXB,A,1,red\r\nunit-2,DXB,A,2,blue\nunit-3,DXB,A,3,grey\r`;
       expect(readEntries(file).map(({ note }) => note)).toEqual(['red', 'blue', 'grey']);

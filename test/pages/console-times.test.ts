@@ -21,7 +21,7 @@ describe('the text of a time in the console', () => {
     ['Asia/Dubai', '2025-12-31T20:00:00Z', '1 Jan, 00:00'],
     ['UTC', '2025-12-31T20:00:00Z', '31 Dec 2025, 20:00'],
   ])(
-    'in the time zone %s, the console shows the time %s with its year only if this year is not the current year',
+    'the console shows the year of a time only if the time is not in the current year (time zone %s, time %s)',
     (zone, at, text) => {
       vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-06-01T00:00:00Z') });
       expect(timeText(at, zone)).toBe(text);

@@ -84,8 +84,8 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
         held += 1;
         await mayAnswer;
       }
-      // The browser may have cancelled the request for the first question. In this case, `route.continue()` fails, and
-      // the test ignores the error.
+      // If the browser has already cancelled the request for the first question, `route.continue()` fails, and the test
+      // ignores the error.
       await route.continue().catch(() => undefined);
     });
     await text.fill('DXB A 7');

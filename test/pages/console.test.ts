@@ -171,7 +171,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await expect.poll(() => page.getByRole('cell', { name: 'DXB K 4711', exact: true }).count()).toBe(0);
   });
 
-  test('a form of the console does not change the times that the user did not edit', async () => {
+  test('a form of the console keeps the times that the user did not edit', async () => {
     const { key, locationId } = await newWorld();
     // On the day on which the clocks in Berlin go back, the local time 02:30 occurs twice. The validity of the
     // whitelist entry starts when the local time is 02:30 for the second time.

@@ -170,7 +170,7 @@ for (let second = 0; Date.now() < end; second += 1) {
   );
 }
 
-/** Queries Prometheus with the expressions of a panel, and returns the lines of the panel. */
+/** Queries Prometheus with the expressions of a panel, and returns the lines of the panel's chart. */
 async function linesOf({ targets = [] }: Panel): Promise<{ at: number[]; lines: Line[] }> {
   const [first, last] = [(end - trafficMs) / 1000 + 10, end / 1000];
   const at = Array.from(

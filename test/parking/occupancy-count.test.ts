@@ -22,7 +22,7 @@ async function newActivity() {
 }
 
 describe('the mutation setInside', () => {
-  test('setInside opens a parking session for each vehicle in the call that has no open session, and marks the open sessions of all other vehicles as CORRECTED', async () => {
+  test('when a vehicle in a setInside call has no open parking session, setInside opens a session; open sessions of vehicles that are not in the call become CORRECTED', async () => {
     const { locationId, see, setInside, sessions, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 1), entry('DXB/A/3', 1), exit('DXB/A/3', 2));
     const inside = ['DXB/A/2', 'AUH/17/9', 'AUH/17/9'];
@@ -244,7 +244,7 @@ test('an API key can call setInside and adjustOccupancy only with the permission
   expect(await actionsAt(gateway, locationId)).toEqual([]);
 });
 
-/** Similar plates that cameras confuse with each other, and a plate of another type. */
+/** Similar plates that cameras confuse with each other, and a similar plate of another plate type. */
 const confusable = ['DXB/B/10', 'DXB/8/10', 'DXB/S8/10', 'DXB/5B/10', 'DXB/58/10', 'SHJ/8/10'];
 const anyHour = fc.integer({ min: 0, max: 12 });
 

@@ -299,7 +299,7 @@ describe('the maximum stay of a location', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('a new maximum stay changes the field `staysUntil` only for open sessions and for sessions that lasted longer than the new maximum stay', async () => {
+  test('when the maximum stay changes, the field `staysUntil` changes only for open parking sessions, and for sessions that lasted longer than the new maximum stay', async () => {
     const { locationId, see, change, ask } = await newActivity();
     const [longAgo, recently] = [hour(1), hoursAgo(1)];
     await change(locationId, { longestStayHours: 24 });

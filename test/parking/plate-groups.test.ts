@@ -9,7 +9,7 @@ const { prisma } = gateway.database;
 /**
  * The plates of the generated parking events. Many of the plates end with the same characters, so that one camera text
  * can match several plates. Each plate is given either by its three parts, or by the text that a camera read. Some of
- * these texts do not contain the plate type.
+ * the camera texts do not contain the plate type.
  */
 const plates = [
   ...['A/1', 'A/8', 'A/17', 'A/18', 'A/117', 'B/117', 'A/8117'].map((plate) => {

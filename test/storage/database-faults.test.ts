@@ -59,7 +59,7 @@ async function decide(gateway: TestGateway, { key, locationId }: { key: string; 
 }
 
 describe.runIf(testServerUrl)('behaviour of the gateway when PostgreSQL fails', () => {
-  test('a gateway process that freezes inside a transaction blocks one location for less than 8 s, and blocks no other company', async () => {
+  test('a gateway process that freezes inside a transaction blocks changes of one location for less than 8 s, and does not block other companies', async () => {
     const gateway = await openTestGateway();
     const [held, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
     const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/frozen-transaction.ts'], {

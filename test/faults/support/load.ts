@@ -63,12 +63,12 @@ export interface Load {
 const defaultPauseMs = 20;
 /** The maximum time that a client waits for a response, in milliseconds. */
 const patienceMs = 20_000;
-/** The maximum number of times that a gate repeats a parking event that the gateway has not acknowledged. */
+/** A gate sends an unacknowledged parking event again at most this number of times. */
 const maxResends = 20;
 
 let plateSequence = 0;
 
-/** Returns the id of the object in a response: from `data` over REST, or from the only root field over GraphQL. */
+/** Returns the id of the object in the `data` of a response. Over GraphQL, the only root field contains the object. */
 function idOf(data: object): string {
   const holder = 'id' in data ? data : (Object.values(data)[0] as object);
   return (holder as { id: string }).id;
