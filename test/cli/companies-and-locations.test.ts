@@ -6,7 +6,7 @@ const gateway = await sharedTestGateway();
 const { pms, json } = openCommandLine(await serve(gateway));
 const operator = await gateway.newKey({ unrestricted: true });
 
-test('`pms companies create` registers a company, and `pms companies update` changes only the given fields of a company', async () => {
+test('`pms companies create` registers a company, and `pms companies update` changes only the fields that the user gives', async () => {
   const slug = newSlug();
   const required = ['--name', 'Example', '--slug', slug, '--address', 'Dubai'];
   const created = await json(operator, 'companies', 'create', ...required, '--external-company-id', 'c-7');
@@ -22,7 +22,7 @@ test('`pms companies create` registers a company, and `pms companies update` cha
   expect(await pms(operator, 'companies', 'create', '--name', 'Example')).toMatchObject({ code: 2 });
 });
 
-test('`pms locations create` creates a location, and `pms locations update` changes only the given fields of a location', async () => {
+test('`pms locations create` creates a location, and `pms locations update` changes only the fields that the user gives', async () => {
   const companyId = await gateway.newCompany();
   const key = await gateway.newKey({ companyIds: [companyId] });
   const required = ['--name', 'Garage', '--slug', 'garage'];

@@ -73,7 +73,7 @@ describe('three gateways behind a load balancer', { timeout }, () => {
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
 
-  test('when one gateway records a parking event, the subscribers of the other gateways get the new status', async () => {
+  test('when one gateway records a parking event, the subscribers of the other gateways get the new status of the location', async () => {
     const { key, locationId } = await newTenant(balancer.url, operatorKey, 'balancer-pushed');
     const streams = [balancer.url, ...fleet.urls].map((url) =>
       createClient({ url: `${url}/graphql`, headers: { 'X-API-Key': operatorKey } }).iterate<{

@@ -91,7 +91,7 @@ describe('a PostgreSQL primary with a synchronous standby', { timeout }, () => {
       proxy.turnTo(standby.url);
       await expect.poll(() => fleet.readiness('database')).toEqual(['ok', 'ok']);
       // After the promotion of a standby, PostgreSQL reports the timeline of the old primary until the next checkpoint.
-      // The gateway must detect the new timeline before the checkpoint.
+      // The gateway must detect the new timeline even before this checkpoint.
       expect(await changes(cursor)).toMatchObject({ reset: true });
       await progress(load);
     } finally {

@@ -3,8 +3,8 @@ import { newSecret } from '../../src/auth/key-secret.ts';
 import { newAddress } from '../support/addresses.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
 
-// After the gateway has refused a client, for example because of the rate limit, the HTTP listener refuses the next
-// requests of this client itself. For a request that the HTTP listener refuses, the gateway does not run its Hono app.
+// After the gateway has refused a client, for example because of the rate limit, the HTTP listener directly refuses the
+// next requests of this client. For a request that the HTTP listener refuses, the gateway does not run its Hono app.
 // These tests check that the HTTP listener sends the same response as the Hono app.
 
 const gateway = await sharedTestGateway();

@@ -58,7 +58,7 @@ test.each([
   ['with a space', 'two words'],
   ['with a quote', 'a"b'],
   ['that is empty', ''],
-])('the gateway replaces a received request id %s by a new request id', async (_, id) => {
+])('the gateway replaces a received request id %s with a new request id', async (_, id) => {
   const { headers } = await gateway.rest('GET', '/health', { headers: { 'X-Request-Id': id } });
   expect(headers.get('X-Request-Id')).toMatch(uuid);
 });

@@ -38,7 +38,7 @@ describe('the API key from the variable OPERATOR_API_KEY', () => {
 });
 
 describe('issuing an API key', () => {
-  test('a new API key has the requested scope, permissions and rate limits, and its secret is not stored', async () => {
+  test('a new API key has the requested scope, permissions and rate limits, and the database does not contain its secret', async () => {
     const { locationId } = await gateway.newTenant();
     const { secret, apiKey } = await keys.create(operator, {
       permissions: ['READ_LOCATIONS', 'READ_WHITELIST'],
@@ -64,7 +64,7 @@ describe('issuing an API key', () => {
     expect(JSON.stringify([stored, await keys.auditOf(apiKey.id)])).not.toContain(secret);
   });
 
-  test('an API key expires by the clock of the database, and a new API key cannot have an expiry in the past', async () => {
+  test('the clock of the database decides whether an API key has expired, and a new API key cannot have an expiry in the past', async () => {
     expect(await keys.create(operator, { expiresAt: '2020-01-01T00:00:00Z' })).toMatchObject({
       code: 'VALIDATION_ERROR',
       details: { field: 'expiresAt' },
@@ -142,7 +142,7 @@ describe('rotating an API key', () => {
 });
 
 describe('changing an API key', () => {
-  test('updateApiKey changes only the given fields, and the audit record contains the old and the new values', async () => {
+  test('updateApiKey changes only the fields in its input, and the audit record contains the old and the new values', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { apiKey } = await keys.create(operator, { locationIds: [locationId] });
     const before = {

@@ -171,7 +171,7 @@ test('the in-memory rate limiter makes the same decisions as a simple rate limit
       const within = (length: number) => passed.filter((time) => time > now - length * 1000).length;
       for (const { wait, points, afterMs } of steps) {
         now += wait;
-        // The request guard charges one rate limit point before the executor knows the cost of the whole request.
+        // The gateway charges one rate limit point before it knows the cost of the whole request.
         const first = afterMs === undefined ? undefined : await limiter.take(subject, 1);
         now += afterMs ?? 0;
         const room = (limit: number, length: number) => within(length) + points <= limit;

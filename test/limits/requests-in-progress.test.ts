@@ -109,7 +109,7 @@ describe('concurrent requests of one API key in a gateway process', () => {
     expect(paths()).toEqual(['/a/1']);
   });
 
-  test('when a client disconnects during the look-up of its API key, the request no longer counts as concurrent after the request handler has ended', async () => {
+  test('when a client disconnects while the gateway looks up its API key, the request counts as concurrent only until the request handler has ended', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, maxRunningPerKey: 1 });
     const server = createServer(async (_incoming, answer) => {
       await once(answer, 'close');
@@ -233,8 +233,8 @@ describe('concurrent requests whose bodies are incomplete', async () => {
     await Promise.all(
       bodies.map((sent) => new Promise<void>((resolve) => sent.write(text.slice(0, 10), () => resolve()))),
     );
-    // All concurrent requests of `busy.key` wait for the rest of their bodies, but a request of another API key must
-    // succeed at once.
+    // All requests that the API key `busy.key` may send at the same time wait for the end of their bodies. A request of
+    // another API key must succeed at once.
     expect(await readWith(other.key)).toBe(200);
     let waited: number | undefined;
     void readWith(busy.key).then((status) => (waited = status));

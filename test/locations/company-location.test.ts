@@ -196,7 +196,7 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     expect((await call(gateway, createLocation({ name: 'Gate', slug }), elsewhere.key)).code).toBeUndefined();
   });
 
-  test('an update of a location changes only the given fields', async () => {
+  test('an update of a location changes only the fields in the request', async () => {
     const { locationId, key } = await gateway.newTenant();
     const answer = await call(gateway, updateLocation(locationId, { capacity: null }), key);
     const location = surface === 'rest' ? answer.body.data : answer.body.data.updateLocation;

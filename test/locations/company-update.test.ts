@@ -21,7 +21,7 @@ const recordsOf = (companyId: string) =>
   prisma.auditRecord.findMany({ where: { companyId, action: 'company.updated' }, orderBy: { id: 'asc' } });
 
 describe('the mutation updateCompany', () => {
-  test('updateCompany changes only the given fields, and the audit record contains the values before and after the change', async () => {
+  test('updateCompany changes only the fields in its input, and the audit record contains the values before and after the change', async () => {
     const { key, companyId } = await gateway.newTenant();
     const first = await update(key, companyId, { phone: '+971 4 1', settings: { currency: 'AED' } });
     expect(first).toMatchObject({ name: 'Test Company', phone: '+971 4 1', settings: { currency: 'AED' } });

@@ -54,7 +54,7 @@ async function drive(key: string, locationId: string, kind: 'ENTRY' | 'EXIT' = '
 }
 
 describe('the subscription locationStatusChanged', () => {
-  test('the subscription locationStatusChanged sends the current status, and a new status after each event or change of the location', async () => {
+  test('the subscription locationStatusChanged sends the current status, and a new status after each parking event and each change of the location', async () => {
     const { key, locationId } = await gateway.newTenant();
     const stream = await watch(key, locationId);
     expect(await stream.next()).toMatchObject({
@@ -177,7 +177,7 @@ describe('the subscription locationStatusChanged', () => {
 describe('the subscription locationStatusesChanged', () => {
   const query = `subscription ($ids: [ID!]!) { locationStatusesChanged(locationIds: $ids) { locationId occupied } }`;
 
-  test('the subscription locationStatusesChanged sends the current status of each location, and then each change', async () => {
+  test('the subscription locationStatusesChanged sends the current status of each location, and then each changed status', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     const ids = [locationId, await gateway.newLocation(companyId)];
     const stream = await openEventStream(gateway.app, { key, query, variables: { ids } });

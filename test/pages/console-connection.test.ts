@@ -48,7 +48,7 @@ describe('the pauses before the console sends a failed request again', () => {
   );
 });
 
-test('when one subscription of the console ends, another subscription stays live', async () => {
+test('when one subscription of the console ends, the connection state of another subscription stays `live`', async () => {
   const openStream = () =>
     Promise.resolve(new Response(new ReadableStream(), { headers: { 'Content-Type': 'text/event-stream' } }));
   vi.stubGlobal('fetch', openStream);

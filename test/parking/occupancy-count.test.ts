@@ -44,7 +44,7 @@ describe('the mutation setInside', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('after setInside has opened a parking session, an earlier entry event that arrives late sets the start of the session', async () => {
+  test('after setInside has opened a parking session, an entry event that happened earlier but arrives later sets the start of the session', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(5));
     await see(locationId, entry('DXB/A/1', 4), entry('DXB/A/3', 4), entry('DXB/A/4', 5), entry('DXB/A/5', 6));

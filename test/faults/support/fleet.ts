@@ -14,7 +14,7 @@ export interface Fleet {
   gateways: GatewayProcess[];
   /** All processes that the fleet has started, including processes that ended. */
   started: GatewayProcess[];
-  /** Starts the gateway with the given index. A gateway that starts again has the same port as before. */
+  /** Starts the gateway with the given index in `gateways`. A gateway that starts again has the same port as before. */
   start(index: number): Promise<void>;
   /** Requests `/readyz` from each gateway, and returns the state of one component, such as the database. */
   readiness(part: 'database' | 'limiter' | 'notices'): Promise<string[]>;

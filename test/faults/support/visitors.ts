@@ -19,7 +19,7 @@ const ask = (url: string, key: string, query: string, headers: Record<string, st
 type Visit = (url: string, tenant: Tenant, leave: AbortController) => Promise<unknown>;
 
 const visits: readonly Visit[] = [
-  /** Requests the decision whether a vehicle may enter, as a gate does. */
+  /** Asks the gateway whether a vehicle may enter, as a gate does. */
   async (url, { key, locationId }, { signal }) => {
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "1" }';
     const query = `{ plateAccess(locationId: "${locationId}", plate: ${plate}) { reason } }`;
