@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { keepForEver, type ServedFile, servedFile } from './served-file.ts';
 
 /**
- * The folder with the built browser files. The relative path `../dist/pages/` works from this source file and from the
- * bundle in dist/.
+ * The folder with the built browser files. The relative path `../dist/pages/` is correct for this source file in
+ * `pages/` and for the bundle in `dist/`, because both folders have the same parent folder.
  */
 const folder = new URL('../dist/pages/', import.meta.url);
 
@@ -45,8 +45,8 @@ async function load(): Promise<BrowserFiles> {
 let loaded: Promise<BrowserFiles> | undefined;
 
 /**
- * Loads the built files into memory only when a client requests the first web page, so that a gateway without such
- * requests uses less memory.
+ * Loads the built files into memory when a client requests the first web page. A gateway that serves no web pages
+ * therefore uses less memory.
  */
 export function loadBrowserFiles(): Promise<BrowserFiles> {
   loaded ??= load().catch((error: unknown) => {

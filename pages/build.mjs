@@ -22,7 +22,9 @@ const asSection = (page) =>
     .map((part) => (part.startsWith('```') ? part : part.replace(/^#/gm, '##')))
     .join('');
 
-/** Returns the whole migration guide as one text, and replaces each link between the pages by the text of the link. */
+/**
+ * Returns the whole migration guide as one text, and replaces each link between the pages with the text of the link.
+ */
 async function wholeGuide() {
   const first = await readFile(new URL('moving-to-graphql.md', docs), 'utf8');
   const others = await Promise.all(
@@ -118,7 +120,7 @@ const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
 /**
  * The name of each built file contains a hash. This object maps the file name without the hash to the file name with
- * the hash. The object maps the name of a file that several scripts share (`part.…`) to itself, including the hash.
+ * the hash. For a file that several scripts share (`part.…`), the object maps the file name with the hash to itself.
  */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {

@@ -1,4 +1,4 @@
-/** The time, in milliseconds, for which a copy button shows `Copied` or an error label after a click. */
+/** The time for which a copy button shows the result of a click (`Copied` or an error), in milliseconds. */
 const saidForMs = 2000;
 
 /**
@@ -15,8 +15,8 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 /**
- * Makes a button copy a text to the clipboard. After a click, the button shows for two seconds whether the text was
- * copied.
+ * Adds an event handler to a button. A click of the button copies a text to the clipboard. After a click, the button
+ * shows for two seconds whether the text was copied.
  *
  * @param textOf a function that returns the text; each click of the button calls the function
  * @param refusal the label of the button when the text could not be copied

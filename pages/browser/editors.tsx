@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 
 /**
  * Makes the text editors of GraphiQL usable with a keyboard and a screen reader. On a small screen, the response is
- * below the operation, so the component `Editors` scrolls the page to the response.
+ * below the operation. When an operation starts, the component `Editors` therefore scrolls the page to the response.
  *
  * @param props.cursor the position of the text cursor, copied from the simple form that the page shows until the
  *   editors are loaded

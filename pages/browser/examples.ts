@@ -8,7 +8,7 @@ export const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumb
 
 /**
  * The placeholder for the id of a location. When the user has entered an API key, the explorer replaces the placeholder
- * by the id of a location.
+ * with the id of a location.
  */
 export const noLocation = '';
 

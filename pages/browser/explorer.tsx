@@ -19,7 +19,7 @@ import { deviceStorage } from './storage.ts';
 
 /**
  * Fills the variables of the active tab with a location and a plate in the scope of the API key. When the user changes
- * the API key or the tab, the component fills the variables again.
+ * the API key or opens another tab, the explorer fills the variables again.
  */
 function FillVariables({ keyField }: { keyField: KeyField }) {
   const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
@@ -37,9 +37,9 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     if (!values || !variableEditor || !tabId) return;
     const former = filled.get(tabId);
     if (former === values) return;
-    // The explorer changes only the text of the variable editor, without GraphiQL's function `moveTab`. `moveTab` would
-    // replace the text in all editors, reset the text cursor, and delete the response that was copied from the simple
-    // form.
+    // The explorer changes only the text of the variable editor. It does not call GraphiQL's function `moveTab`,
+    // because `moveTab` would replace the text in all editors, reset the text cursor, and delete the response that was
+    // copied from the simple form.
     variableEditor.setValue(fillVariables(variableEditor.getValue(), values, former));
     filled.set(tabId, values);
     storeFilledValues(filled, tabs);

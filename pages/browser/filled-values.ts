@@ -1,7 +1,7 @@
 import type { ExampleValues } from './example-variables.ts';
 import { deviceStorage } from './storage.ts';
 
-/** The name of the local storage item with the values that the explorer filled into each tab. */
+/** The name of the local storage item that contains, for each tab, the values that the explorer filled in. */
 const storedValuesName = 'parking-gateway:filled-values';
 
 /**

@@ -10,7 +10,7 @@ interface GraphRequest {
 
 /**
  * Returns the request header that contains the API key, or no header if the API key is an empty text. The function
- * replaces non-ASCII characters by `?`, because the browser cannot send non-ASCII characters in a header. A valid API
+ * replaces non-ASCII characters with `?`, because the browser cannot send non-ASCII characters in a header. A valid API
  * key contains only ASCII characters, so the gateway rejects an API key in which the function replaced a character.
  */
 export const keyHeader = (key: string): Record<string, string> =>

@@ -38,8 +38,8 @@ document.addEventListener('keydown', (event) => {
 filter();
 
 /**
- * Opens the section with the target entry of the page address. The part of the page address after `#` is the id of the
- * target entry.
+ * Opens the section that contains the entry to which the page address links. The part of the page address after `#` is
+ * the id of this entry.
  */
 function openTarget(): void {
   const target = document.getElementById(location.hash.slice(1));
@@ -70,7 +70,7 @@ function mark(id: string): void {
 }
 
 const contents = document.querySelector('.contents')!;
-// The script marks the entry that is 15 % of the window's height below the top of the window.
+// The script assumes that the user reads the entry at 15 % of the window's height, measured from the top.
 const reading = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) mark(target.id);
