@@ -39,8 +39,8 @@ export function createFetcher(currentKey: () => string): Fetcher {
           if (!(error instanceof NetworkError) || !error.response) throw error;
           return { done: false, value: (await (error.response as Response).json()) as ExecutionResult };
         }),
-      // The function `return` closes the stream of the subscription at once. An async generator would close the stream
-      // only after the next result arrived, so `subscribe` is not an async generator.
+      // The function `return` closes the stream of the subscription immediately. An async generator would close the
+      // stream only after the next result arrived, so `subscribe` is not an async generator.
       return: () => results.return!(undefined),
       [Symbol.asyncIterator]() {
         return this;
