@@ -5,8 +5,8 @@ import type { PeerName, Side } from './traffic.ts';
 /** A benchmark case that sends the same requests to the gateway and to another server (the peer), under full load. */
 export interface ComparedCase {
   /**
-   * The name of the benchmark case. If `traffic` is omitted, the benchmark case sends the requests with the same name
-   * in `traffic.ts`.
+   * The name of the benchmark case. The field `traffic` is the name of a kind of requests in `traffic.ts`. If `traffic`
+   * is omitted, this kind of requests has the same name as the benchmark case.
    */
   name: string;
   title: string;
@@ -17,9 +17,9 @@ export interface ComparedCase {
   /** The allowed share of responses with a status outside `statuses`; the default is 0. */
   tolerance?: number;
   /**
-   * The factor by which the rounds (short measurements) of this benchmark case are longer than the rounds of other
-   * cases; the default is 1. A round must be several times as long as the response time, because the benchmark does not
-   * count responses that are incomplete at the end of the round.
+   * The rounds (short measurements) of this benchmark case are `roundFactor` times as long as usual. The default is 1.
+   * A round must be several times as long as the response time, because the benchmark does not count responses that are
+   * incomplete at the end of the round.
    */
   roundFactor?: number;
   /**

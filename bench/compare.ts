@@ -82,8 +82,8 @@ async function limitsOf(
 }
 
 /**
- * The numbers of the requests for which the benchmark compares the response of the gateway with the response of the
- * other server (the peer).
+ * The numbers of some requests of a benchmark case. The benchmark sends these requests to both servers, and compares
+ * the responses of the gateway with the responses of the other server (the peer).
  */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 
@@ -97,8 +97,8 @@ async function expectEqualAnswers(
     for (const { side, server, traffic } of sides) {
       const { path, ...request } = trafficOf(traffic, side, bench.world).build(number);
       let response = await fetch(server.origin + path, request);
-      // In a benchmark case that expects the status 429, the first request may not exceed the rate limit of the API key
-      // yet. The benchmark then sends the request again, and this second request exceeds the rate limit.
+      // In a benchmark case that expects the status 429, the first request can still be within the rate limit of the
+      // API key. The benchmark then sends the request again, and this second request exceeds the rate limit.
       if (!statuses.includes(response.status)) response = await fetch(server.origin + path, request);
       const body = (await response.json()) as never;
       if (!statuses.includes(response.status))
@@ -118,8 +118,7 @@ async function expectEqualAnswers(
 }
 
 /**
- * Whether a server must send the same response headers as the gateway. The gateway itself and most peers (the servers
- * with which the gateway is compared) must do so.
+ * Whether a server must send the same response headers as the gateway. PostGraphile and SOFA may send other headers.
  */
 const sendsOurHeaders = (side: Side) => side !== 'postgraphile' && side !== 'sofa';
 /**

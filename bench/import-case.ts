@@ -46,9 +46,9 @@ interface Import {
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
- * The only whitelist entry before each measured CREATE import. No measured import contains the plate of this whitelist
- * entry. Without this entry, the whitelist would be empty. The benchmark cannot restore an empty whitelist in an
- * embedded database, because it uses a REPLACE import, which needs at least one row.
+ * Before each measured CREATE import, the whitelist contains only this entry. No measured import contains the plate of
+ * this entry. The whitelist must not be empty: in an embedded database, the benchmark restores the whitelist with a
+ * REPLACE import, which needs at least one row.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 

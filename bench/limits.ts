@@ -15,9 +15,9 @@ import type { Server } from './processes.ts';
 // statements of the benchmark case without the gateway.
 
 /**
- * A limit for the gateway's speed in a benchmark case: the requests per second (`perSecond`) that a simpler program
- * reaches without the gateway. The field `reached` is the number of requests per second of the gateway, divided by
- * `perSecond`.
+ * The speed of a simpler program without the gateway, in requests per second (`perSecond`). This speed shows how fast
+ * this machine can be at best in the benchmark case. The field `reached` is the number of requests per second of the
+ * gateway, divided by `perSecond`.
  */
 export interface Limit {
   label: string;
@@ -50,8 +50,8 @@ async function answerOf(
       headers: { ...request.headers, 'Accept-Encoding': 'identity' },
     });
   let response = await ask();
-  // In a benchmark case that expects the status 429, the first request may not exceed the rate limit of the API key
-  // yet. The benchmark then sends the request again, and this second request exceeds the rate limit.
+  // In a benchmark case that expects the status 429, the first request can still be within the rate limit of the API
+  // key. The benchmark then sends the request again, and this second request exceeds the rate limit.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };

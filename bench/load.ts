@@ -37,7 +37,9 @@ export interface LoadJob {
 /** The results of one measurement. */
 export interface LoadResult {
   answers: number;
-  /** The number of the first request that this measurement has not sent. */
+  /**
+   * The number with which the next measurement can start: the first request number that this measurement has not used.
+   */
   next: number;
   seconds: number;
   p50: number;

@@ -153,7 +153,8 @@ export function watchMemory(pid: number): { stop(): number } {
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  // If a measurement fails, nothing calls `stop`. With `unref`, the timer does not keep the benchmark process running.
+  // If a measurement fails, nothing calls `stop`, and the timer is never cleared. Because of `unref`, the timer does
+  // not keep the benchmark process running.
   const timer = setInterval(() => void sample(), 20).unref();
   return {
     stop() {

@@ -51,8 +51,8 @@ export async function seedLocations({ prisma }: Database): Promise<void> {
 }
 
 /**
- * Fills an empty database with 100 locations of 1,000 whitelist entries each, with the large locations, and with API
- * keys. The caller must first apply all migrations to the database.
+ * Fills an empty database with API keys, with 100 locations of 1,000 whitelist entries each, and with the large
+ * locations for benchmark cases with large whitelists. The caller must first apply all migrations to the database.
  */
 export async function seedWorld(
   database: Database,

@@ -16,8 +16,8 @@ import { exactLimit } from './world.ts';
 export interface SpecialCase {
   name: string;
   /**
-   * Whether the benchmark case cannot run on the embedded database, because the case needs PostgreSQL or a second
-   * gateway process.
+   * True if the benchmark case needs PostgreSQL or a second gateway process. The benchmark skips this case on the
+   * embedded database.
    */
   needsPeers: boolean;
   needsScale: boolean;

@@ -28,8 +28,9 @@ export interface Target {
 const log = pino({ level: 'warn' });
 
 /**
- * Creates the database for a benchmark run: on the server in `DATABASE_URL`, or an embedded database. If the user has
- * not requested an embedded database, the process exits when `DATABASE_URL` or `REDIS_URL` is not set.
+ * Creates the database for a benchmark run: on the server in `DATABASE_URL`, or an embedded database. Without the
+ * option `embedded`, the function needs `DATABASE_URL` and `REDIS_URL`. If one of these variables is not set, the
+ * process exits.
  */
 export async function createTarget({ embedded = false }: { embedded?: boolean } = {}): Promise<Target> {
   const { DATABASE_URL, REDIS_URL } = process.env;

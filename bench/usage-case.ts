@@ -12,8 +12,8 @@ import type { CaseResult } from './report.ts';
 // gate decisions.
 
 /**
- * The number of gate decisions per second that the benchmark requests. The benchmark also writes as many usage records
- * as a gateway writes in one hour with this number of requests per second.
+ * The number of gate decisions per second that the benchmark requests. The benchmark also writes the usage records of
+ * one hour with this number of requests per second.
  */
 const requestsPerSecond = 1_000;
 const recordsOfAnHour = requestsPerSecond * 3_600;
@@ -21,9 +21,9 @@ const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * The number of measurements of gate decisions before the benchmark writes the usage records, and again after it has
- * written the usage records. Six measurements are enough for a confidence interval. The number is fixed, because the
- * benchmark cannot repeat the first measurements after it has written the usage records.
+ * How many times the benchmark measures gate decisions without the usage records, and how many times with the usage
+ * records. Six measurements of each kind are enough for a confidence interval. The benchmark cannot make more
+ * measurements later, because it cannot measure without the usage records after it has written them.
  */
 const gateRounds = 6;
 

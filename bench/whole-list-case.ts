@@ -188,7 +188,7 @@ async function totalOfPeer(bench: Bench): Promise<number> {
 
 /**
  * The maximum size of the V8 heap in MB. In a larger heap, V8 would collect garbage later, and the benchmark would
- * measure the garbage as memory growth.
+ * count this garbage as memory growth of the gateway.
  */
 const smallHeap = 160;
 

@@ -66,7 +66,8 @@ const eventBatch = (first: number, count: number, values: (index: number) => obj
   times(count, (index) => ({
     eventId: `event-${first + index}`,
     kind: (first + index) % 4 === 3 ? 'EXIT' : 'ENTRY',
-    // Every fourth parking event is the exit of the vehicle that entered in the previous parking event.
+    // Every fourth parking event is an exit event. The vehicle of this exit event is the vehicle of the entry event
+    // directly before it.
     plate: plate(((first + index) % 4 === 3 ? first + index - 1 : first + index) % entries),
     occurredAt: at(first + index),
     ...values(first + index),

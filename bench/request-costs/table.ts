@@ -3,8 +3,8 @@ import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
 // Two constants limit the processor time of a request per rate limit point. The processor time must not exceed
-// `maxMilliseconds`. The processor time must also not exceed the median of all kinds of requests, multiplied by
-// `maxTimesMedian`.
+// `maxMilliseconds`. The processor time must also not exceed `maxTimesMedian` times the median processor time per point
+// of all kinds of requests.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;
@@ -14,8 +14,8 @@ export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): n
   (gatewayMs + postgresMs) / points;
 
 /**
- * Returns the maximum processor time per rate limit point, in milliseconds. The maximum is the lower of two limits:
- * `maxMilliseconds`, and the median of all kinds of requests multiplied by `maxTimesMedian`.
+ * Returns the maximum processor time per rate limit point, in milliseconds. The maximum is the lower of two limits: the
+ * constant `maxMilliseconds`, and `maxTimesMedian` times the median processor time per point of all kinds of requests.
  */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));

@@ -17,7 +17,7 @@ export const events = 11_000;
 const locations = 100;
 const entriesOfSmall = 10;
 
-/** A rate limit that is so high that no benchmark reaches it, in points. */
+/** A rate limit in points that is so high that no benchmark reaches it. */
 const hugeLimit = 10_000_000;
 
 /**

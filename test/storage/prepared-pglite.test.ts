@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test('a query can write and return an array of an enum type that a migration created', async () => {
+test('after refreshArrayTypes has run, a query can write and return arrays of a newly created enum type', async () => {
   await database.refreshArrayTypes();
   const insert =
     'INSERT INTO item (id, colours) VALUES ($1, $2::colour[]) ON CONFLICT DO NOTHING RETURNING colours';

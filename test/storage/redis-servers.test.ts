@@ -149,8 +149,8 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
   }
 
   /**
-   * Stops the clock `performance.now` for one test. The function `connected` then waits for Redis without a time limit,
-   * so the test also passes on a busy machine.
+   * Stops the clock `performance.now` for one test. The function `connected` uses this clock for its time limit. While
+   * the clock is stopped, `connected` waits for Redis without a time limit, so the test also passes on a busy machine.
    */
   function stopClock() {
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
@@ -185,7 +185,7 @@ describe.runIf(process.env.REDIS_URL)('the connections to a Redis cluster', () =
     expect(warnings()).toEqual([]);
   });
 
-  test('a gateway process still uses the shared rate limits after the process was too busy to read a response of the Redis cluster in time', async () => {
+  test('a gateway process that is too busy to read a response of the Redis cluster in time continues to use the shared rate limits', async () => {
     const [busy, other] = [newClient({ commandTimeout: 150 }), newClient()];
     await Promise.all([connected(busy.redis), connected(other.redis)]);
     const limiters = [busy, other].map(({ startLimiter }) => startLimiter());

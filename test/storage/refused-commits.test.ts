@@ -65,7 +65,7 @@ describe.each(databases)('commits that %s refuses', (databaseName, create) => {
   });
 
   test.each(connectionNames)(
-    `a transaction on the %s connections of ${databaseName} fails when its commit is refused, and the next transaction succeeds`,
+    `when ${databaseName} refuses the commit of a transaction, the transaction fails and the next transaction succeeds (kind of connection: %s)`,
     async (name) => {
       const { prisma } = connections[name];
       const [refused, accepted] = [newCompany(), newCompany('Accepted')];
@@ -127,7 +127,7 @@ describe.each(databases)('commits that %s refuses', (databaseName, create) => {
   });
 
   test.each(connectionNames)(
-    `a transaction on the %s connections of ${databaseName} is rolled back when its callback fails`,
+    `${databaseName} rolls back a transaction when the callback of the transaction fails (kind of connection: %s)`,
     async (name) => {
       const { prisma } = connections[name];
       const failing = prisma.$transaction(async (transaction) => {
@@ -140,7 +140,7 @@ describe.each(databases)('commits that %s refuses', (databaseName, create) => {
   );
 
   test.each(connectionNames)(
-    `a transaction on the %s connections of ${databaseName} is rolled back when its time limit has ended`,
+    `${databaseName} rolls back a transaction when the time limit of the transaction has ended (kind of connection: %s)`,
     async (name) => {
       const { prisma } = connections[name];
       const failing = prisma.$transaction(
@@ -182,7 +182,7 @@ describe.each(databases)('changes that %s refuses at the commit', async (databas
   await refuseCommits(gateway.database);
 
   test.each(surfaceNames)(
-    `over %s, the client gets INTERNAL_ERROR when ${databaseName} refuses the commit of its change`,
+    `over %s, a client gets INTERNAL_ERROR when ${databaseName} refuses to commit the change that the client has requested`,
     async (surface) => {
       const key = await gateway.newKey();
       const input = { name: refusedName, slug: newSlug(), address: 'Dubai' };

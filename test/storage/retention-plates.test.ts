@@ -31,8 +31,9 @@ async function newActivity() {
 type Activity = Awaited<ReturnType<typeof newActivity>>;
 
 /**
- * Each function records in a different way that the vehicle `left` is no longer inside. Before the call, the test has
- * recorded with `setInside` that the vehicles `inside` and `left` were inside 60 days ago.
+ * Each function records that the vehicle `left` has left the location: with an exit event, with a second stay, or with
+ * a later occupancy count. Before the call, the test has recorded an occupancy count from 60 days ago, which contains
+ * the vehicles `inside` and `left`.
  */
 const departures: Record<string, (activity: Activity) => Promise<unknown>> = {
   'an exit': ({ see, locationId }) => see(locationId, exitOf(left, 59)),
@@ -56,7 +57,7 @@ describe.each(Object.keys(departures))(
   'after the gateway has removed the expired records of a counted vehicle that left (the stay was ended by %s)',
   (departure) => {
     test.each(Object.keys(laterChanges))(
-      'a vehicle that has left does not count as inside again when %s',
+      'after a later change (%s), a vehicle that has left does not count as inside again',
       async (laterChange) => {
         const activity = await newActivity();
         const { locationId, setInside, status, sessions } = activity;
@@ -83,7 +84,7 @@ test('a vehicle that left after an occupancy count does not count as inside agai
   expect(await sessions(locationId, true)).toEqual([`${inside} OPEN - -`]);
 });
 
-test('when counted vehicles have left and their expired events are removed, a new maximum stay reports no missed exit of these vehicles', async () => {
+test('when the expired exit events of vehicles have been removed, a new maximum stay does not report the exits of these vehicles as missed', async () => {
   const { locationId, see, setInside, change, status } = await newActivity();
   await setInside(locationId, [inside, left], daysAgo(60));
   await see(locationId, exitOf(inside, 50), exitOf(left, 50));
@@ -94,7 +95,7 @@ test('when counted vehicles have left and their expired events are removed, a ne
   expect(await status(locationId)).toMatchObject({ occupied: 0 });
 });
 
-test('the removal of expired records keeps the plate of a counted vehicle that entered before the occupancy count and is still inside', async () => {
+test('when expired records are removed, a vehicle that entered before an occupancy count and is still inside keeps its parking session', async () => {
   const { locationId, see, setInside, change, sessions, status } = await newActivity();
   await see(locationId, entryOf(left, 61));
   await setInside(locationId, [inside, left], daysAgo(60));

@@ -213,8 +213,8 @@ describe('removal of expired database records', () => {
         const { key, locationId } = await gateway.newTenant();
         const { adjust, see, setInside, status } = openActivity(gateway, key);
         if (begin === 'events') await see(locationId, ...inside.map((plate) => entry(plate, 70)));
-        // Each occupancy count adds one vehicle. The sessions of the vehicles therefore start with different occupancy
-        // counts, which expire at different times.
+        // Each occupancy count adds one vehicle. The parking session of each vehicle therefore starts with a different
+        // occupancy count, and the counts expire at different times.
         else
           for (const index of inside.keys())
             await setInside(locationId, inside.toReversed().slice(0, index + 1), daysAgo(70 - index));
@@ -232,7 +232,7 @@ describe('removal of expired database records', () => {
     },
   );
 
-  test('after the sessions of the last counted vehicles have expired, the occupancy history and the location status show no vehicle inside', async () => {
+  test('after the parking sessions of all counted vehicles have expired, the occupancy history and the location status show no vehicle inside', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, see, status, ask } = openActivity(gateway, key);
     const plates = ['DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
@@ -301,7 +301,7 @@ describe('removal of expired database records', () => {
     },
   );
 
-  test('after the exit event of a vehicle has expired, removing the maximum stay does not make the vehicle count as inside again', async () => {
+  test('when a location no longer has a maximum stay, a vehicle whose exit event has expired does not count as inside again', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, change, see, sessions, status } = openActivity(gateway, key);
     await change(locationId, { longestStayHours: 24 });
@@ -315,7 +315,7 @@ describe('removal of expired database records', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
   });
 
-  test('the gateway removes whitelist changes one day after the end of their retention period, even when one whitelist entry has 1,500 changes', async () => {
+  test('the gateway removes all 1,500 expired changes of one whitelist entry, one day after the end of their retention period', async () => {
     const { locationId } = await gateway.newTenant();
     const times = [...Array.from({ length: 1500 }, () => 6.1), 5.9].map(daysAgo);
     await prisma.$executeRaw`
@@ -339,7 +339,7 @@ describe('removal of expired database records', () => {
     expect(await prisma.auditRecord.count({ where: { locationId } })).toBe(1);
   });
 
-  test('when the database refuses the removal of one kind of records, the retention job still runs all other statements', async () => {
+  test('when the database refuses one SQL statement of the retention job, the job still runs its other SQL statements', async () => {
     /** Runs the retention job, and returns the names of its SQL statements. The statement `refused` fails. */
     async function statementsWithout(refused?: string): Promise<string[]> {
       const sent: string[] = [];
@@ -361,8 +361,8 @@ describe('removal of expired database records', () => {
 
   test('when the retention job is closed during an SQL statement, the job sends no further statement', async () => {
     /**
-     * Runs a retention job, and returns the names of the SQL statements that the job has sent. If `last` is given, the
-     * function closes the job while the SQL statement with the name `last` is running.
+     * Runs a retention job, and returns the names of the SQL statements that the job has sent. `last` is the name of an
+     * SQL statement: the function closes the job while this statement is running.
      */
     async function statementsUntil(last?: string): Promise<string[]> {
       const sent: string[] = [];

@@ -14,7 +14,7 @@ function newDatabase() {
   return { asked, ...shareConnection({ query } as unknown as PGlite) };
 }
 
-test('on the embedded database, a query for a gate decision runs between two SQL statements of a long task', async () => {
+test('on the embedded database, a query for a gate decision runs between two SQL statements of a task with 20 statements', async () => {
   const { asked, gates, others } = newDatabase();
   const work = (async () => {
     for (let part = 0; part < 20; part += 1) await others.query(`part ${part}`);
@@ -45,7 +45,7 @@ test('a query that is not for a gate decision waits for at most 20 consecutive q
   expect(asked.indexOf('other')).toBe(20);
 });
 
-test('each query and transaction on the embedded database runs in the async context of its caller', async () => {
+test('each query and transaction on the embedded database sees the AsyncLocalStorage value of its caller', async () => {
   const caller = new AsyncLocalStorage<string>();
   const seen: unknown[] = [];
   const see = async () => void seen.push(caller.getStore());

@@ -28,7 +28,7 @@ test.each([
   ['a text that PostgreSQL cannot hold', '\u0000'],
   ['a date that the driver cannot write', new Date(Number.NaN)],
 ])(
-  'when an SQL statement combines several queries, and one query has %s, only this query fails',
+  'when an SQL statement combines several queries, and one of these queries contains %s, only this query fails',
   async (_, bad) => {
     const findTime = createTimes(sql);
     const questions = Array.from({ length: 20 }, (_, index) =>

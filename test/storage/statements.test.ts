@@ -115,7 +115,7 @@ describe('hand-written SQL statements', () => {
     await expect(locations.find(key, foreign)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('hand-written SQL returns the same pages and total numbers of whitelist entries as Prisma, even when one statement combines several queries', async () => {
+  test('hand-written SQL returns the same pages and total numbers of whitelist entries as Prisma, even when one SQL statement answers several queries', async () => {
     const ids = await newWhitelists();
     const all = await prisma.whitelistEntry.findMany({
       where: { locationId: { in: ids } },
@@ -227,7 +227,7 @@ describe('hand-written SQL statements', () => {
     expect(unknown).toMatchObject({ reason: { code: 'NOT_FOUND' } });
   });
 
-  test('the SQL statements, the Prisma queries and the TypeScript check agree on which locations are in the scope of an API key', async () => {
+  test('SQL statements, Prisma queries and the function reachesLocation all find the same locations in the scope of an API key', async () => {
     const tenants = [await gateway.newTenant(), await gateway.newTenant()];
     await gateway.newLocation(tenants[0]!.companyId);
     const rows = await prisma.location.findMany({
@@ -376,7 +376,7 @@ describe('nested GraphQL queries', () => {
   });
 });
 
-test('the gateway gives a name only to the first 500 different SQL statements of Prisma, and runs later statements without a name', () => {
+test('only the first 500 different SQL statements of Prisma get the name of a prepared statement, and later statements run without a name', () => {
   const nameOf = createStatementNamer();
   const texts = Array.from({ length: 501 }, (_, index) => `SELECT ${index}`);
   const names = texts.map((sql) => nameOf({ sql }));
@@ -385,7 +385,7 @@ test('the gateway gives a name only to the first 500 different SQL statements of
   expect(texts.map((sql) => nameOf({ sql }))).toEqual(names);
 });
 
-test('the count of the entries on a whitelist of 12,000 entries is correct, and the embedded database counts the entries in several SQL statements', async () => {
+test('the gateway counts 12,000 whitelist entries correctly, and uses several SQL statements for the count on the embedded database', async () => {
   const { locationId } = await gateway.newTenant();
   const add = `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "validUntil")
       SELECT gen_random_uuid()::text, $1, 'r' || i % 2, 'DXB', 'A', i::text, CASE WHEN i % 3 = 0 THEN now() END

@@ -76,8 +76,8 @@ describe('upgrade of a database of version 1.5.0', () => {
       whitelistedVehicles: 1,
     });
 
-    // The older version works on the upgraded database only when the migrations remove nothing that the older version
-    // uses.
+    // Version 1.5.0 can use the upgraded database only if the migrations have removed none of the columns that version
+    // 1.5.0 knows.
     const columns = await columnsOf(gateway.database);
     for (const { table, column, type } of oldColumns)
       expect(columns, `${table}.${column}`).toContainEqual(expect.objectContaining({ table, column, type }));

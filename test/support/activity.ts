@@ -3,15 +3,15 @@ import { newId } from '../../src/ids.ts';
 import type { TestGateway } from './harness.ts';
 
 /**
- * A parking event in a short form for tests. The field `plate` contains a plate such as `DXB/A/7`, or the text that a
- * camera read.
+ * A parking event that a test records. The field `plate` contains a plate such as `DXB/A/7`, or the text that a camera
+ * read.
  */
 export interface Seen {
   eventId?: string;
   kind: 'ENTRY' | 'EXIT';
   plate: string;
   at: Date | string;
-  /** The plate type, if the camera sent the plate type in addition to the text of the plate. */
+  /** The plate type, if the camera sent it separately from the text of the plate. */
   plateType?: string;
   /** The id of the whitelist entry that allowed the vehicle to enter. */
   entryId?: string;

@@ -2,8 +2,9 @@ import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 /**
- * The paths of Chromium on Debian, other Linux systems and macOS. CHROMIUM_PATH takes precedence. The headless shell
- * comes first, because it needs half of the CPU time of a whole browser.
+ * The paths of Chromium on Debian, other Linux systems and macOS. The tests use the first path that exists. The path in
+ * CHROMIUM_PATH takes precedence over all others. The headless shell comes before the whole browsers, because it needs
+ * only half of their CPU time.
  */
 const knownPaths = [
   process.env.CHROMIUM_PATH,

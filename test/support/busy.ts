@@ -1,7 +1,7 @@
 import type { Cluster } from 'ioredis';
 import { vi } from 'vitest';
 
-/** Keeps the processor busy for some milliseconds. */
+/** Keeps the processor busy for the given number of milliseconds. */
 export function work(milliseconds: number): void {
   const end = performance.now() + milliseconds;
   while (performance.now() < end);
@@ -12,8 +12,8 @@ const busyMs = 250;
 
 /**
  * Keeps the process busy for 250 ms after the next command that the client `redis` sends. Redis answers while the
- * process is busy. When the process can read the answer, the time limit of the Redis command (150 ms) has already
- * ended.
+ * process is busy. The process can therefore read the answer of Redis only after the time limit of the command (150 ms)
+ * has ended.
  */
 export function beBusyAfterNextCommand(redis: Pick<Cluster, 'sendCommand'>): void {
   const send = redis.sendCommand.bind(redis);

@@ -78,8 +78,8 @@ export async function tryToDismiss(page: Page): Promise<void> {
 }
 
 /**
- * A delayed GraphQL request. The page has sent the delayed request, but the test has not yet forwarded the request to
- * the gateway.
+ * A delayed GraphQL request. After the page has sent the request, the test forwards it to the gateway only when the
+ * test calls `release`.
  */
 export interface HeldRequest {
   /** Resolves when the page has sent the delayed request. */
@@ -148,7 +148,8 @@ export async function expectAccessible(page: Page): Promise<void> {
     const { axe } = globalThis as unknown as {
       axe: { run(options: { resultTypes: string[] }): Promise<{ violations: AxeViolation[] }> };
     };
-    // With `resultTypes`, axe-core checks all rules, but describes only the elements with violations, which saves time.
+    // With the option `resultTypes`, axe-core checks all rules, but describes only the elements that violate a rule.
+    // This saves time.
     return (await axe.run({ resultTypes: ['violations'] })).violations;
   });
   expect(

@@ -13,8 +13,8 @@ export interface Page {
 }
 
 /**
- * A code block of a Markdown document. The first line of the code block contains three backticks, the language, and
- * words such as `run`.
+ * A code block of a Markdown document. The first line of the code block consists of three backticks, the name of a
+ * language, and words such as `run`.
  */
 export interface FencedBlock {
   language: string;

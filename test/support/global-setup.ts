@@ -10,10 +10,10 @@ const memoryFolder = '/dev/shm';
 const neededBytes = 2 * 1024 ** 3;
 
 /**
- * Builds dist/ before a test run, because some tests start the gateway and the command line as processes. The
- * temporary folders of the tests are in memory if enough memory is free. An embedded database consists of a thousand
- * files. Creating the files on a disk takes ten times as long as in memory. If the environment variable TMPDIR is
- * already set, the tests create their temporary folders in the folder TMPDIR.
+ * Builds dist/ before a test run, because some tests start the gateway and the command line as processes. If enough
+ * memory is free, `setup` also sets the environment variable TMPDIR, so that the tests create their temporary folders
+ * in memory. An embedded database consists of a thousand files, and creating these files on a disk takes ten times as
+ * long as in memory. If TMPDIR is already set, `setup` does not change TMPDIR.
  */
 export function setup(): void {
   execFileSync(process.execPath, ['bundle.mjs', '--if-changed'], {

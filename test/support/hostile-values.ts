@@ -26,7 +26,7 @@ const hostileTexts = [
 
 /**
  * Hostile values as JSON texts, which the tests send in place of valid values. The hostile values are JSON texts,
- * because numbers such as 1e400 have no exact value in JavaScript.
+ * because `JSON.stringify` cannot write numbers such as 1e400 or -0.
  */
 export const hostileValues: readonly string[] = [
   ...hostileTexts.map((text) => JSON.stringify(text)),

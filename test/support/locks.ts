@@ -64,7 +64,8 @@ export function locksOf({ config }: TestGateway) {
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`,
         [textOfStatement],
       );
-      // Tests call `waitingConnections` often, so `waitingConnections` closes its database connection at once.
+      // Tests call `waitingConnections` again and again. Each call therefore closes its own database connection, so
+      // that a test does not open many connections at the same time.
       clients.splice(clients.indexOf(client), 1);
       await client.end();
       return rows[0]!.count;
@@ -88,7 +89,7 @@ export function setMaxWaitMs(maxMs: number): void {
  * Until the end of the test, a change of a location may wait up to 10 minutes for earlier changes of the same location.
  * The gateway therefore does not reject a waiting change, even on a slow machine.
  *
- * @returns a function that returns the number of changes that have had to wait since the call of `letChangesWait`
+ * @returns a function that counts the changes that have had to wait since the call of `letChangesWait`
  */
 export function letChangesWait(): () => number {
   const longWaitMs = 600_001;

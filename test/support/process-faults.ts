@@ -5,7 +5,7 @@ export function collectProcessFaults(): { end: () => string[] } {
   process.on('uncaughtException', collect);
   process.on('unhandledRejection', collect);
   return {
-    /** Removes the event listeners, and returns the collected exceptions and promise rejections as texts. */
+    /** Stops collecting, and returns the collected exceptions and promise rejections as texts. */
     end() {
       process.off('uncaughtException', collect);
       process.off('unhandledRejection', collect);

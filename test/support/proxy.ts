@@ -9,7 +9,8 @@ export interface Proxy {
   /** The URL of the server, with the address of the proxy in place of the server's own address. */
   url: string;
   /**
-   * Closes all open connections. The proxy also closes each new connection immediately, until the test calls `mend`.
+   * Closes all open connections through the proxy. Until the test calls `mend`, the proxy also closes each new
+   * connection immediately.
    */
   cut(): void;
   /** Keeps all connections open but forwards no bytes, like a firewall that has lost its connection state. */

@@ -101,7 +101,7 @@ export interface SentinelGroup extends RedisGroup {
 
 /**
  * Starts a Redis primary, two replicas and three sentinels. If `access` contains a password, all servers and sentinels
- * have this password. If `access` contains a certificate, all servers and sentinels use TLS.
+ * require this password. If `access` contains a certificate, all servers and sentinels use TLS.
  */
 export async function startSentinels(access: RedisAccess = {}): Promise<SentinelGroup> {
   const primary = await createRedis([], access);

@@ -112,8 +112,8 @@ async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promi
   await server.query('SELECT pg_advisory_lock($1)', [advisoryLocks.testTemplate]);
   const { rowCount } = await server.query('SELECT FROM pg_database WHERE datname = $1', [name]);
   if (rowCount === 0) {
-    // A template database is renamed only after all migrations are applied, so a template with the final name is
-    // complete.
+    // A template database gets its final name only after all migrations have been applied, so a template with this name
+    // is complete.
     await server.query(`DROP DATABASE IF EXISTS ${name}_unfinished WITH (FORCE)`);
     await server.query(`CREATE DATABASE ${name}_unfinished TEMPLATE template1`);
     await makeTemplate({

@@ -340,8 +340,8 @@ export async function createRedis(
 const pgBouncer = '/usr/sbin/pgbouncer';
 
 /**
- * Whether the tests that need PgBouncer run. The tests run if PgBouncer is installed. In CI, the tests always run, so
- * that the tests fail if PgBouncer is missing.
+ * True if the test run includes the tests that need PgBouncer. Outside of CI, these tests run only if PgBouncer is
+ * installed. In CI, these tests always run, so that they fail if PgBouncer is missing.
  */
 export const hasPgBouncer = existsSync(pgBouncer) || Boolean(process.env.CI);
 

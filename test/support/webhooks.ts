@@ -24,8 +24,8 @@ export interface MessageShown {
 }
 
 /**
- * The maximum time that a test waits for a result of the webhook worker (`timeout`), and the pause between two checks
- * of the result (`interval`), in milliseconds.
+ * A test waits up to `timeout` milliseconds for a result of the webhook worker. The test checks every `interval`
+ * milliseconds whether the result has arrived.
  */
 const soon = { timeout: 60_000, interval: 50 };
 

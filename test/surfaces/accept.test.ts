@@ -55,7 +55,7 @@ describe('the Accept header of a GraphQL request', () => {
     ['an invalid variable', { first: 'ten' }, 400],
     ['a missing permission', { first: 1 }, 403],
   ])(
-    'the response to a query with %s has status 200 as application/json, but an error status as application/graphql-response+json',
+    'the response to a query with %s has status 200 if the client accepts application/json, but an error status if the client accepts application/graphql-response+json',
     async (_, variables, status) => {
       const permissions = status === 403 ? [] : everyPermission;
       const key = await gateway.newKey({ permissions });

@@ -26,7 +26,10 @@ const rulesOfResolvers: Record<string, z.ZodType> = {
   'Query.plateAccess(plate)': plateRule,
 };
 
-/** The maximum length of a text argument, in characters; the longest texts are feed cursors. */
+/**
+ * The maximum length of a text argument, in characters. The longest texts that clients send as arguments are feed
+ * cursors.
+ */
 const maxTextLength = 16_384;
 
 const isHarmless = (value: unknown) =>
@@ -38,7 +41,10 @@ const isHarmless = (value: unknown) =>
 
 const hostileTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\u001bb', 'x'.repeat(maxTextLength + 1)];
 
-/** Maps each scalar type to invalid values. Every validation rule must refuse or change these values. */
+/**
+ * Maps each scalar type to invalid values. Every validation rule for an argument of the type must refuse or change the
+ * invalid values.
+ */
 const hostileValues: Record<string, unknown[]> = {
   String: hostileTexts,
   ID: hostileTexts,
@@ -133,10 +139,7 @@ describe('text patterns in the OpenAPI document', () => {
   );
   const texts = ['', ' ', ...Array.from({ length: 0xa0 }, (_, code) => `a${String.fromCharCode(code)}a`)];
 
-  /**
-   * Returns the texts that the OpenAPI pattern accepts and the validation rule refuses, and the texts for which the
-   * opposite is true.
-   */
+  /** Returns the texts that either only the OpenAPI pattern accepts, or only the validation rule accepts. */
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;

@@ -88,7 +88,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     },
   );
 
-  test('when a repeated query skips a fragment in one field, the response still contains the fragment in another field', async () => {
+  test('when a repeated query uses a fragment in two fields and skips it in one field, the response still contains the fragment in the other field', async () => {
     const { locationId, key } = await gateway.newTenant();
     const query = `query ($id: ID!, $brief: Boolean!) {
       a: location(id: $id) { ...Fields @skip(if: $brief) } b: location(id: $id) { ...Fields } }
@@ -97,7 +97,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     expect(answers).toEqual(same({ a: {}, b: { capacity: answers[0].b.capacity } }));
   });
 
-  test('when one of two uses of a fragment has @include(if: false), each run of a repeated mutation still executes the other use', async () => {
+  test('when a mutation uses a fragment twice, and one use has @include(if: false), each run of the mutation still executes the other use', async () => {
     const { locationId, key } = await gateway.newTenant();
     const mutation = `mutation ($id: ID!, $first: Boolean!) { ...Rename @include(if: $first) ...Again }
       fragment Rename on Mutation { updateLocation(id: $id, input: { name: "North" }) { name } }
@@ -131,8 +131,8 @@ const node = (id: string): object => ({
 });
 
 /**
- * Generates a text from `usual` forty times as often as a text from `rare`. The gateway does not compile documents with
- * some of the texts in `rare`.
+ * Generates texts of the list `usual` with 40 times the weight of texts of the list `rare`. Some texts in `rare` must
+ * not occur often, because the gateway does not compile a GraphQL document that contains them.
  */
 const mostly = (usual: readonly string[], rare: readonly string[]) =>
   fc.oneof(

@@ -36,7 +36,7 @@ describe('brownouts (planned outages of deprecated routes)', () => {
     ['2027-04-30T20:00:00.000Z', true],
     ['2027-05-01T20:29:59.999Z', true],
     ['2027-05-01T20:30:00.000Z', false],
-  ])('at the time %s, a brownout (planned outage) disables the deprecated routes: %s', async (now, isOff) => {
+  ])('a brownout (planned outage) disables the deprecated routes at the time %s: %s', async (now, isOff) => {
     const { key, locationId } = await gateway.newTenant();
     freezeClock(now);
     for (const route of deprecatedRoutes) {
@@ -176,7 +176,7 @@ describe('requests to a deprecated route that the gateway refuses before it matc
     ['with a mistyped API key', 401, async () => 'pms_test_mistyped'],
     ['with an API key over its rate limit', 429, () => gateway.newKey({ hourlyLimit: 1, burstLimit: 1 })],
   ])(
-    'when a request %s is refused, the response of a deprecated route still has the deprecation headers',
+    'when the gateway refuses a request %s to a deprecated route, the response still has the deprecation headers',
     async (_, status, newKey) => {
       const { locationId } = await gateway.newTenant();
       const url = await serve(gateway);
@@ -186,8 +186,9 @@ describe('requests to a deprecated route that the gateway refuses before it matc
         const address = `/api${path.replace('{locationId}', locationId).replace('{residentId}', 'r')}`;
         const call = () => fetch(url + address, { method, headers });
         await call();
-        // The application refuses the second request, and the gateway remembers that the API key is refused. On a route
-        // without deprecation headers, the HTTP listener would then refuse the third request without the application.
+        // After the application has refused the second request, the gateway remembers this refusal. On other routes,
+        // the HTTP listener then refuses the next request itself. On a deprecated route, the listener must pass the
+        // request to the application, because only the application adds the deprecation headers.
         for (const answer of [
           await call(),
           await call(),

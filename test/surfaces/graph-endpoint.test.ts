@@ -277,7 +277,7 @@ describe('rate limit points that a GraphQL operation costs', () => {
     expect(body.data).toEqual({ location: null, health: { status: 'ok' } });
   });
 
-  test('when the API key lacks a permission, a GraphQL operation does not run, and the response does not mention its invalid variables', async () => {
+  test('when the API key lacks a permission and a GraphQL variable is invalid, the error is FORBIDDEN, and no field of the operation runs', async () => {
     const request = post({
       query: 'query ($n: Int) { health { status } locations(first: $n) { totalCount } }',
       variables: { n: 'x' },
@@ -364,7 +364,7 @@ describe('GraphQL operations that a client repeats', () => {
   );
 
   test.each(['Other', ''])(
-    'a request for the operation "%s", which its document does not contain, gets the same error before and after the gateway has run the document',
+    'when a GraphQL document does not contain the requested operation "%s", the error is the same before and after the gateway has run the document',
     async (operationName) => {
       const query = '{ health { status } }';
       const endpoint = newEndpoint();
@@ -535,7 +535,7 @@ test.each(
     { accept, letters: 'Arabic', letter: 'ش', length: 5 * 1024 * 1024 },
   ]),
 )(
-  'a query gets an error when its result with $letters letters is larger than 8 MiB (Accept: $accept)',
+  'a query gets an error when its result is larger than 8 MiB ($letters letters, Accept: $accept)',
   async ({ accept, letter, length }) => {
     const query = new GraphQLObjectType({
       name: 'Query',

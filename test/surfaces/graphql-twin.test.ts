@@ -69,7 +69,7 @@ const locationFields = {
 const bodies: Record<string, fc.Arbitrary<unknown>> = {
   'Register company': bodyOf({
     name: mostly('Marina Parking'),
-    // In each request, the test replaces `SLUG` by a new slug, because no two companies may have the same slug.
+    // In each request, the test replaces `SLUG` with a new slug, because no two companies may have the same slug.
     slug: mostly('SLUG').map((value) => (slug('').safeParse(value).success ? 'SLUG' : value)),
     address: mostly('Dubai'),
     settings: mostly({ currency: 'AED' }),
@@ -183,7 +183,7 @@ const countRows = async () =>
 
 describe('the equivalent GraphQL request of a REST request', () => {
   test.each(routes.map((route) => ({ name: `${route.method} ${route.path}`, route })))(
-    'the REST endpoint $name can return its equivalent GraphQL request without changing data, and this GraphQL request has the same result',
+    'when a client asks the REST endpoint $name for the equivalent GraphQL request, no data changes, and the GraphQL request later has the same result',
     async ({ route }) => {
       const [restWorld, twinWorld] = await newWorlds();
       await fc.assert(
@@ -235,7 +235,7 @@ describe('the equivalent GraphQL request of a REST request', () => {
     [`${Accept};q=0.5, application/json`, false],
     ['*/*', false],
   ])(
-    'the response to a REST request with the header Accept: %s contains the equivalent GraphQL request: %s',
+    'when the header Accept of a REST request is %s, the response contains the equivalent GraphQL request: %s',
     async (accept, isWanted) => {
       const { key } = await gateway.newTenant();
       const { body } = await gateway.rest('GET', '/health', { key, headers: { Accept: accept } });
@@ -249,7 +249,7 @@ describe('the equivalent GraphQL request of a REST request', () => {
     ['POST', 'locations', 'capacity', '1e400'],
     ['PUT', 'locations', 'capacity', '1e400'],
   ])(
-    'a REST request with a number that parsing would change is refused, even when the client asks only for the equivalent GraphQL request (%s /%s, %s: %s)',
+    'the REST request %s /%s is refused when parsing would change a number (%s: %s), even when the client asks only for the equivalent GraphQL request',
     async (method, target, field, number) => {
       const { key, companyId, locationId } = await gateway.newTenant();
       const registrar = await gateway.newKey();

@@ -109,7 +109,7 @@ const parents: Record<string, string> = {
 
 /**
  * A place in the arguments of a GraphQL field where a client sends a scalar value. The JSON text `values` contains a
- * placeholder in place of the scalar value. The test replaces the placeholder by a hostile value.
+ * placeholder in place of the scalar value. The test replaces the placeholder with a hostile value.
  */
 interface Leaf {
   kind: 'query' | 'mutation';
@@ -228,7 +228,7 @@ const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf
 
 /**
  * A query of another company, which the test sends at the same time as the hostile requests. The gateway can combine
- * reads of several requests in one SQL statement. `neighbourQuery` contains every kind of these reads.
+ * reads of several requests in one SQL statement. `neighbourQuery` contains all reads of this kind.
  */
 const neighbourQuery = `query ($id: ID!, $after: String) {
   parts: plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }

@@ -126,7 +126,7 @@ test('the OpenAPI document describes exactly the REST operations that the gatewa
   }
 });
 
-test('the OpenAPI document has a relative server URL, and regular expressions that work without Unicode support', () => {
+test('the server URL in the OpenAPI document is relative, and the regular expressions in the document work without Unicode support', () => {
   const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
     ([, pattern]) => JSON.parse(pattern!) as string,
   );

@@ -57,7 +57,7 @@ describe('responses in which some root fields fail and others succeed', () => {
     }
   });
 
-  test('when one field of a query fails, the query returns the data of all other fields, including the same field under another alias', async () => {
+  test('when one field of a query fails, all other fields return their data, even if another alias selects the same field', async () => {
     const { locationId, key } = await gateway.newTenant();
     const query = `query ($here: ID!, $away: ID!) {
       here: location(id: $here) { id }

@@ -21,7 +21,7 @@ const separator = '\x1e';
 
 /**
  * Parses a JSON response. The identifiers and times in a response differ in every test run, so the function first
- * replaces the identifiers and times by placeholders.
+ * replaces the identifiers and times with placeholders.
  */
 const comparable = (answer: string): unknown =>
   JSON.parse(

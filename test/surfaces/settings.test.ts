@@ -190,9 +190,9 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
   'company settings that %s receives as a GraphQL literal with a variable',
   (mutation) => {
     /**
-     * Each row contains four texts: the definition of the variable `$n`, a GraphQL literal with company settings, the
-     * value of `$n`, and the settings that the gateway stores. The tests replace the character `#` by a number. If
-     * parsing would change the number, the gateway refuses the company settings.
+     * The test cases. Each case consists of four texts: the definition of the variable `$n`, a GraphQL literal with
+     * company settings, the value of `$n`, and the settings that the gateway stores. In these texts, each test replaces
+     * the character `#` with a number. If parsing would change this number, the gateway refuses the company settings.
      */
     const forms: [definition: string, literal: string, value: string | undefined, stored: string][] = [
       ['$n: JSON', '{ account: $n }', '#', '{"account":#}'],
@@ -230,7 +230,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     }
 
     test.each(cases)(
-      'company settings are refused when a number would lose precision: variable %s, settings %s, value %s, stored settings %s, number %s',
+      'the gateway refuses company settings in which a number would lose precision (variable %s, settings %s, value %s, settings after parsing %s, number %s)',
       async (definition, literal, value, _, number) => {
         const insert = (text: string) => text.replace('#', number);
         const { key, companyId, bodies } = await sendRepeatedly(
@@ -251,7 +251,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
     );
 
     test.each(forms)(
-      'company settings are stored unchanged when their numbers keep their precision: variable %s, settings %s, value %s, stored settings %s',
+      'the gateway stores company settings without a change if all numbers keep their precision (variable %s, settings %s, value %s, stored settings %s)',
       async (definition, literal, value, stored) => {
         const insert = (text: string) => text.replace('#', '1234567890123456.5');
         const { key, bodies } = await sendRepeatedly(insert(definition), literal, value && insert(value));

@@ -94,8 +94,9 @@ const disableOnly = (id: string) =>
   prisma.webhook.update({ where: { id }, data: { disabledAt: new Date() } });
 
 /**
- * Calls `work`, and runs the SQL statement `statement` as soon as `work` has updated or deleted `number` full batches
- * of deliveries. For example, `statement` enables the webhook, as another client could do, or raises an error.
+ * Calls the function `work`, which updates or deletes webhook deliveries in batches. After `number` full batches, a
+ * database trigger runs the SQL statement `statement`. For example, `statement` enables the webhook, as another client
+ * could do, or raises an error.
  */
 async function atBatch<Result>(
   [operation, number]: ['UPDATE' | 'DELETE', number],
@@ -253,7 +254,7 @@ describe('waiting deliveries of a disabled webhook whose gateway was killed befo
   });
 });
 
-test('a reader gets no message of a webhook that is disabled while the reader pulls', async () => {
+test('when a webhook is disabled while a reader pulls its messages, the reader gets no message', async () => {
   const { readerKey, webhookId } = await newReaderWith(1);
   const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
   await disableOnly(webhookId);
@@ -269,7 +270,7 @@ test('a reader gets no message of a webhook that is disabled while the reader pu
 });
 
 describe.runIf(testServerUrl)('a change whose transaction ends after the webhook was disabled', () => {
-  test('when a change commits just after a webhook was disabled, the gateway never sends its message, and the retention job cancels the message', async () => {
+  test('when the transaction of a change commits just after a webhook was disabled, the gateway never sends the message about this change, and the retention job cancels the message', async () => {
     const { key, companyId, webhookId, readerKey } = await newReader(['WHITELIST_CREATED']);
     await prisma.$transaction(async (transaction) => {
       await transaction.auditRecord.create({

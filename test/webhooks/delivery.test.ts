@@ -182,8 +182,9 @@ describe('webhook deliveries', () => {
     const statuses = async () =>
       (await deliveriesOf(key, webhookId)).map(({ status, attempts }) => `${status} ${attempts.length}`);
     // The gateway sends at most five messages of a webhook at the same time, and this webhook has six messages. When
-    // the webhook is disabled, the gateway cancels the deliveries that have not started. The API reads a delivery
-    // before the attempts of the delivery. A response can therefore contain a new attempt together with the old status.
+    // the webhook is disabled, the gateway cancels the deliveries that have not started. For a response, the gateway
+    // first reads the delivery from the database, and then its attempts. If an attempt ends between these two reads,
+    // the response contains the new attempt together with the old status.
     await expect
       .poll(
         async () => (await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown)),
@@ -226,8 +227,8 @@ describe('webhook deliveries', () => {
     await addEntry(key, locationId);
     await received(receiver, 1);
     // A disabled webhook can have a pending delivery if a change happened while another request disabled the webhook.
-    // To create such a delivery, the test disables the webhook directly in the database. The database does not cancel
-    // the delivery.
+    // To create such a delivery, the test disables the webhook directly in the database. This change in the database
+    // does not cancel the delivery.
     await prisma.webhook.update({ where: { id: webhookId }, data: { disabledAt: new Date() } });
     await run(key, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: true }) { id } }', {
       id: webhookId,
@@ -280,7 +281,7 @@ describe('webhook deliveries', () => {
 });
 
 describe('the webhook outbox', () => {
-  test('the identifiers of webhook messages increase with the time of their creation', async () => {
+  test('a newer webhook message has a greater identifier than an older webhook message', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
       const [row] = await gateway.database.sql.query<{ id: string }>(

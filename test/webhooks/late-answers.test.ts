@@ -25,7 +25,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
   test.each([
     ['no ids', []],
     ['an unknown id', [{ id: newId() }]],
-  ])('a pull webhook is still marked as failing after an acknowledgement with %s', async (_, ids) => {
+  ])('a pull webhook is still marked as failing after a reader has acknowledged %s', async (_, ids) => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId); // ends the lease

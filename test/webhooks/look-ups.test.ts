@@ -13,8 +13,8 @@ const publicAddresses: LookupAddress[] = [{ address: '8.8.8.8', family: 4 }];
 const patient = () => new AbortController().signal;
 
 /**
- * Creates a fake DNS resolver that never responds for names below `silent.test`, and a list of all host names in its
- * look-ups.
+ * Creates a fake DNS resolver that never responds for names below `silent.test`. The list `asked` contains the host
+ * name of each look-up.
  */
 function partlySilent() {
   const asked: string[] = [];

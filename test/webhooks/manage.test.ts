@@ -109,7 +109,7 @@ describe('operations that manage webhooks', () => {
     );
   });
 
-  test("createWebhook requires companyId when the API key has several companies in its scope, but not for an operator's key", async () => {
+  test("createWebhook requires companyId when the scope of the API key contains several companies, but an operator's key may omit companyId", async () => {
     const [one, other] = [await gateway.newCompany(), await gateway.newCompany()];
     const both = await gateway.newKey({ companyIds: [one, other] });
     expect(await create(both)).toMatchObject({

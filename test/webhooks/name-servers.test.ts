@@ -118,7 +118,7 @@ test.each([
   ['9.9.9.9:53', true],
   ['dns.example', false],
   ['9.9.9.9,', false],
-])('the variable WEBHOOK_DNS_SERVERS may have the value %s: %s', (value, isAccepted) => {
+])('the gateway accepts the value %s of the variable WEBHOOK_DNS_SERVERS: %s', (value, isAccepted) => {
   const load = () => loadConfig({ WEBHOOK_DNS_SERVERS: value });
   if (isAccepted) expect(load().webhookDnsServers).toEqual(value.split(','));
   else expect(load).toThrow('WEBHOOK_DNS_SERVERS must be IP addresses');

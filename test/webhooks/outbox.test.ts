@@ -7,7 +7,8 @@ import { claimDue } from '../../src/webhooks/outbox.ts';
 import { newSlug } from '../support/harness.ts';
 import { createScratchDatabase, type ScratchDatabase } from '../support/scratch-database.ts';
 
-// The tests in this file run no webhook worker, so the deliveries that a test claims for sending stay claimed.
+// The tests in this file run no webhook worker. When a test claims deliveries (marks them as being sent), nothing sends
+// them, so they stay claimed.
 
 let scratch: ScratchDatabase;
 let database: Database;
@@ -87,7 +88,7 @@ describe('limits for concurrent webhook deliveries', () => {
     expect(await claimDue(database.sql, claimed)).toHaveLength(5);
   });
 
-  test('webhooks whose last delivery failed get at most half of the concurrent deliveries of a gateway process', async () => {
+  test('at most half of the concurrent deliveries of a gateway process go to webhooks whose last delivery failed', async () => {
     await fillOutbox({ companies: 12, webhooks: 5, deliveries: 7, failing: true });
     const claimed = await claimDue(database.sql, []);
     expect(claimed).toHaveLength(100);

@@ -104,7 +104,7 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     ]);
   });
 
-  test('a reader can pull a webhook message that a client resends more than 25 days after the last pull of the message', async () => {
+  test('a client can resend a webhook message more than 25 days after the last pull, and a reader can then pull the message again', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);

@@ -61,8 +61,8 @@ describe('the subscription webhookMessagesWaiting', () => {
 
 describe('notices about waiting webhook messages in one gateway process', () => {
   /**
-   * Creates the sender of notices about waiting webhook messages, with a fake database that returns the given numbers
-   * of waiting messages.
+   * Creates the object that tells subscribers how many webhook messages are waiting. A fake database returns the given
+   * numbers of waiting messages.
    */
   function newNotices(counts: { webhookId: string; waiting: number; newest: Date | null }[]) {
     const query = vi.fn(async () => counts);
@@ -93,7 +93,7 @@ describe('notices about waiting webhook messages in one gateway process', () => 
     }
   });
 
-  test('when a client deletes the only webhook that has subscriptions, the gateway stops its query for waiting messages', async () => {
+  test('when a client deletes the only webhook with subscriptions, the gateway no longer queries the database for waiting messages', async () => {
     vi.useFakeTimers();
     try {
       const { query, notices } = newNotices([]);
@@ -108,7 +108,7 @@ describe('notices about waiting webhook messages in one gateway process', () => 
     }
   });
 
-  test('subscribers also get a notice about a webhook message when its transaction commits after the transaction of a newer message', async () => {
+  test('subscribers get a notice about an older webhook message even if its transaction commits after the transaction of a newer message', async () => {
     vi.useFakeTimers();
     try {
       const counted = { webhookId: 'a', waiting: 1, newest: new Date('2026-01-01T10:00:02Z') };

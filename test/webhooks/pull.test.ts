@@ -237,7 +237,7 @@ describe('the mutations pullWebhookMessages and acknowledgeWebhookMessages', () 
     expect(await refused(readerKey, pullWith(''), { id: webhook.id })).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('the query cost of pullWebhookMessages grows with the number of messages that the client requests', async () => {
+  test('the mutation pullWebhookMessages costs more when the client requests more messages', async () => {
     const { readerKey, webhookId: id } = await newReaderWith(0);
     const costOf = async (first: number) => {
       const query = `mutation ($id: ID!, $first: Int) { pullWebhookMessages(webhookId: $id, first: $first) {

@@ -58,7 +58,7 @@ const examples = [
 
 describe('the example receivers in docs/webhooks.md', () => {
   test.each(examples)(
-    'the documented webhook receiver in $language accepts each message once, and refuses a message that another secret has signed',
+    'the documented webhook receiver in $language accepts each message once, and refuses a message that was signed with another secret',
     async ({ language, command, file }) => {
       const [block] = fencedBlocks(page).filter((each) => each.language === language);
       const { key, locationId } = await gateway.newTenant();

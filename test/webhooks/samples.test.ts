@@ -23,7 +23,7 @@ describe('sample messages of webhook events', () => {
     },
   );
 
-  test('a webhook gets a sample message like any other message, even when the webhook is not subscribed to the event of the sample', async () => {
+  test('a webhook gets a sample message even when the webhook is not subscribed to the event of the sample message', async () => {
     const { key, companyId, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     const sent = await run<{ id: string; type: string; body: string }>(key, send, {
       id: webhookId,

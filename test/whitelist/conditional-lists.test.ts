@@ -112,7 +112,7 @@ describe('conditional requests for a whitelist, with a current ETag', () => {
     }
   });
 
-  test('the gateway returns status 304 for an unchanged whitelist, whatever form the header If-None-Match has', async () => {
+  test('the gateway returns status 304 for an unchanged whitelist when If-None-Match contains a weak ETag, a strong ETag or a list of ETags', async () => {
     const { key, path } = await newListedTenant();
     const tag = (await read(key, path)).headers.get('ETag')!;
     const strong = tag.replace('W/', '');
@@ -178,7 +178,7 @@ describe('conditional requests for a whitelist, with an ETag that may be outdate
     ['the first page', '?limit=1', 'WhitelistEntry-page'],
     ['a later page', '', 'WhitelistEntry-json'],
   ])(
-    'when an entry is added while the gateway reads %s of a whitelist, the next request with the ETag of the response gets the whitelist again',
+    'when an entry is added while the gateway reads %s of a whitelist, the ETag of this response does not count as current in the next request',
     async (_, query, statementName) => {
       const { key, path, locationId } = await newListedTenant();
       await prisma.whitelistEntry.createMany({

@@ -291,7 +291,7 @@ describe('lists of whitelist entries', () => {
     },
   );
 
-  test('a whitelist filter finds only equal values, and the gateway ignores empty and repeated filters', async () => {
+  test('a whitelist filter finds only equal values, and the gateway ignores an empty filter and the second value of a repeated filter', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     await gateway.rest('POST', path, { key, body: newEntry({ referenceId: 'a', plateType: 'DXB' }) });

@@ -288,7 +288,7 @@ describe('passes (whitelist entries that admit a vehicle a limited number of tim
     expect(body.data.plateAccess).toEqual({ allowed: false, reason: 'USED_UP' });
   });
 
-  test('a pass (whitelist entry with `maxEntries`) counts a repeated or corrected entry event once, and does not count entries of other plates', async () => {
+  test('a pass (whitelist entry with `maxEntries`) counts a repeated or corrected entry event once, and does not count the entry event of another plate', async () => {
     const { record, recorded } = await newPass(1);
     await record({ eventId: '1' });
     await record({ eventId: '1' });
@@ -301,7 +301,7 @@ describe('passes (whitelist entries that admit a vehicle a limited number of tim
     expect(await recorded()).toBe(1);
   });
 
-  test('a new pass (whitelist entry with `maxEntries`) has no uses, even if a deleted pass with the same plate had uses', async () => {
+  test('a new pass (whitelist entry with `maxEntries`) is unused, even if a deleted pass with the same plate was used', async () => {
     const { key, locationId, entry, record, reason, recorded, run } = await newPass(1);
     await record({ eventId: '1' });
     const uses = () => prisma.whitelistEntryUse.count({ where: { entryId: entry.id } });

@@ -246,8 +246,8 @@ const decode = (cursor: string) => feedCursors.decode(cursor) as FeedCursor;
 const unsigned = (cursor: object) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
 /**
- * Returns a feed cursor with a valid signature and a changed position. The values in `part` replace values of the
- * original position.
+ * Returns a feed cursor with a valid signature and a changed position. The new position contains the values in `part`,
+ * and otherwise the values of the original position.
  */
 async function cursorWith(locationId: string, key: string, part: object) {
   const decoded = decode((await readPage(key, locationId)).cursor);

@@ -10,7 +10,10 @@ import { testServerUrl } from '../support/scratch-database.ts';
 const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
 
-/** Returns functions that write whitelist entries, and the SQL statements that these functions run. */
+/**
+ * Returns functions that write whitelist entries. The list `statements` records the SQL statements of these functions,
+ * and the list `published` records the locations of their notices.
+ */
 function recordedWrites() {
   const statements: { name: string; changes: number }[] = [];
   const recordingSql: Sql = {

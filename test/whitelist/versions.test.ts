@@ -198,7 +198,7 @@ describe('versions of locations and whitelist entries', () => {
 
 describe.runIf(testServerUrl)('concurrent changes that expect the same version, on PostgreSQL', () => {
   test.each(changeNames)(
-    'when 20 concurrent changes of the same kind expect the same version, exactly one succeeds: %s',
+    'when 20 concurrent changes (%s) expect the same version, exactly one change succeeds',
     async (name) => {
       const target = await newWhitelist();
       const answers = await Promise.all(
