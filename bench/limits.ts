@@ -10,8 +10,8 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// For each benchmark case, this file measures two programs that show how fast this machine can be at best. The first
-// program is a plain Node HTTP server, which always sends the same response. The second program, pgbench, runs the SQL
+// For each benchmark case, this file measures a plain Node HTTP server and the program pgbench. Both show how fast this
+// machine can be at best. The plain Node HTTP server always sends the same response. The program pgbench runs the SQL
 // statements of the benchmark case without the gateway.
 
 /**
@@ -25,7 +25,7 @@ export interface Limit {
   reached: Partial<Spread> & { value: number };
 }
 
-/** A recorded response of the gateway, which a plain Node server sends for every request. */
+/** A recorded response of the gateway. A plain Node server sends a copy of this response for every request. */
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;

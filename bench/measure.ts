@@ -34,8 +34,8 @@ export interface Bench {
   pairs: { least: number; most: number };
   pairSeconds: number;
   /**
-   * The duration of a measurement of gate decisions, in seconds. These measurements take longer than others, because
-   * the 99th percentile (p99) of the response times needs many responses.
+   * The duration of a measurement of gate decisions, in seconds. A measurement of gate decisions takes longer than
+   * other measurements, because the 99th percentile (p99) of the response times needs many responses.
    */
   longRoundSeconds: number;
   warmUpSeconds: number;

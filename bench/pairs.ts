@@ -68,9 +68,9 @@ function leftOutAtEachEnd(count: number): number {
 }
 
 /**
- * For each pair of measurements, divides the result in `ours` by the result in `theirs`. Returns the median of these
- * ratios, with the confidence interval of the median. If another program slows down the machine, both measurements of a
- * pair become slower, so their ratio stays almost the same.
+ * For each pair of measurements, divides the result in `ours` by the result in `theirs`. Returns the median of the
+ * ratios of all pairs, with the confidence interval of the median. If another program slows down the machine, both
+ * measurements of a pair become slower, so their ratio stays almost the same.
  */
 export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));

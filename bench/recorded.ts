@@ -27,8 +27,8 @@ export interface RecordedCase {
 }
 
 /**
- * The effect of one kind of expensive request on gate decisions, while a client uses up the rate limit of one API key
- * with such requests.
+ * The effect of one kind of expensive request on gate decisions. A client sends these requests until it has used up the
+ * rate limit of one API key.
  */
 export interface RecordedWorst {
   delayMs: number;

@@ -72,9 +72,7 @@ function figureText(figure: Figure): string {
   return `${(verdict === 'met' ? verdict : verdict.toUpperCase()).padEnd(9)} ${shown}, goal ${goalText(figure)}`;
 }
 
-/**
- * Returns a line of text with the speed of a simpler program, and with the gateway's speed as a share of this speed.
- */
+/** Returns a line of text with the speed of a simpler program, and with the gateway's speed divided by this speed. */
 const limitText = ({ label, perSecond, reached }: Limit) =>
   `limit: ${label} ${number(perSecond)}/s; the gateway reaches ${spreadText(reached)} of it`;
 

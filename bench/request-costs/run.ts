@@ -18,7 +18,7 @@ const { values: options } = parseArgs({
     embedded: { type: 'boolean', default: false },
     /**
      * The value of the option `--only`: a list of words, separated by commas. The benchmark measures only the kinds of
-     * requests whose names contain one of these words.
+     * requests whose names contain one of the words in `--only`.
      */
     only: { type: 'string' },
     runs: { type: 'string', default: '12' },

@@ -16,12 +16,14 @@ import {
 } from '../support/scratch-database.ts';
 import { surfaceNames, surfaces } from '../support/surfaces.ts';
 
-/** The name of a company that the database refuses at the commit, when all statements have already succeeded. */
+/**
+ * The database refuses a company with this name. The SQL statement succeeds, but the commit of its transaction fails.
+ */
 const refusedName = 'Refused';
 
 /**
- * Adds a trigger and a unique constraint, which the database checks only at the commit. The trigger refuses each
- * company with the name `refusedName`.
+ * Adds a trigger and a unique constraint. The database applies both only at the commit of a transaction. The trigger
+ * refuses each company with the name `refusedName`.
  */
 async function refuseCommits({ prisma }: Connections): Promise<void> {
   await prisma.$executeRawUnsafe(`

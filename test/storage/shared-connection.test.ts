@@ -68,7 +68,10 @@ describe('transactions on the embedded database', async () => {
     return rows.map(({ number }) => number);
   };
 
-  /** Runs a transaction of two SQL statements, and sends another query after the first statement. */
+  /**
+   * Runs a transaction of two SQL statements. Between the two statements, sends a query that is not part of the
+   * transaction.
+   */
   async function interrupt(client: Pick<PGlite, 'transaction'>, question: () => Promise<unknown>) {
     await pglite.exec('DELETE FROM numbers');
     let asked: Promise<unknown> = Promise.resolve();

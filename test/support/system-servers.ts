@@ -385,7 +385,8 @@ export async function startPgBouncer(serverUrl: string, serverConnections: numbe
       'max_client_conn = 200',
     ].join('\n'),
   );
-  // The embedded database sets the umask of the test process, so other users may be unable to read new files.
+  // The embedded database sets the umask of the test process, so PgBouncer may be unable to read these files as another
+  // user. The user of PgBouncer therefore becomes the owner of the files.
   if (user.uid !== undefined) await Promise.all([users, settings].map((file) => chown(file, user.uid!, -1)));
   const child = spawn(pgBouncer, ['--quiet', settings], { cwd: folder, stdio: 'ignore', ...user });
   const url = new URL(serverUrl);

@@ -143,8 +143,8 @@ describe('text patterns in the OpenAPI document', () => {
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;
-    // Some rules accept only names from a list. The OpenAPI document does not contain the list, so the test skips most
-    // texts for these rules. Some rules refuse white space, such as the rules for URLs. For these rules, the test skips
+    // Some rules accept only names from a list that the OpenAPI document does not contain. The test skips most texts
+    // for a rule with such a list. For a rule that refuses white space, such as the rule for a URL, the test skips
     // texts with white space.
     return texts
       .filter((text) => text === '' || accepts('aaa'))

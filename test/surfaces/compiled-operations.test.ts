@@ -80,7 +80,7 @@ describe('a GraphQL operation that a client sends several times', () => {
     ['a page size', 'query ($first: Int! = 5) { locations(first: $first) { nodes { name } } }'],
     ['a condition', 'query ($brief: Boolean! = false) { locations { nodes { name @skip(if: $brief) } } }'],
   ])(
-    'each run of a repeated query uses the default value of an omitted variable for %s',
+    'when a client omits the variable for %s, each run of a repeated query uses the default value of the variable',
     async (_, query) => {
       const { key } = await gateway.newTenant();
       const answers = await answersOf(key, query, {});

@@ -31,7 +31,7 @@ test('docs/configuration.md explains every environment variable that the gateway
   expect(documented.toSorted()).toEqual(variableNames.toSorted());
 });
 
-test.each(pages)('every link to a file in the document $path leads to an existing file', (page) => {
+test.each(pages)('in the document $path, every link to a file leads to an existing file', (page) => {
   expect(linkedFiles(page).filter((file) => !existsSync(join(projectFolder, file)))).toEqual([]);
 });
 

@@ -236,7 +236,7 @@ describe('GraphQL variables that exceed the limits', () => {
     },
   );
 
-  test('when GraphQL variables are invalid but not too large, the response names the first invalid field', async () => {
+  test('the response to a request with invalid GraphQL variables names the first invalid field', async () => {
     const { body } = await send(post(importOf('[{}, {}]')), endpoint);
     expect(body.errors![0]!.extensions.details).toMatchObject({
       field: 'entries.0.referenceId',

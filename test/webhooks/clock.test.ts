@@ -29,9 +29,9 @@ test('a gateway whose clock is a minute slow does not resend a failing webhook m
       .toBe(attempts);
     const delivery = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
     expect(delivery.nextAttemptAt.getTime()).toBeGreaterThan((await databaseNow(prisma)).getTime());
-    // The gateway must not resend the failed message before the time of the next attempt. To send a message to the
-    // second webhook, the gateway reads all due messages from the outbox again. If the failed message were due, the
-    // gateway would send both messages.
+    // The gateway must not resend the failed message before the time of the next attempt. The test therefore creates a
+    // second webhook with a new message. To send this message, the gateway reads all due messages from the outbox. If
+    // the failed message were due, the gateway would send the failed message, too.
     const later = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(later.key, later.locationId);
     await received(later.receiver, 1);

@@ -12,8 +12,8 @@ const office = [
 ];
 
 /**
- * Creates a location in the given time zone with a whitelist entry. Returns functions that change the entry and request
- * decisions.
+ * Creates a location in the given time zone with a whitelist entry. Returns functions that change the entry, and that
+ * request gate decisions.
  */
 async function newEntryAt(timezone: string, fields: Record<string, unknown> = {}) {
   const { key, locationId } = await gateway.newTenant();

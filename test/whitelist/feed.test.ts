@@ -158,7 +158,7 @@ describe('the feed of whitelist changes', () => {
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
     // With a page size of one change, the changes of the removed whitelist entry are on several pages. The first page
-    // of these changes already reports only the removal of the entry.
+    // with changes of this entry already reports the removal of the entry, and no earlier change.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });

@@ -38,7 +38,7 @@ describe('imports of rows into a whitelist', () => {
     ]);
   });
 
-  test('an UPSERT import replaces whitelist entries whose rows have other values, and adds rows with new plates', async () => {
+  test('an UPSERT import replaces the whitelist entries that differ from the imported rows, and adds an entry for each new plate', async () => {
     const { locationId, key } = await gateway.newTenant();
     await importEntries(locationId, key, [row('1', 'old'), row('2', 'same')]);
     const before = await gateway.database.prisma.whitelistEntry.findFirstOrThrow({
