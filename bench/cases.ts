@@ -18,8 +18,8 @@ export interface ComparedCase {
   tolerance?: number;
   /**
    * The rounds (short measurements) of this benchmark case are `roundFactor` times as long as usual. The default is 1.
-   * A round must be several times as long as the response time, because the benchmark does not count responses that are
-   * incomplete at the end of the round.
+   * A round must be several times as long as the response time. The benchmark does not count responses that are
+   * incomplete at the end of a round.
    */
   roundFactor?: number;
   /**

@@ -26,7 +26,7 @@ const mostRemovals = 50_000;
 
 /**
  * The maximum ratio that meets the goal of this benchmark case. The ratio is the processor time of a write with the
- * whitelist feed, divided by the processor time of a write without the whitelist feed.
+ * whitelist feed, divided by the processor time of a write without it.
  */
 const mostCost = 1.05;
 

@@ -23,8 +23,7 @@ export interface LoadJob {
   connections: number;
   /**
    * The number of the first request that this measurement sends. Two requests of the same kind with the same number are
-   * identical. If the requests create objects, such as whitelist entries, each measurement must therefore start with a
-   * number that no earlier measurement has used.
+   * identical. If the requests create objects such as whitelist entries, no two measurements may use the same number.
    */
   from: number;
   /**

@@ -22,7 +22,7 @@ export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
  * The maximum number of pairs of measurements in a benchmark case. If 40 pairs do not show whether a figure meets its
- * goal, the figure is very close to the goal. The benchmark would then need hundreds of pairs for a result, because a
+ * goal, the figure is very close to the goal. For a clear result, the benchmark would then need hundreds of pairs: a
  * confidence interval of half the width needs four times as many pairs. Hundreds of pairs would take an hour for one
  * benchmark case.
  */
@@ -40,8 +40,8 @@ export function median(values: readonly number[]): number {
 /**
  * Returns the median of the given values, with its confidence interval. The confidence interval comes from the sign
  * test (https://en.wikipedia.org/wiki/Sign_test). The sign test is correct for any distribution of the measured values.
- * With fewer than six values, no interval reaches the confidence level of 95%, so the function returns the range from
- * the smallest to the largest value.
+ * Fewer than six values give no interval with the confidence level of 95%. The function then returns the range from the
+ * smallest to the largest value.
  */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
@@ -89,9 +89,8 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 /**
  * Makes at least `least` and at most `most` pairs of measurements. The measurement stops early when no figure has the
  * verdict `undecided` (`verdictOf`). After `least` pairs, the function compares the figures with their goals. If the
- * result for a figure is undecided, the function doubles the number of pairs, and compares the figures with their goals
- * again. The function does not compare the figures with their goals after each pair, because then more measurements
- * would end too early, with a wrong verdict by chance.
+ * verdict on a figure is undecided, the function doubles the number of pairs, and then compares again. A comparison
+ * after each pair would end more measurements too early, with a wrong verdict by chance.
  *
  * @param measurePair a function that makes one pair of measurements
  * @param figures a function that computes the figures of the benchmark from all pairs measured so far

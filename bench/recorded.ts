@@ -88,7 +88,7 @@ export async function record<Entry>(
 }
 
 /**
- * Returns the figures of a benchmark case in the form of the file with recorded figures, or undefined when the
+ * Returns the figures of a benchmark case as the file with recorded figures stores them. Returns `undefined` when the
  * benchmark case has no figures.
  */
 export function recordedCase({ title, figures }: CaseResult): RecordedCase | undefined {

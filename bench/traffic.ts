@@ -244,10 +244,7 @@ const traffics: Record<string, Traffic> = {
   exact: { sides: { gateway: (world) => get(world.exactSecret, '/api/health') } },
 };
 
-/**
- * Returns the function `build`, which builds requests of one kind for one server: the gateway, or a server with which
- * the gateway is compared (a peer).
- */
+/** Returns the function `build`, which builds requests of one kind for one server (the gateway or a peer). */
 export function trafficOf(
   name: string,
   side: Side,

@@ -72,8 +72,8 @@ async function writeHour(
 
 /**
  * Measures how much space the usage records of one hour need in the database. `usageHour` also measures the 99th
- * percentile (p99) of the gate decision times: before the usage records are written, after they are written, and while
- * PostgreSQL removes them.
+ * percentile (p99) of the gate decision times: without the usage records, with the usage records, and while PostgreSQL
+ * removes the usage records.
  */
 export async function usageHour(bench: Bench): Promise<CaseResult> {
   const { database, world } = bench;

@@ -10,8 +10,8 @@ import { recordBatch, type Shape, type ShapeRequest, shapes } from './shapes.ts'
 import { barOf, costTable, perPoint } from './table.ts';
 import { events, seedCosts } from './world.ts';
 
-// `npm run bench:cost` measures how much processor time the gateway and PostgreSQL need for a request, and divides the
-// processor time by the cost of the request in rate limit points.
+// `npm run bench:cost` measures how much processor time the gateway and PostgreSQL need for a request. The benchmark
+// divides this processor time by the cost of the request in rate limit points.
 
 const { values: options } = parseArgs({
   options: {

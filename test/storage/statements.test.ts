@@ -60,7 +60,7 @@ async function newWhitelists() {
 }
 
 describe('hand-written SQL statements', () => {
-  test("for a location outside the API key's scope, the database returns no rows, so the response time does not show whether the location exists", async () => {
+  test("a request for a location outside the API key's scope reads no rows, so the response time does not show whether the location exists", async () => {
     const [foreign = ''] = await newWhitelists();
     const { sql, kind } = gateway.database;
     let found: readonly object[] = [];

@@ -9,7 +9,7 @@ import {
 } from '../../src/json/exact-numbers.ts';
 
 describe('JSON numbers that JavaScript can parse without a change of their value', () => {
-  test('isExact returns true for every JSON number that JSON.stringify writes, and also for the same number with added zeros or with an exponent', () => {
+  test('isExact returns true for every JSON number that JSON.stringify writes, even with added zeros or with an exponent', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const text = JSON.stringify(value);

@@ -127,8 +127,8 @@ interface Leaf {
 }
 
 /**
- * Yields one pair for each scalar value in an argument. The pair contains a copy of the argument with a placeholder in
- * place of the scalar value, and the type of the scalar value.
+ * Yields one pair for each scalar value in an argument. Each pair consists of a copy of the argument, with a
+ * placeholder in place of the scalar value, and of the value's type.
  */
 function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, GraphQLInputType]> {
   const type = getNullableType(given);

@@ -272,7 +272,7 @@ test('a GraphQL request may contain a number that would lose precision if the co
   expect((await shown(key, companyId)).graph).toEqual({ account: 7 });
 });
 
-test('when the gateway refuses company settings in a GraphQL literal with a variable, the error shows the settings with the value of this variable', async () => {
+test('when the gateway refuses a GraphQL literal with company settings, the error shows the settings with the values of the variables', async () => {
   const { key, companyId } = await gateway.newTenant();
   const query = mutationsWithLiteral.updateCompany('$n: JSON = -0', '{ a: 1, account: $n }');
   for (const [variables, account] of [

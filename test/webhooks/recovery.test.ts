@@ -200,7 +200,7 @@ describe('webhooks that are limited to some locations', () => {
 });
 
 describe('API keys without the permission to read a webhook event', () => {
-  test('an API key that may not read a webhook event can neither subscribe a webhook to the event nor read messages about the event', async () => {
+  test('an API key without the permission to read a webhook event can neither subscribe a webhook to the event nor read its messages', async () => {
     const { companyId, key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const without = await gateway.newKey({
       companyIds: [companyId],

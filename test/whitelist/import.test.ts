@@ -77,7 +77,7 @@ describe('imports of rows into a whitelist', () => {
     );
   });
 
-  test('a whitelist import counts an entry as unchanged only when all its values, including empty values, equal the values in the imported row', async () => {
+  test('a whitelist import counts an entry as unchanged only when all its values, even empty values, equal the imported row', async () => {
     const { locationId, key } = await gateway.newTenant();
     const full = {
       ...row('1', 'n'),

@@ -122,7 +122,7 @@ test('when several whitelist updates run together, an update with a duplicate pl
 describe.runIf(testServerUrl)('writes of several clients on PostgreSQL', () => {
   const locks = locksOf(gateway);
 
-  test('a client that waits for a locked plate does not delay the other clients whose entries are written in the same SQL statement', async () => {
+  test('a locked plate delays only the client that writes this plate, and not the clients whose entries belong to the same SQL statement', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const author = await authorOf(companyId);
     const { create, statements } = recordedWrites();
