@@ -40,9 +40,9 @@ export interface ComparedCase {
 }
 
 /**
- * In the benchmark case `over-limit`, the gateway refuses almost all requests with status 429. The rate limit of this
- * case accepts only one request in each time window. `shareWithinLimit` is the allowed share of responses with a status
- * other than 429.
+ * In the benchmark case `over-limit`, the gateway refuses almost all requests with status 429. The rate limit of the
+ * API key in `over-limit` allows only one request in each time window. `shareWithinLimit` is the allowed share of
+ * responses with a status other than 429.
  */
 export const shareWithinLimit = 0.001;
 

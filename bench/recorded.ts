@@ -88,8 +88,8 @@ export async function record<Entry>(
 }
 
 /**
- * Returns the figures of a benchmark case as the file with recorded figures stores them. Returns `undefined` when the
- * benchmark case has no figures.
+ * Converts the figures of a benchmark case to the format of the file with recorded figures. Returns `undefined` when
+ * the benchmark case has no figures.
  */
 export function recordedCase({ title, figures }: CaseResult): RecordedCase | undefined {
   if (figures.length === 0) return undefined;

@@ -47,7 +47,7 @@ describe.runIf(testServerUrl)('transactions through a pooler', async () => {
       2_000,
     ],
   ])(
-    'when a transaction cannot start because of %s, the transaction does not keep a connection of the pool',
+    'when a transaction cannot start because of %s, the transaction does not occupy a connection of the pool',
     async (_, before, lateMs) => {
       await failNextLimits(before);
       await expect(adapter.startTransaction()).rejects.toThrow();

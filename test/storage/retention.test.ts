@@ -361,8 +361,8 @@ describe('removal of expired database records', () => {
 
   test('when the retention job is closed during an SQL statement, the job sends no further statement', async () => {
     /**
-     * Runs a retention job, and returns the names of the SQL statements that the job has sent. `last` is the name of an
-     * SQL statement: the function closes the job while this statement is running.
+     * Runs a retention job, and returns the names of the SQL statements that the job has sent. If `last` is the name of
+     * an SQL statement, the function closes the job while this statement is running.
      */
     async function statementsUntil(last?: string): Promise<string[]> {
       const sent: string[] = [];

@@ -28,7 +28,7 @@ export function newApp() {
   return { app, release, arrival, arrivals: () => arrivals };
 }
 
-/** Starts an HTTP server for an app on a free port. The HTTP server closes at the end of the test. */
+/** Starts an HTTP server that runs the given app on a free port. The HTTP server closes at the end of the test. */
 export async function serveApp(app: Hono, limits: Partial<ConnectionLimits> = {}) {
   const listener = await listen(app, {
     host: '127.0.0.1',

@@ -62,8 +62,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Calls a function again and again until the function succeeds. Throws an error when the function still fails after the
- * given time.
+ * Calls a function again and again until the function succeeds. If the function still fails after the given time,
+ * `eventually` throws an error.
  */
 export async function eventually<Result>(
   what: string,

@@ -228,7 +228,7 @@ const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf
 
 /**
  * A query of another company, which the test sends at the same time as the hostile requests. The gateway can combine
- * reads of several requests in one SQL statement. `neighbourQuery` contains all reads of this kind.
+ * reads of several requests in one SQL statement. `neighbourQuery` contains all reads that can be combined.
  */
 const neighbourQuery = `query ($id: ID!, $after: String) {
   parts: plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }

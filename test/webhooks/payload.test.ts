@@ -69,7 +69,7 @@ async function everyChange() {
     );
   }
   const { plateType, plateCode, plateNumber } = newEntry();
-  // Both EXIT events have the same `eventId`, so the later event corrects the exit time of the earlier event.
+  // The second EXIT event has the same `eventId` as the first EXIT event, and corrects its exit time.
   for (const [kind, minute] of [
     ['ENTRY', 1],
     ['EXIT', 2],
