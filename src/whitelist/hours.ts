@@ -31,7 +31,7 @@ export interface WeeklyHours {
  */
 export const maxWeeklyHours = 21;
 
-/** An instant as local time in a time zone. */
+/** The date, the weekday and the time that a clock in a time zone shows at an instant. */
 export interface WallTime {
   /** The local date, for example `2026-03-29`. */
   date: string;
@@ -85,10 +85,10 @@ export function wallTime(at: Date, timezone: string): WallTime {
 }
 
 /**
- * Whether a local time lies within the weekly hours of a whitelist entry. A whitelist entry without weekly hours is
- * valid at all times. When daylight saving time ends, one hour of local time occurs twice, and weekly hours within the
- * repeated hour apply both times. When daylight saving time begins, one hour of local time is skipped, and weekly hours
- * within the skipped hour do not apply on that day.
+ * Whether a local time lies within the weekly hours of a whitelist entry. If the whitelist entry has no weekly hours,
+ * the result is true at all times. When daylight saving time ends, one hour of local time occurs twice. Weekly hours
+ * within this hour apply both times. When daylight saving time begins, one hour of local time is skipped. Weekly hours
+ * within this hour do not apply on that day.
  */
 export function isWithinHours(
   hours: readonly WeeklyHours[],

@@ -25,8 +25,8 @@ export interface FittingEntry {
 }
 
 /**
- * Returns the SQL parameters for the table of possible texts (`textRows`). Each row of the table contains one possible
- * text of one camera reading.
+ * Returns the SQL parameters from which `textRows` builds a table of possible texts. Each row of the table contains one
+ * possible text of one camera reading.
  */
 export function textArrays(questions: readonly TextQuestion[]) {
   const rows = questions.flatMap(({ plateType, texts }, index) =>
@@ -61,7 +61,7 @@ export function nearestFirst<Fitting extends FittingEntry>(fitting: readonly Fit
 
 /**
  * Returns the whitelist entry that matches the most likely text of a camera reading. Returns null if no whitelist entry
- * matches, or if the two most likely whitelist entries are equally likely.
+ * matches, or if a second whitelist entry matches an equally likely text.
  */
 export function onlyNearest<Fitting extends FittingEntry>(
   texts: readonly RankedText[],
@@ -73,9 +73,9 @@ export function onlyNearest<Fitting extends FittingEntry>(
 }
 
 /**
- * Returns one result for each camera reading at a location: the matching whitelist entry or null. The result is null
- * when no whitelist entry matches, or when several whitelist entries match equally well. Before the call, the caller
- * must check that the location is in the scope of the API key.
+ * Finds the whitelist entry that matches each of several camera readings at a location. The result for a reading is
+ * null if no whitelist entry matches, or if two whitelist entries match equally likely texts. Before the call, the
+ * caller must check that the location is in the scope of the API key.
  */
 export async function entriesOfReadings(
   transaction: Transaction,

@@ -11,8 +11,7 @@ export interface PlateReading {
   /** The text exactly as the camera sent it. */
   text: string;
   /**
-   * The authority or region that issued the plate; omitted if it is unknown both to the camera and to the operator of
-   * the gate.
+   * The authority or region that issued the plate; omitted if neither the camera nor the operator of the gate knows it.
    */
   plateType?: string | null | undefined;
   /** How sure the camera is of its reading, from 0 to 1. */
@@ -22,7 +21,7 @@ export interface PlateReading {
 }
 
 /**
- * A rank that shows how likely a text is the correct text of the plate. `TEXT` (the text that the camera read) is more
+ * How likely it is that a possible text is the real text of the plate. `TEXT` (the text that the camera read) is more
  * likely than `ALTERNATIVE` (an alternative that the camera sent). The least likely text is `CONFUSABLE` (a text that
  * differs from the camera's text in one character that cameras confuse). If several possible texts match a whitelist
  * entry, the gateway uses the most likely text.
@@ -36,8 +35,8 @@ export interface RankedText {
 }
 
 /**
- * The maximum length of a camera text in characters, both before and after the conversion by `plateText`. A plate has
- * at most 29 characters, but a camera text can have more characters.
+ * The maximum number of characters of a camera text. The limit applies to the text that the client sends, and to the
+ * text that `plateText` returns. A plate has at most 29 characters, but a camera text can have more characters.
  */
 export const maxPlateTextLength = 50;
 
@@ -74,9 +73,9 @@ export function plateText(text: string): string {
       // In both Unicode blocks of Arabic-Indic digits, the last four bits of the code point are the value of the digit.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
-      // After these changes, the text must be normalized again with NFKC. `toUpperCase` can write a letter and its
-      // accent as two characters, and NFKC joins the two characters again. After a separator is removed, NFKC joins an
-      // accent with the letter before the accent.
+      // The text must be normalized a second time, because the changes above can undo the first normalization.
+      // `toUpperCase` can write a letter and its accent as two characters, and NFKC joins the two characters again.
+      // After a separator between a letter and an accent is removed, NFKC joins the letter and the accent.
       .normalize('NFKC')
   );
 }

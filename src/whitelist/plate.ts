@@ -4,10 +4,10 @@ import { ServiceError } from '../errors/error-table.ts';
 /** A licence plate. Two plates are equal only if they consist of exactly the same characters. */
 export type Plate = Pick<WhitelistEntry, 'plateType' | 'plateCode' | 'plateNumber'>;
 
-/** The columns of a plate. */
+/** The database columns that together contain a plate. */
 export const plateColumns = ['plateType', 'plateCode', 'plateNumber'] as const satisfies (keyof Plate)[];
 
-/** Returns several plates as SQL parameters, with one array for each column. */
+/** Converts plates to SQL parameters, with one array for each column of a plate. */
 export const plateArrays = (plates: readonly Plate[]) => ({
   plateType: plates.map(({ plateType }) => plateType),
   plateCode: plates.map(({ plateCode }) => plateCode),

@@ -35,8 +35,8 @@ export interface WhitelistFilters {
 export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
 /**
- * Creates the functions that read whitelists. One SQL statement answers all calls of the same function in one iteration
- * of the event loop.
+ * Creates the functions that read whitelists. The calls of one function that arrive in the same iteration of the event
+ * loop share one SQL statement.
  */
 export function createWhitelistReads({
   sql,

@@ -11,15 +11,15 @@ const confusedWith = new Map(
 );
 
 /**
- * Returns SQL that replaces the letters O, I, B, S and Z by the digits with which cameras confuse these letters, such
- * as O by 0. The SQL returns the same text for any two texts that cameras may confuse.
+ * Returns SQL that replaces the letters O, I, B, S and Z with the digits 0, 1, 8, 5 and 2, which cameras confuse with
+ * these letters. If cameras may confuse two texts, the SQL returns the same result for both texts.
  */
 export const confusableForm = (text: string) => {
   const [digits, letters] = [0, 1].map((index) => confused.map((pair) => pair[index]).join(''));
   return `translate(upper(${text}), '${letters}', '${digits}')`;
 };
 
-/** Replaces letters by digits in the same way as the SQL of `confusableForm`. */
+/** Replaces letters with digits in the same way as the SQL of `confusableForm`. */
 export const toConfusableForm = (text: string): string =>
   text.toUpperCase().replace(/[A-Z]/g, (letter) => confusedWith.get(letter) ?? letter);
 
@@ -32,7 +32,7 @@ export interface PlateDifference {
   listed: string;
 }
 
-/** Returns the texts that differ from the given text by one character that cameras confuse. */
+/** Returns all texts that a camera could read instead of the given text by confusing one character. */
 export const confusableTexts = (text: string): string[] =>
   text.split('').flatMap((character, index) => {
     const other = confusedWith.get(character);
@@ -40,8 +40,8 @@ export const confusableTexts = (text: string): string[] =>
   });
 
 /**
- * Returns the plate that the camera read, followed by all similar plates. A similar plate differs by one character that
- * cameras confuse, such as B instead of 8.
+ * Returns the plate that the camera read, followed by all similar plates. A similar plate differs from the plate that
+ * the camera read in one character that cameras confuse, such as B instead of 8.
  */
 export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {
   const read = { plateType, plateCode, plateNumber };

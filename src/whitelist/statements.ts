@@ -60,8 +60,9 @@ interface SentColumns {
 /**
  * Returns SQL that selects the permitted changes from the changes of several clients. The table `reached` contains the
  * permitted changes. A change is permitted if its location is in the scope of the client's API key. `reached.n` is the
- * number of the change, and `reached.id` is the id of the location. A statement with several changes waits for each
- * locked row for at most `maxJoinedWaitMs`, because a locked row must not delay the other changes.
+ * position of the change in the SQL parameters, starting at 1, and `reached.id` is the id of the location. If the
+ * statement contains several changes, it waits for each locked row for at most `maxJoinedWaitMs`, because a locked row
+ * must not delay the other changes.
  */
 const reachedLocations = (sent: SentColumns) => {
   const parameters = [
@@ -80,7 +81,7 @@ const reachedLocations = (sent: SentColumns) => {
 };
 
 /**
- * A result row of a statement that writes whitelist entries. The row belongs to the change with the number `n`. If the
+ * A result row of a statement that writes whitelist entries. The field `n` says to which change the row belongs. If the
  * location of a change is outside the scope of the API key, the result contains no row for the change. If the statement
  * did not write the entry, the columns of the whitelist entry are null. `foundVersion` is the version of the whitelist
  * entry before the change. If the whitelist entry did not exist before the change, `foundVersion` is null.
@@ -115,8 +116,7 @@ export const insertEntries = namedStatement(
  * the order of the entry ids, so that two concurrent SQL statements cannot deadlock.
  *
  * @param written the SQL that changes or removes the whitelist entries `w`, without the `WHERE` clause. The table
- *   `expected` contains the changes without an expected version, and the changes whose expected version is the current
- *   version
+ *   `expected` contains only the changes that pass the version check
  * @param changes an SQL expression for the JSON of the audit record, from the tables `before` and `written`
  */
 const writeStatement = (

@@ -24,9 +24,9 @@ type ExpectedVersion = number | null | undefined;
 export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
- * Creates the functions that write single whitelist entries. One SQL statement checks the API keys' scopes, changes the
- * whitelist entries and writes the audit records for all calls that arrive in one iteration of the event loop. After
- * each change, the gateway notifies the clients that watch the whitelist.
+ * Creates the functions that write single whitelist entries. The calls that arrive in one iteration of the event loop
+ * share one SQL statement. The statement checks the scopes of the API keys, changes the whitelist entries and writes
+ * the audit records. After each change, the gateway notifies the clients that watch the whitelist.
  */
 export function createWhitelistWrites(services: {
   sql: Sql;
@@ -35,9 +35,9 @@ export function createWhitelistWrites(services: {
   const { sql, whitelistNotices } = services;
 
   /**
-   * Creates the function that runs an SQL statement to add, change or remove a whitelist entry. The function throws the
-   * errors `NOT_FOUND` if the location is outside the API key's scope, and `CONFLICT` if the whitelist entry does not
-   * have the expected version.
+   * Creates a function that adds, changes or removes a whitelist entry with an SQL statement. The created function
+   * throws `NOT_FOUND` if the location is outside the API key's scope. It throws `CONFLICT` if the whitelist entry does
+   * not have the expected version.
    *
    * @returns a function that runs the statement and returns the written whitelist entry. The returned function returns
    *   null if the statement wrote no whitelist entry
@@ -152,7 +152,7 @@ export function createWhitelistWrites(services: {
 }
 
 /**
- * Returns the given id if it is a valid id. A malformed id is replaced by a new id that no whitelist entry has, because
- * PostgreSQL rejects some malformed ids with an error.
+ * Returns the given id if it is valid; otherwise a new id, which no whitelist entry has. With a malformed id, the SQL
+ * statement could fail instead of finding no whitelist entry.
  */
 const knownId = (id: string) => (isId(id) ? id : newId());

@@ -12,40 +12,40 @@ export interface WhitelistChanges {
   /** The new and changed whitelist entries, with their current values. */
   upserts: WhitelistEntry[];
   removals: WhitelistRemoval[];
-  /** The cursor with which the client requests the next page or later changes. */
+  /** The position in the feed at which the client continues. The client sends this cursor with its next request. */
   cursor: string;
   /** Whether another page exists. If `hasMore` is true, the client can request the next page immediately. */
   hasMore: boolean;
   /**
-   * Whether the feed starts again with the first page of the whole whitelist, because the client cannot continue from
-   * its cursor. When `reset` is true, the client must discard its copy of the whitelist.
+   * True if the gateway cannot continue from the client's cursor. The feed then starts again with the first page of the
+   * whole whitelist, and the client must discard its copy of the whitelist.
    */
   reset: boolean;
-  /** The time zone of the location, which applies to the weekly hours of its whitelist entries. */
+  /** The time zone of the location. The weekly hours of the whitelist entries are local times in this time zone. */
   timezone: string;
 }
 
 /**
- * The maximum number of whitelist changes in one part of a feed page. Between two parts of a page, the process can
- * answer other requests.
+ * The gateway reads a page of the whitelist feed in parts of at most `partSize` changes, so that the process can answer
+ * other requests between two parts.
  */
 const partSize = 500;
 
 /**
- * The number of characters after which a page of the whitelist feed ends, so that a response with one page stays below
- * the maximum response size.
+ * When a page of the whitelist feed has this number of characters, the gateway adds no further changes to the page. The
+ * response therefore stays below the maximum response size.
  */
 const maxPageCharacters = 1_500_000;
 
 /**
- * Reads one part of a page of the whitelist feed. The part of the page starts after the cursor `after`, or at the first
- * entry of the whole whitelist if `after` is omitted.
+ * Reads one part of a page of the whitelist feed. The part starts at the position in the cursor `after`. Without a
+ * cursor, the part starts with the first whitelist entry.
  */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 
 /**
- * Reads one page of the whitelist feed in several smaller parts. When whitelist entries contain long texts or many
- * weekly hours, the page has fewer than `size` changes.
+ * Reads one page of the whitelist feed in several smaller parts. The page can have fewer than `size` changes if its
+ * whitelist entries contain long texts or many weekly hours.
  *
  * @param size the maximum number of changes
  */
@@ -59,7 +59,8 @@ export async function readInParts(
   for (let left = size - partSize; page.hasMore && left > 0; left -= partSize) {
     if (characters >= maxPageCharacters) break;
     const part = await readPart(page.cursor, Math.min(left, partSize));
-    // If `part.reset` is true, `part` is the beginning of the whole list, and must not be appended to the page.
+    // If `part.reset` is true, `part` is the beginning of the whole whitelist instead of the continuation of `page`, so
+    // the page ends before this part.
     if (part.reset) break;
     page = joined(page, part);
     characters += charactersOf(part.upserts);
@@ -67,7 +68,10 @@ export async function readInParts(
   return page;
 }
 
-/** The estimated number of characters of a whitelist entry in JSON, without its free texts and its weekly hours. */
+/**
+ * The estimated number of characters of a whitelist entry in JSON, not counting its texts and its weekly hours. The
+ * function `charactersOf` adds the real length of the texts and hours.
+ */
 const otherCharactersOfEntry = 300;
 
 const charactersOf = (entries: readonly WhitelistEntry[]) =>

@@ -4,11 +4,11 @@ import type { FeedPosition } from './cursor.ts';
 // later continue to read the whitelist feed from the cursor.
 
 /**
- * SQL for a hash of the PostgreSQL server, the timeline of the server, the database, and the table `WhitelistChange`.
- * PostgreSQL starts a new timeline after a failover or a recovery. `timeline_id` contains the number of a new timeline
- * only after the first checkpoint, which can take minutes. Before the first checkpoint, `min_recovery_end_timeline`
- * already contains the number of the new timeline. When an operator restores a dump, PostgreSQL creates a new database
- * or table, so the hash also changes.
+ * SQL for a hash that identifies the PostgreSQL server and its timeline, the database, and the table `WhitelistChange`.
+ * After a failover or a recovery, PostgreSQL starts a new timeline, so the hash changes. The column `timeline_id` shows
+ * the new timeline only after the first checkpoint, which can come minutes later. Until then, the column
+ * `min_recovery_end_timeline` shows the new timeline. The hash also changes when an operator restores a dump, because
+ * the restore creates a new database or a new table.
  */
 export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
   (SELECT greatest(timeline_id, min_recovery_end_timeline) FROM pg_control_checkpoint(), pg_control_recovery()),

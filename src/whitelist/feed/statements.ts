@@ -15,7 +15,10 @@ export type LocationPosition = PositionRow & {
   isContinued: boolean | null;
 };
 
-/** Reads the current feed positions of several locations, and whether clients can continue from earlier positions. */
+/**
+ * For several locations, reads the current position in the whitelist feed, and checks whether the client can continue
+ * from the position in its cursor.
+ */
 export const readPositions = namedStatement(
   'whitelist-feed-positions',
   `
@@ -33,8 +36,8 @@ export const readPositions = namedStatement(
 );
 
 /**
- * A result row with a whitelist change, and with the current values of the changed whitelist entry. If the whitelist
- * entry no longer exists, its columns are null.
+ * A result row with one whitelist change. The row also contains the current values of the changed whitelist entry. If
+ * the whitelist entry no longer exists, its columns are null.
  */
 export type ChangeRow = Nullable<WhitelistEntry> & {
   changedIn: string;
@@ -46,10 +49,10 @@ export type ChangeRow = Nullable<WhitelistEntry> & {
 };
 
 /**
- * Reads the whitelist changes that are not in a given transaction snapshot. The result starts after the last whitelist
- * change that the client has received. A result row also contains the changed whitelist entry if the entry still
- * exists. Because of the lateral join, PostgreSQL finds each changed whitelist entry by its primary key. Even if the
- * whitelist is long, PostgreSQL reads only the entries of one feed page.
+ * Reads the whitelist changes that were not yet committed when the transaction snapshot of the client's cursor was
+ * taken. The result starts after the last whitelist change that the client has received. Because of the lateral join,
+ * PostgreSQL finds each changed whitelist entry by its primary key. Even if the whitelist is long, PostgreSQL reads
+ * only the entries of one feed page.
  */
 export const readChanges = namedStatement(
   'whitelist-feed-changes',

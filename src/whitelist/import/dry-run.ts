@@ -6,8 +6,8 @@ import { compareRows, countEntries } from './statements.ts';
 /** Creates the function that predicts what an import would change, without changing the whitelist. */
 export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }) {
   /**
-   * Predicts what an import would do to a whitelist. All imported rows must have different plates. A dry run locks
-   * neither the location nor its whitelist entries.
+   * Predicts what an import would do to a whitelist. No two imported rows may have the same plate. A dry run locks
+   * neither the location nor its whitelist entries, so other requests can change the whitelist at the same time.
    */
   return async function dryRun(
     locationId: string,
@@ -28,8 +28,8 @@ export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }
     if (mode === 'REPLACE') {
       const [found] = await sql.query<{ count: number }>(countEntries, countEntries.values({ locationId }));
       const kept = result.isNew.filter((isNew) => !isNew).length;
-      // The difference `found.count - kept` would be negative if another request deleted whitelist entries after the
-      // rows were compared.
+      // Another request can delete whitelist entries after the rows were compared and before the entries were counted.
+      // The difference `found.count - kept` would then be negative.
       result.deleted = Math.max(found!.count - kept, 0);
     }
     return result;

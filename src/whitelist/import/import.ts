@@ -45,14 +45,15 @@ export interface ImportOptions {
 export interface RejectedRow {
   /** The position of the rejected row in the list that the client sent, starting at 0. */
   index: number;
-  /** The reason why the row was rejected: the error that a request to create only this entry would return. */
+  /** The error that the gateway would return for a request that creates only this whitelist entry. */
   error: RowError;
   /** The plate of the row, if the row was rejected because its plate is already in the whitelist; otherwise null. */
   takenPlate: Plate | null;
 }
 
 /**
- * The result of a whitelist import. The fields `total`, `created`, `updated` and `unchanged` contain numbers of rows.
+ * The result of a whitelist import. The field `total` is the number of imported rows. The fields `created`, `updated`
+ * and `unchanged` are the numbers of rows that created, changed or did not change a whitelist entry.
  */
 export interface ImportResult {
   locationId: string;
@@ -60,7 +61,7 @@ export interface ImportResult {
   created: number;
   updated: number;
   unchanged: number;
-  /** How many whitelist entries a REPLACE import removed. */
+  /** The number of whitelist entries that an import with the mode REPLACE removed. */
   deleted: number;
   /** The rejected rows, in the order in which the client sent the rows. */
   rejected: RejectedRow[];
@@ -80,8 +81,8 @@ interface Batch extends CheckedRows {
   /** The whitelist entry values of the valid rows in the batch. */
   entries: WhitelistEntryValues[];
   /**
-   * The SQL parameters of the valid rows; `undefined` for a REPLACE import or a dry run, which creates the parameters
-   * later.
+   * The SQL parameters of the valid rows. A REPLACE import and a dry run create the parameters later, so `input` is
+   * then `undefined`.
    */
   input: InputParameters | undefined;
 }
@@ -92,7 +93,7 @@ export type ReadRow = (row: unknown) => WhitelistEntryValues;
 /** The functions that import rows into the whitelists of the database. */
 export type WhitelistImport = ReturnType<typeof createWhitelistImport>;
 
-/** Creates the functions that import rows. */
+/** Creates the functions that import rows into whitelists. */
 export function createWhitelistImport(services: {
   prisma: PrismaClient;
   sql: Sql;
@@ -144,8 +145,8 @@ export function createWhitelistImport(services: {
       rejected: [],
     };
     const { rejected } = result;
-    // The gateway can refuse the first batch of an import (`RATE_LIMIT_EXCEEDED`), but must accept every later batch,
-    // because the rows of the first batch are then already stored.
+    // As soon as the gateway has stored one batch of an import, it must not refuse a later batch
+    // (`RATE_LIMIT_EXCEEDED`), because the import would stay incomplete.
     let mayRefuse = true;
 
     async function mergeBatch(batch: Batch): Promise<void> {
@@ -220,7 +221,7 @@ export function createWhitelistImport(services: {
   };
 }
 
-/** Creates the function that validates the imported rows, one range of rows at a time. */
+/** Creates a function that validates the imported rows from a start index to an end index. */
 function createRowCheck(rows: readonly unknown[], readRow: ReadRow) {
   const indexByPlate = new Map<string, number>();
 

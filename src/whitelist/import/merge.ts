@@ -10,8 +10,8 @@ import { mergeStatements } from './statements.ts';
 /** Creates the function that writes batches of rows to a whitelist. */
 export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locationSlots: LocationSlots }) {
   /**
-   * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. All rows of
-   * the batch must have different plates.
+   * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. No two rows
+   * of the batch may have the same plate.
    *
    * @param input the SQL parameters of the rows
    * @param options.mayRefuse whether the gateway may refuse the batch. `mayRefuse` is false when the import has already

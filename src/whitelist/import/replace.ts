@@ -20,7 +20,7 @@ export function createWhitelistReplace(services: {
   const { prisma, locationSlots, kind } = services;
 
   /**
-   * Removes the whitelist entries whose plates are not in the import.
+   * Removes the whitelist entries whose plates are not among the imported rows.
    *
    * @returns the identifiers of the removed whitelist entries
    */
@@ -47,7 +47,7 @@ export function createWhitelistReplace(services: {
 
   /**
    * Makes the whitelist of a location equal to the imported rows, in one transaction. If the whitelist changed, the
-   * transaction also writes an audit record. All imported rows must have different plates. Several SQL statements write
+   * transaction also writes an audit record. No two imported rows may have the same plate. Several SQL statements write
    * the rows, so that the embedded database can answer requests of gates between two statements. On PostgreSQL, gates
    * find only the old whitelist entries until the transaction commits. On the embedded database, gates can find some of
    * the new whitelist entries before the commit.

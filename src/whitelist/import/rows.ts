@@ -23,7 +23,6 @@ import {
  */
 export const mergeModes = ['CREATE', 'UPSERT', 'REPLACE'] as const;
 
-/** The mode of an import. */
 export type MergeMode = (typeof mergeModes)[number];
 
 /** The changes that an import makes to a whitelist. A dry run returns the changes that the import would make. */
@@ -32,7 +31,7 @@ export interface MergeResult {
   isNew: boolean[];
   /** The number of imported rows that changed an existing whitelist entry. */
   updated: number;
-  /** How many whitelist entries a REPLACE import removed. */
+  /** The number of whitelist entries that an import with the mode REPLACE removed. */
   deleted: number;
 }
 
@@ -74,9 +73,10 @@ const onTakenPlate = {
 };
 
 /**
- * Returns an SQL statement that writes the imported rows (`input`) to the whitelist of the location (`reached`). The
- * statement returns the ids of the whitelist entries that it created or changed. A unique constraint detects plates
- * that are already in the whitelist, so the statement need not read the whitelist entries first.
+ * Returns an SQL statement that writes the imported rows to the whitelist of a location. The statement reads the rows
+ * from the SQL table `input`, and the location from the SQL table `reached`. The statement returns the ids of the
+ * whitelist entries that it created or changed. A unique constraint detects plates that are already in the whitelist,
+ * so the statement need not read the whitelist entries first.
  */
 export const writeRows = (takenPlate: keyof typeof onTakenPlate) => `
   INSERT INTO "WhitelistEntry" AS w (id, "locationId", ${valueColumnList})

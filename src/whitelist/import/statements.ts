@@ -7,12 +7,12 @@ import { inputRows, type MergeMode, writeRows } from './rows.ts';
 // The SQL statements that import rows into a whitelist, or predict the result of an import.
 
 /**
- * Returns the SQL statement that writes one batch of imported rows and its audit record. The statement uses `IN` with
- * an uncorrelated subquery instead of a join, because PostgreSQL always uses a hash table for such a subquery. An
- * uncorrelated subquery does not depend on the outer query. A join of two large tables would be slow: in a prepared
- * statement, PostgreSQL assumes that an array parameter has ten rows, and would therefore compare each row of one table
- * with each row of the other table. The statement locks the location, so that two imports cannot lock the same plates
- * in different orders and deadlock.
+ * Returns the SQL statement that writes one batch of imported rows and its audit record. The statement uses `IN` with a
+ * subquery that does not depend on the outer query. PostgreSQL always uses a hash table for such a subquery. A join of
+ * two large tables would be slow. In a prepared statement, PostgreSQL assumes that an array parameter has ten rows.
+ * PostgreSQL would therefore compare each row of one table with each row of the other table. The statement locks the
+ * location. Without this lock, two imports could write the same plates in different orders and wait for each other (a
+ * deadlock).
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
@@ -67,8 +67,9 @@ export const writeEntries = namedStatement(
 export const entriesPerSearch = 5_000;
 
 /**
- * Finds the existing whitelist entries whose plates are not in the import, starting after a given id. PostgreSQL uses a
- * hash table for the subquery of `NOT IN`, because the subquery does not depend on the outer query.
+ * Finds existing whitelist entries whose plates are not among the imported rows. The search starts after the id
+ * `$after`. PostgreSQL uses a hash table for the subquery of `NOT IN`, because the subquery does not depend on the
+ * outer query.
  */
 export const findOthers = namedStatement(
   'whitelist-replace-others',
