@@ -43,7 +43,10 @@ export interface WallTime {
 
 const shortNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** A cache of date formatters by time zone. Creating a date formatter takes far longer than formatting a date. */
+/**
+ * The cached date formatters, with one formatter for each time zone. Creating a date formatter takes far longer than
+ * formatting a date.
+ */
 const formats = new Map<string, Intl.DateTimeFormat>();
 /**
  * The maximum number of cached date formatters. There are fewer than 1,000 time zones, but the cache has a separate

@@ -26,7 +26,8 @@ export interface WhitelistFilters {
   plateCode?: string | undefined;
   plateNumber?: string | undefined;
   /**
-   * Selects the whitelist entries whose validity period contains the given time. `validAt` ignores the weekly hours.
+   * Selects the whitelist entries whose validity period contains the given time. The filter `validAt` does not check
+   * the weekly hours of the whitelist entries.
    */
   validAt?: Date | undefined;
 }

@@ -24,7 +24,7 @@ export const positionColumns = (locationId: string) => `${feedLife} AS life,
   (SELECT max(a.id) FROM "AuditRecord" a WHERE a."locationId" = ${locationId}) AS "newestRecordId",
   statement_timestamp() AS "takenAt"`;
 
-/** A result row with the columns of `positionColumns`. */
+/** A result row of an SQL statement that selects `positionColumns`. */
 export type PositionRow = Omit<FeedPosition, 'takenAt'> & { takenAt: Date };
 
 /** Converts a result row to a position in the whitelist feed. */
