@@ -73,9 +73,9 @@ export function onlyNearest<Fitting extends FittingEntry>(
 }
 
 /**
- * Finds the whitelist entry that matches each of several camera readings at a location. The result for a reading is
- * null if no whitelist entry matches, or if two whitelist entries match equally likely texts. Before the call, the
- * caller must check that the location is in the scope of the API key.
+ * For each of several camera readings at a location, finds the whitelist entry that matches the reading. The result for
+ * a reading is null if no whitelist entry matches, or if two whitelist entries match equally likely texts. Before the
+ * call, the caller must check that the location is in the scope of the API key.
  */
 export async function entriesOfReadings(
   transaction: Transaction,

@@ -14,7 +14,7 @@ import {
   type WhitelistEntryValues,
 } from '../columns.ts';
 
-// SQL that several statements of a whitelist import contain.
+// SQL that is part of several statements of a whitelist import.
 
 /**
  * The modes of an import. The import mode decides whether a row changes the existing whitelist entry with the same

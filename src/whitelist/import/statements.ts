@@ -7,12 +7,12 @@ import { inputRows, type MergeMode, writeRows } from './rows.ts';
 // The SQL statements that import rows into a whitelist, or predict the result of an import.
 
 /**
- * Returns the SQL statement that writes one batch of imported rows and its audit record. The statement uses `IN` with a
- * subquery that does not depend on the outer query. PostgreSQL always uses a hash table for such a subquery. A join of
- * two large tables would be slow. In a prepared statement, PostgreSQL assumes that an array parameter has ten rows.
- * PostgreSQL would therefore compare each row of one table with each row of the other table. The statement locks the
- * location. Without this lock, two imports could write the same plates in different orders and wait for each other (a
- * deadlock).
+ * Returns the SQL statement that writes one batch of imported rows and its audit record. PostgreSQL always uses a hash
+ * table for `IN` with a subquery that does not depend on the outer query. The statement therefore uses `IN` instead of
+ * a join. A join of two large tables would be slow. In a prepared statement, PostgreSQL assumes that an array parameter
+ * has ten rows. PostgreSQL would therefore compare each row of one table with each row of the other table. The
+ * statement locks the location. Without this lock, two imports could write the same plates in different orders and wait
+ * for each other (a deadlock).
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
