@@ -1,7 +1,7 @@
 // This file defines which folder may import which other folder. `npm run import-rules` fails on an import that this
 // file does not allow. The following list shows the levels of the code, from the highest level to the lowest level.
-// Code may import only code of its own level and code of lower levels. The rules in this file forbid some of the
-// imports that the levels would allow.
+// Code may import only code of its own level and code of lower levels. The rules in this file are stricter than the
+// levels, and also forbid some imports of code of the same level or of a lower level.
 //
 // 1. app, gateway
 // 2. graphql, http, rest

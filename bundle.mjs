@@ -78,8 +78,8 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/bootstrap-key.ts', 'cli/pms.ts'],
     entryNames: '[name]',
     outdir: 'dist',
-    // The bundle contains the code of the npm packages. Otherwise, Node would have to find and read 1,500 files of
-    // these packages at the start, and the gateway would take twice as long to start.
+    // The bundle contains the code of the npm packages. Without the bundle, Node would have to find and read 1,500
+    // files of these packages at the start, and the gateway would take twice as long to start.
     bundle: true,
     external: externalPackages,
     plugins: [oneGraphql],

@@ -14,8 +14,8 @@ const documentsOf = (folder: string, options: object = {}) => ({
 });
 
 /**
- * In the generated code of the command line, the values of enums keep their names from the GraphQL schema. The command
- * line derives the allowed values of its options from these names.
+ * In the generated code of the command line, enum values have the same names as in the GraphQL schema. The command line
+ * derives the allowed values of its options from these names.
  */
 const enumValues = {
   enumType: 'const',

@@ -1,5 +1,5 @@
 // This script runs after `npm run build`, and makes the container image smaller. In node_modules and package.json, the
-// script keeps only the npm packages that are not part of the bundle (external-packages.mjs), and removes all other
+// script keeps only the npm packages that the bundle does not contain (external-packages.mjs), and removes all other
 // packages.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -38,8 +38,8 @@ const run = (script) =>
     });
   });
 
-// The npm packages are installed before the checks start, so that two checks do not install the same packages at the
-// same time.
+// `npm run check` installs the npm packages before the checks start, because two checks must not install the same
+// packages at the same time.
 installPackages('tools');
 installPackages('bench');
 

@@ -6,9 +6,9 @@
  * which sends the requests.
  */
 export interface World {
-  /** The secrets of ten API keys, each with all main locations of the benchmark in its scope. */
+  /** The secrets of ten API keys. The scope of each of these keys contains all main locations (see `mainLocations`). */
   secrets: string[];
-  /** The secret of the API key whose scope contains the large locations. */
+  /** The secret of the API key whose scope contains the large locations (see `bulkLocations`). */
   bulkSecret: string;
   /** The secret of an API key whose rate limits allow one request in each time window. */
   refusedSecret: string;
@@ -19,20 +19,22 @@ export interface World {
 }
 
 /**
- * The benchmark data contains two kinds of locations: main locations and large locations. `mainLocations` is the number
- * of main locations, and `entriesPerLocation` is the number of whitelist entries of each main location.
+ * The benchmark data contains many main locations with small whitelists, and a few large locations for imports and
+ * large whitelists. `mainLocations` is the number of main locations, and `entriesPerLocation` is the number of
+ * whitelist entries of each main location.
  */
 export const mainLocations = 100;
 export const entriesPerLocation = 1000;
 export const companies = 10;
-/** In the benchmark data, the number of whitelist entries that have the same reference id. */
+/** The number of whitelist entries of one main location that share a reference id. */
 export const entriesPerReference = 10;
 /** The number of requests that a client may send with the API key `exactSecret` in each rate limit window. */
 export const exactLimit = 200;
 
 /**
- * The numbers of the large locations. The benchmark computes the id of a location from the number of the location. The
- * large locations come after the main locations and belong to another company.
+ * The position of each large location in the list of all locations. The benchmark computes the id of a location from
+ * this position. The positions of the large locations follow the positions of the main locations. The large locations
+ * belong to a company of their own.
  */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 

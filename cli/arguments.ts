@@ -17,7 +17,10 @@ export function fraction(value: string): number {
   return number;
 }
 
-/** Returns the values of a GraphQL enum in lower case, in which users write these values on the command line. */
+/**
+ * Returns the values of a GraphQL enum in lower case, because users write these values in lower case on the command
+ * line.
+ */
 export const choicesOf = <Value extends string>(values: Readonly<Record<string, Value>>) =>
   Object.values(values).map((value) => value.toLowerCase() as Lowercase<Value>);
 

@@ -39,7 +39,7 @@ export interface RejectedRows<Row> {
 interface BatchImport<Row> {
   source: Source;
   batches: AsyncGenerator<Row[]>;
-  /** The plural noun with which messages to the user name the imported rows, such as `events`. */
+  /** In messages to the user, the plural noun for the imported rows, such as `events`. */
   noun: string;
   /** The verb in messages about accepted rows, such as `recorded`. */
   done: string;
@@ -68,8 +68,8 @@ interface BatchImport<Row> {
 }
 
 /**
- * The number of rows of a file that the import has processed, including the rejected rows, and the number of rejected
- * rows.
+ * The progress of an import: `rows` is the number of rows that the import has processed, including rejected rows.
+ * `rejected` is the number of rejected rows.
  */
 interface Imported {
   rows: number;
@@ -196,8 +196,9 @@ export async function importInBatches<Row extends FileRow>(
 
   /**
    * Returns the next batch of rows. If the input is the standard input, Ctrl-C ends the wait for further rows, and the
-   * function returns `isStopped`. If the input is a file, the function reads the next batch even after Ctrl-C. If the
-   * file has no further rows, the import is complete, and the command does not report an interruption.
+   * function returns `isStopped`. If the input is a file, the function reads the next batch even after Ctrl-C, because
+   * a file can be read quickly. If the file has no further rows, the import is complete, and the command does not
+   * report an interruption.
    */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();

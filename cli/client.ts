@@ -46,8 +46,9 @@ export interface GraphAnswer<Data> {
 }
 
 /**
- * Whether a body has the form of a GraphQL response (https://spec.graphql.org/October2021/#sec-Response-Format). The
- * JSON of another server can also have the member `errors`, but not as a list of GraphQL errors.
+ * Whether a body has the form of a GraphQL response (https://spec.graphql.org/October2021/#sec-Response-Format).
+ * Another server, such as a proxy, can also send JSON with a member `errors`, but this member is then not a list of
+ * GraphQL errors.
  */
 function isGraphAnswer<Data>(body: unknown): body is GraphAnswer<Data> {
   if (typeof body !== 'object' || body === null) return false;

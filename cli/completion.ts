@@ -45,8 +45,8 @@ function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
 }
 
 /**
- * Maps the name of each option that has a fixed list of values to these values, for all commands. Options with the same
- * name have the same allowed values in all commands.
+ * Maps the name of each option with a fixed list of allowed values to this list. The map contains the options of all
+ * commands. Options with the same name have the same allowed values in all commands.
  */
 function choicesOf(command: Command): Map<string, readonly string[]> {
   const own = command.options.flatMap(({ long, argChoices }): [string, readonly string[]][] =>

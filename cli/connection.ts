@@ -22,7 +22,7 @@ interface GatewayAnswer {
 export interface Connection {
   /**
    * Sends a request. `send` retries a request only if the gateway refused it because of a limit. A request that is
-   * refused because of a limit changes nothing; its response has status 429, or the GraphQL error `RATE_LIMIT_EXCEEDED`
+   * refused because of a limit changes nothing. Its response has status 429, or the GraphQL error `RATE_LIMIT_EXCEEDED`
    * for every field. Before a retry, `send` waits for the time in the response header `Retry-After`, or for one second
    * without this header.
    *
@@ -52,7 +52,8 @@ export interface GatewayOptions {
   url: string;
   key: string;
   /**
-   * The connection calls `onWait` before it waits to send a request again, with the reason and the number of seconds.
+   * Before the connection waits and then sends a request again, it calls `onWait` with the reason and the number of
+   * seconds.
    */
   onWait: (reason: string, seconds: number) => void;
 }
@@ -75,8 +76,8 @@ const maxLimitRetries = 100;
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
 /**
- * Patterns for the error codes of Node.js when a server sends no complete HTTP response. `difference` is the part of
- * the error message that says what the server did wrong.
+ * Each pattern in `codes` matches the error codes that Node.js reports when a server does not send a complete HTTP
+ * response. `difference` is a part of the error message, and says how the server differs from a gateway.
  */
 const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
   { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },

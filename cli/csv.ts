@@ -6,8 +6,8 @@ import { exitCode, Failure } from './failure.ts';
 import { type Source, textOf } from './source.ts';
 
 /**
- * Maps delimiters that some programs write into CSV files instead of commas to the names of these delimiters in error
- * messages.
+ * Some programs write CSV files with another delimiter than the comma. This object maps each of these delimiters to its
+ * name in error messages.
  */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
@@ -59,13 +59,16 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
 /** A row of a CSV file, with its line number. */
 interface CsvRecord {
   line: number;
-  /** The fields of the row, by the names of their columns. A field is null if it is empty and has no quotes. */
+  /**
+   * The fields of the row. The key of each field is the name of its column. A field is null if it is empty and has no
+   * quotes.
+   */
   fields: Record<string, string | null>;
 }
 
 /**
- * Reads a file in CSV (RFC 4180) and UTF-8. The file may start with a byte order mark. Each line may end with CRLF, LF
- * or CR. Spaces at the start and end of a CSV field are kept.
+ * Reads a CSV file (RFC 4180) whose encoding is UTF-8. The file may start with a byte order mark. Each line may end
+ * with CRLF, LF or CR. Spaces at the start and end of a CSV field are kept.
  *
  * @throws {Failure} when the file cannot be read, is empty, is not in UTF-8, or is not valid CSV. For invalid CSV, the
  *   error message contains the line number
@@ -112,7 +115,7 @@ export interface CsvOptions {
 /**
  * Returns the settings with which a library writes CSV rows. A null value becomes an empty field, and an empty text
  * becomes empty quotes. With the option `safeCsv`, values that look like formulas get an apostrophe. Without this
- * option, `readCsv` reads back exactly the written values.
+ * option, `readCsv` later returns exactly the values that were written.
  */
 const formatOf = (columns: readonly string[], { safeCsv = false }: CsvOptions): Options => ({
   header: true,

@@ -95,8 +95,8 @@ function callOf(args: string[]): RestCall {
   const { values, addresses } = parse(args);
   const [address, ...more] = addresses;
   if (address === undefined || more.length > 0) {
-    // The error message does not show the URLs of the curl command, because a URL may be an API key: if the user forgot
-    // the quotes around a header, the API key in this header is parsed as a URL.
+    // The error message does not show the URLs of the curl command, because a URL may be an API key. If the user forgot
+    // the quotes around a header, `pms` reads the API key in this header as a URL.
     throw new Failure(
       `A curl line must have exactly one address, not ${addresses.length}. Quote each header and each address that contains spaces.`,
       exitCode.usage,
@@ -124,8 +124,8 @@ function callOf(args: string[]): RestCall {
 }
 
 /**
- * Returns a URL in the form in which an error message shows the URL: without a password and without a query. If
- * `address` is not a URL, the error message does not show `address`, because `address` may be an API key.
+ * Returns a URL for an error message: the URL without its password and its query. If `address` is not a URL, the error
+ * message does not show `address`, because `address` may be an API key.
  */
 function shownAddress(address: string): string {
   if (!/^https?:/i.test(address) || !URL.canParse(address)) return '; an address contains /api/';

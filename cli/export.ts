@@ -13,7 +13,7 @@ import { feedPages } from './whitelist-feed.ts';
  * Yields the whitelist entries of a location, with the oldest whitelist entry first. The function reads the whitelist
  * feed, because 20 requests to the feed are enough for 100,000 whitelist entries. During the export, a plate can move
  * to another whitelist entry, for example when a client deletes the entry and creates a new entry with the same plate.
- * The feed can then contain both entries, and the function yields only the later one.
+ * The feed can then contain both entries, and the function yields only the entry that the feed contains last.
  */
 async function* entriesOf({ client }: Session, locationId: string) {
   const entryOfPlate = new Map<string, ReturnType<typeof fieldsOf>>();

@@ -23,7 +23,9 @@ export const exitCode = {
   interrupted: 130,
 } as const;
 
-/** Details of a `Failure`. From these details, a command decides how to react to the `Failure`. */
+/**
+ * Details of a `Failure`. A command decides from these details how to react, for example whether to retry a request.
+ */
 interface FailedAnswer {
   /** The error code in the response. */
   code?: string | undefined;

@@ -20,8 +20,8 @@ interface Named<Item> {
   kind: string;
   plural: string;
   /**
-   * The names of the fields by which a user can find an object, in the form in which error messages show these names,
-   * such as `id, slug or name`.
+   * The names of the fields by which a user can find an object, as a text for error messages, such as
+   * `id, slug or name`.
    */
   by: string;
   /** The permission that an API key needs to list objects of this kind. */

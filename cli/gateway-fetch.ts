@@ -44,7 +44,9 @@ export async function fetchFromGateway(address: URL, init: RequestInit): Promise
   );
 }
 
-/** The pauses before the first to the sixth retry of a request, in seconds. Every later pause is also 30 seconds. */
+/**
+ * The pauses before the first six retries of a request, in seconds. After the sixth retry, each pause is 30 seconds.
+ */
 const pausesSeconds = [1, 2, 4, 8, 16, 30];
 
 /** Returns the pause before the next retry, in seconds, after a given number of consecutive failures. */
@@ -88,7 +90,7 @@ export function reasonOf(error: unknown): string {
 /**
  * Creates the error for a response that did not come from a parking gateway.
  *
- * @param difference the reason why the response cannot come from a gateway, as text for the error message
+ * @param difference a text for the error message, which says how the response differs from a response of a gateway
  */
 export const notGateway = (address: string, difference: string, answer: { temporary?: boolean } = {}) =>
   new Failure(

@@ -12,7 +12,7 @@ interface HarRequest {
   postData?: { text?: string };
 }
 
-/** The contents of a HAR file: its REST requests, and the number of its other requests. */
+/** The contents of a HAR file: the REST requests, and the number of requests that are not REST requests. */
 export interface Recording {
   calls: RestCall[];
   others: number;

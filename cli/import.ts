@@ -42,8 +42,9 @@ function rejectedRecord({ row, rejection }: RejectedRow<Row>) {
 }
 
 /**
- * Returns why a row with a malformed field is rejected, or undefined when all its fields are well-formed. The command
- * must not send a malformed row, because the gateway would then reject the whole GraphQL request with all other rows.
+ * Returns the reason to reject a row with a malformed field, or undefined when all fields are well-formed. The command
+ * must not send a malformed row, because the gateway would then reject the whole GraphQL request, including the valid
+ * rows.
  */
 function unreadable({ entry, fault }: Row): Rejection | undefined {
   if (fault) return { code: 'VALIDATION_ERROR', ...fault };
@@ -57,8 +58,8 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
 
 /**
  * Finds the rows that repeat the plate of an earlier row of the file. The gateway finds repeated plates only within one
- * request, and a long file needs several requests. A row may repeat the plate of a row that was rejected as invalid.
- * The gateway allows this, too.
+ * request, and a long file needs several requests. A row may have the same plate as an earlier row that was rejected as
+ * invalid. The gateway allows such a row, too.
  */
 function createRepetitionCheck() {
   const lineOfPlate = new Map<string, number>();
@@ -70,7 +71,7 @@ function createRepetitionCheck() {
     lineOfPlate.set(plateOf(row), row.line);
   }
 
-  /** Returns why a row is rejected if an earlier valid row has the same plate. */
+  /** Returns the reason to reject a row if an earlier valid row has the same plate. */
   function rejectionOf(row: Row): Rejection | undefined {
     const earlier = lineOfPlate.get(plateOf(row));
     if (earlier === undefined) return undefined;
@@ -81,9 +82,10 @@ function createRepetitionCheck() {
     add,
     rejectionOf,
     /**
-     * Returns why a row that the command has sent was rejected, or undefined if the row was not rejected. If the row
-     * repeats the plate of an earlier row, the gateway's message contains the index of the earlier row in the request.
-     * The function replaces this message by a message with the line of the earlier row in the file.
+     * Returns the final result for a row that the command has sent: the reason why the row was rejected, or undefined
+     * if the gateway accepted the row. If the row repeats the plate of an earlier row, the gateway's message contains
+     * the index of the earlier row in the request. The function replaces this message with a message that contains the
+     * line of the earlier row in the file.
      *
      * @param error the error that the gateway returned for the row
      */
@@ -99,9 +101,9 @@ function createRepetitionCheck() {
 type RepetitionCheck = ReturnType<typeof createRepetitionCheck>;
 
 /**
- * Yields the rows that come after a given line of a file. A row that is malformed, or that repeats the plate of a row
- * of an earlier request, is marked as rejected and is not sent to the gateway. An earlier command has imported the rows
- * up to the given line, so the function only records the plates of these rows.
+ * Yields the rows that come after a given line of a file. A row is marked as rejected, and is not sent to the gateway,
+ * if it is malformed or has the same plate as a row of an earlier request. An earlier command has imported the rows up
+ * to the given line, so the function only records the plates of these rows.
  */
 async function* checkedRows(
   rows: AsyncIterable<Row>,

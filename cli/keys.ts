@@ -65,7 +65,7 @@ const withKeyOptions = (command: Command) =>
 
 /**
  * Converts the options of `keys create` or `keys update` to a GraphQL input. The function replaces the names of
- * companies and locations by their ids.
+ * companies and locations with their ids.
  */
 async function inputOf<Rest extends object>(
   client: Client,

@@ -28,9 +28,10 @@ const receiverTimeoutMs = 15_000;
  */
 const leaseSeconds = 60;
 /**
- * The time, in milliseconds, after which `pms listen` forwards no further message from the same call of
- * `pullWebhookMessages`. After this time, the leases of the messages still last for twice `receiverTimeoutMs`. The
- * receiver can therefore respond to the last forwarded message before the lease of this message ends.
+ * The time, in milliseconds, in which `pms listen` forwards the messages that it has pulled with one request.
+ * Afterwards, `pms listen` pulls messages again. When this time ends, the leases of the messages still last for 30
+ * seconds (twice `receiverTimeoutMs`). The receiver can therefore respond to the last forwarded message before the
+ * lease of this message ends.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
 /** The maximum number of messages that `pms listen` pulls with one request. */

@@ -7,13 +7,13 @@ import { sayWait, type Session } from './session.ts';
 // that follows a subscription reconnects after a restart of the gateway.
 
 /**
- * The time between two polls (requests for changes) while no subscription stream is open, in milliseconds. With a poll
+ * The time between two requests for changes (polls) while no subscription stream is open, in milliseconds. With a poll
  * every 15 seconds, a command sends 240 requests an hour. By default, an API key may send 1,000 requests an hour.
  */
 const pollIntervalMs = 15_000;
 /**
- * The time between two polls (requests for changes) while a subscription stream is open, in milliseconds. The polls
- * find changes whose notice in the stream was lost.
+ * The time between two requests for changes (polls) while a subscription stream is open, in milliseconds. The polls
+ * find changes that the stream did not report, because the notice was lost.
  */
 const refreshIntervalMs = 60_000;
 /**
@@ -54,8 +54,8 @@ export async function untilItSucceeds<Result>(
 
 /**
  * Receives notices of changes from a GraphQL subscription in the background. The function `next` waits for the next
- * notice. If no notice arrives, `next` returns at the time of the next poll, so that the caller also finds changes for
- * which no notice arrived.
+ * notice. If no notice arrives, `next` returns at the time of the next poll. The caller thus also finds changes whose
+ * notices were lost.
  *
  * @param open a function that starts the GraphQL subscription, and calls `onConnected` when the stream is open
  * @param signal a signal that ends the stream and all pauses. A caller that fails must abort this signal, because an
@@ -97,8 +97,9 @@ export function followNotices(
           );
         }
         isConnected = false;
-        // The call of `notice` makes the caller poll immediately. If the gateway refused the stream because of the API
-        // key, the poll fails for the same reason, and the command shows this reason to the user.
+        // A call of `notice` ends the wait of the caller, which then polls immediately. If the gateway refused the
+        // stream because of the API key, the poll fails for the same reason, and the command shows this reason to the
+        // user.
         if (!isOutageSaid && error instanceof Failure && !error.temporary) notice();
         isOutageSaid = true;
         await pause(pauseOf(error, failures) * 1000, signal);

@@ -15,8 +15,8 @@ export interface Comparison {
 }
 
 /**
- * The maximum number of attempts to compare a REST response with a GraphQL response. If the data changes so much during
- * a comparison that the length of a list or the HTTP status changes, `pms parity` makes another attempt.
+ * The maximum number of attempts to compare a REST response with a GraphQL response. `pms parity` makes another attempt
+ * if the length of a list or the HTTP status changes during a comparison, because the data has then changed too much.
  */
 const maxAttempts = 3;
 /** The HTTP status of the responses of a deprecated route that the operator has switched off. */

@@ -97,8 +97,8 @@ async function readQuotas(source: Source): Promise<QuotaLine[]> {
 }
 
 /**
- * Adds the number of the faulty line to an error message. The gateway rejects a whole batch of quotas if one line is
- * faulty.
+ * Adds the line number of the faulty quota to an error message of the gateway. The gateway rejects a whole batch of
+ * quotas if one quota is faulty.
  */
 function refusalOf(error: unknown, batch: readonly QuotaLine[]): unknown {
   if (!(error instanceof Failure)) return error;

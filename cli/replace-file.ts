@@ -4,7 +4,7 @@ import { onFirstSignal } from './signals.ts';
 
 /**
  * Whether a path leads to something other than a regular file, such as a pipe. A command must write to an existing
- * pipe, and must not replace the pipe by a new file.
+ * pipe, and must not replace the pipe with a new file.
  */
 async function isSpecial(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);

@@ -4,10 +4,13 @@
 /** The maximum length of a text in a request, in characters of JSON including the quotes. */
 const maxTextCharacters = 32_768;
 
-/** The maximum number of rows' JSON values in a request. The gateway accepts 150,000 values in a request body. */
+/**
+ * The maximum number of JSON values in all rows of a request. The gateway accepts 150,000 values in a request body, but
+ * the body also contains values outside the rows.
+ */
 const maxValues = 149_000;
 
-/** The maximum size of the rows in a request, in bytes of JSON. The gateway accepts request bodies of up to 16 MiB. */
+/** The maximum size of all rows in a request, in bytes of JSON. The gateway accepts request bodies of up to 16 MiB. */
 const maxBytes = 15 * 1024 * 1024;
 
 /** Counts the values in a JSON value, including arrays, objects and the value itself. */
@@ -16,7 +19,7 @@ function countValues(value: unknown): number {
   return Object.values(value).reduce((sum: number, each) => sum + countValues(each), 1);
 }
 
-/** Adds up the sizes of the rows in a request. */
+/** Creates an object that adds up the sizes of the rows in a request. */
 export function createRequestSize() {
   let values = 0;
   let bytes = 0;
@@ -30,7 +33,10 @@ export function createRequestSize() {
   };
 }
 
-/** Returns the path of a text in a JSON value that is too long for a request, or undefined if there is none. */
+/**
+ * Searches a JSON value for a text that is too long for a request. Returns the path of this text, or undefined if no
+ * text is too long.
+ */
 function pathOfLongText(value: unknown): string[] | undefined {
   if (typeof value === 'string') return JSON.stringify(value).length > maxTextCharacters ? [] : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
@@ -41,7 +47,10 @@ function pathOfLongText(value: unknown): string[] | undefined {
   return undefined;
 }
 
-/** Returns why a row is rejected if it contains a text that is too long for a request, or undefined if it does not. */
+/**
+ * Returns the reason to reject a row with a text that is too long for a request, or undefined if the row has no such
+ * text.
+ */
 export function longTextRejection(row: unknown) {
   const field = pathOfLongText(row)?.join('.');
   if (field === undefined) return undefined;

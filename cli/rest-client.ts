@@ -99,8 +99,8 @@ export function createRestClient(connection: Connection): RestClient {
         return { status: response.status, body };
       }),
     async twinOf(call) {
-      // The path /api/../graphql begins with /api/, but is not a path of the REST API. `twinOf` therefore resolves the
-      // path before it checks the prefix /api/.
+      // The path /api/../graphql begins with /api/, but is not a path of the REST API. The function `twinOf` therefore
+      // resolves `..` in a path before it checks that the path begins with /api/.
       if (!new URL(call.path, 'http://gateway').pathname.startsWith('/api/')) {
         throw new Failure(`Not a path of the REST API: ${call.path}`, exitCode.usage);
       }

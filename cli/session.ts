@@ -67,7 +67,7 @@ function readKey(keyFile: string | undefined, env: Record<string, string | undef
   );
 }
 
-/** Prints a message to the user: why a command must send a request again, and after how many seconds. */
+/** Prints a message to the user: why a command must send a request again, and after how many seconds it does so. */
 export const sayWait = (output: Output) => (reason: string, seconds: number) =>
   output.say(`${reason}; retrying in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
 

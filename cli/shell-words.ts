@@ -67,7 +67,7 @@ function incompleteWord(text: string, at: number): Failure {
 
 /**
  * Splits a shell script into commands, and each command into words. Quotes and continued lines work as in bash, but the
- * function does not replace variables by their values. The rest of a line after a shell operator, such as a pipe or a
+ * function does not replace variables with their values. The rest of a line after a shell operator, such as a pipe or a
  * redirection, is skipped.
  *
  * @throws {Failure} when a word in the text is incomplete, for example because a closing quotation mark is missing

@@ -33,7 +33,7 @@ export function onFirstSignal(stop: Stop): () => void {
 /**
  * Stops the running command in the same way as the first SIGTERM. The program calls `stopCommand` when its output is
  * closed. A single Ctrl-C can close the output and also send a SIGINT, and this SIGINT must not end the process. After
- * a call of `stopCommand`, the first SIGINT or SIGTERM therefore has no effect, and the second signal ends the process.
+ * a call of `stopCommand`, the process therefore ignores one SIGINT or SIGTERM, and the next signal ends the process.
  *
  * @returns true if the command stops by itself; false if the caller must end the process
  */

@@ -19,8 +19,8 @@ export const deliveryColumns = { id: 'id', event: 'type', state: 'status', made:
 type Delivery = NonNullable<DeliveriesQuery['webhook']>['deliveries']['nodes'][number];
 
 /**
- * Returns the result of the last delivery attempt: the error or the HTTP status. A message that a client has pulled and
- * acknowledged has no HTTP status, so the function returns `acknowledged`.
+ * Returns the result of the last delivery attempt: the error or the HTTP status. For a message that a client has pulled
+ * and acknowledged, the function returns `acknowledged`, because such a message has no HTTP status.
  */
 const lastAnswer = ({ attempts }: Delivery) => {
   const last = attempts.at(-1);

@@ -76,8 +76,8 @@ export async function readCopy(path: string, locationId: string): Promise<Whitel
 }
 
 /**
- * Yields the text of a whitelist copy in parts, so that memory does not contain all whitelist entries (up to 100,000)
- * twice: as objects and as text.
+ * Yields the text of a whitelist copy in parts. If the function built the whole text, memory would contain up to
+ * 100,000 whitelist entries twice: as objects and as text.
  */
 function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"entries":[`;

@@ -8,9 +8,9 @@ const required = ['referenceId', 'plateType', 'plateCode', 'plateNumber'] as con
 const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
 /**
- * If a CSV file has no column `hours`, an import does not change the weekly hours of the whitelist entries. An empty
- * field in the column `hours` deletes the weekly hours of a whitelist entry. The same rules apply to the column
- * `maxEntries`.
+ * If a CSV file has no column `hours`, an import does not change the weekly hours of the whitelist entries in the file.
+ * An empty field in the column `hours` deletes the weekly hours of a whitelist entry. The column `maxEntries` works in
+ * the same way: without the column, the values do not change, and an empty field deletes the value.
  */
 const kept = ['hours', 'maxEntries'] as const;
 
@@ -18,8 +18,8 @@ const kept = ['hours', 'maxEntries'] as const;
 export const entryColumns = [...required, ...optional, ...kept] as const;
 
 /**
- * The columns that only a file of rejected rows has. An import ignores the columns in `rejectionColumns`, so that users
- * can correct the rejected rows and import the file again.
+ * The additional columns of a file of rejected rows, which describe why each row was rejected. An import ignores the
+ * columns in `rejectionColumns`, so that users can correct the rejected rows and import the file again.
  */
 export const rejectionColumns = ['line', 'field', 'code', 'message', 'value'] as const;
 
@@ -29,8 +29,8 @@ export interface Row {
   /** The fields of the row as texts, before they are parsed. */
   fields: Record<string, string | null>;
   /**
-   * The whitelist entry that the row describes. `entry` omits the fields `hours` and `maxEntries` if they are malformed
-   * in the row.
+   * The whitelist entry that the row describes. If the field `hours` or `maxEntries` of the row is malformed, `entry`
+   * does not contain this field.
    */
   entry: WhitelistEntryInput;
   /**
@@ -47,8 +47,8 @@ const readKept = {
   hours: (text: string) => parseHours(text),
   maxEntries: (text: string) => {
     if (!/^\d+$/.test(text)) throw new TypeError('Must be a whole number');
-    // GraphQL numbers have a maximum. If one row contained a larger number, the gateway would reject the whole request
-    // with all rows.
+    // A GraphQL integer is at most 2147483647. If one row contained a larger number, the gateway would reject the whole
+    // request, including the valid rows.
     if (Number(text) > GRAPHQL_MAX_INT) throw new TypeError(`Must be ${GRAPHQL_MAX_INT} or less`);
     return Number(text);
   },

@@ -43,7 +43,7 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 }`;
 
 /**
- * Returns a row of an import, with the longest values that the validation rules allow. Each row has a different plate.
+ * Returns a row of an import, with the longest values that the validation rules allow. No two rows have the same plate.
  */
 const largestRow = (round: number, row: number) => ({
   referenceId: `${round}-${row}`.padEnd(100, 'r'),

@@ -16,13 +16,16 @@ const instant = (daysAgo: number, minutes: number) =>
 const usageFields = 'hour surface operation requests refused errors';
 
 /**
- * Returns a GraphQL query that selects the usage of an API key under many aliases. Each alias selects the usage of 30
- * days that begin at a different minute.
+ * Returns a GraphQL query that selects the usage of an API key under many aliases. Each alias selects 30 days of usage.
+ * For each alias, the 30 days begin at another minute.
  */
 const usage = ({ busyKeyId }: WorstWorld) =>
   `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { ${usageFields} } }`)} }`;
 
-/** Returns a GraphQL query for the usage of an API key, whose response has nearly the maximum number of rows. */
+/**
+ * Returns a GraphQL query that selects the usage of an API key. The response to this query has nearly the maximum
+ * number of rows.
+ */
 const largestUsage = ({ busyKeyId }: WorstWorld) =>
   `{ apiKey(id: "${busyKeyId}") { usage(from: "${instant(15, 0)}", to: "${instant(0, 0)}") { ${usageFields} } } }`;
 

@@ -14,8 +14,8 @@ export interface GatesJob {
 }
 
 /**
- * The time at which this process requested a gate decision (by the system clock), and the delay until the response,
- * both in milliseconds.
+ * One request for a gate decision: the time of the request by the system clock, and the delay until the response
+ * arrived. Both are in milliseconds.
  */
 export interface Decision {
   askedAt: number;

@@ -8,7 +8,10 @@ import type { Decision, GatesResult } from './gates.ts';
 import type { WorstWorld } from './seed.ts';
 import type { SpendJob, SpendResult } from './spend.ts';
 
-/** How much the expensive requests of one kind (an attack) delayed the gate decisions. All delays are in milliseconds. */
+/**
+ * The results of a measurement: how much the expensive requests of one kind (an attack) delayed the gate decisions, and
+ * how much memory they needed. All delays are in milliseconds.
+ */
 export interface AttackResult {
   attack: string;
   /** The delays of gate decisions before the benchmark sends the first expensive request. */

@@ -19,8 +19,8 @@ export interface Attack {
    */
   build(world: WorstWorld): AttackRequest[];
   /**
-   * Whether the client reads successful responses. If `reads` is `nothing`, the client leaves successful responses
-   * unread and keeps the connections open.
+   * How the client handles successful responses. With `everything`, the client reads them to the end. With `nothing`,
+   * the client leaves successful responses unread and keeps the connections open.
    */
   reads: 'everything' | 'nothing';
 }

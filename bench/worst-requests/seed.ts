@@ -58,8 +58,8 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   const world = await seedWorld(database, { pepper, million: false });
   const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
 
-  // On the embedded database, the company settings with many values are smaller, because larger settings would exceed
-  // its memory.
+  // On the embedded database, the company settings with many values are smaller than on a PostgreSQL server, because
+  // the embedded database does not have enough memory for larger settings.
   const [value, values] =
     kind === 'embedded' ? ['{"a":12345678}', 600_000] : ['{}', oldSettingsBytes / 3 - 10];
   const settings = [

@@ -28,8 +28,8 @@ export interface SpendResult {
    */
   statuses: Record<number, number>;
   /**
-   * The first 160 characters of the responses. The benchmark prints this text, so that the user sees what the requests
-   * do.
+   * The first 160 characters of the texts of all responses, joined together. The benchmark prints this text, so that
+   * the user sees what the requests do.
    */
   sample: string;
 }

@@ -20,8 +20,9 @@ function p99(delays: readonly number[]): number {
 }
 
 /**
- * Returns the delays of gate decisions in one rate limit window. The first delays were measured during the expensive
- * requests. For the rest of the window, the function repeats delays that were measured without expensive requests.
+ * Returns the delays of gate decisions in one rate limit window. The first delays in the returned list were measured
+ * during the expensive requests. For the rest of the window, the function repeats delays that were measured without
+ * expensive requests.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
