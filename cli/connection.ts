@@ -88,9 +88,9 @@ const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }
 ];
 
 /**
- * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`. A
- * response that refuses a request because of a limit can have the status 200, for example when a change has waited too
- * long for earlier changes of its location (docs/rate-limits.md).
+ * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`. The
+ * status of such a response can also be 200, for example when a change has waited too long for earlier changes of its
+ * location (docs/rate-limits.md).
  */
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
   if (response.status === 429) return 'The rate limit of the key is reached';

@@ -21,8 +21,9 @@ function fitted(text: string, width: number): string {
 }
 
 /**
- * Returns the widths of table columns that fit into a given total width. If the columns do not fit, the widest column
- * is made narrower first. If `isWhole` returns true for a column, the function does not make this column narrower.
+ * Returns a width for each column of a table, so that the table fits into a given total width. If the columns do not
+ * fit, the widest column is made narrower first. If `isWhole` returns true for a column, the function does not make
+ * this column narrower.
  */
 function fittingWidths(
   widths: readonly number[],
