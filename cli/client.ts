@@ -34,8 +34,8 @@ interface RunOptions {
 }
 
 /**
- * The data in the response to a GraphQL operation without errors. Without an error, no root field of the operation is
- * null, so this type excludes null.
+ * The data of a GraphQL response that contains no errors. Without an error, no root field of the operation is null, so
+ * this type excludes null.
  */
 export type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 

@@ -65,10 +65,10 @@ export interface GatewayOptions {
 const maxRetries = 5;
 
 /**
- * The maximum number of retries for one request, when the gateway refuses the request because of a limit. After a pause
- * as long as `Retry-After` requests, the gateway usually accepts the request. The gateway can refuse the request again
- * if other clients use the same API key. If a hundred retries are refused, the refusals probably come from another
- * program, such as a proxy with its own limit.
+ * The maximum number of retries for one request, when the gateway refuses the request because of a limit. After the
+ * pause that the header `Retry-After` states, the gateway usually accepts the request. The gateway can refuse the
+ * request again if other clients use the same API key. If a hundred retries are refused, the refusals probably come
+ * from another program, such as a proxy with its own limit.
  */
 const maxLimitRetries = 100;
 
@@ -88,9 +88,9 @@ const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }
 ];
 
 /**
- * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`. The
- * status of such a response can also be 200, for example when a change has waited too long for earlier changes of its
- * location (docs/rate-limits.md).
+ * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`.
+ * When the gateway refuses a request because of a limit, the status can also be 200, for example when a change has
+ * waited too long for earlier changes of its location (docs/rate-limits.md).
  */
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
   if (response.status === 429) return 'The rate limit of the key is reached';

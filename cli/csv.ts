@@ -6,8 +6,8 @@ import { exitCode, Failure } from './failure.ts';
 import { type Source, textOf } from './source.ts';
 
 /**
- * Some programs write CSV files with another delimiter than the comma. This object maps each of these delimiters to its
- * name in error messages.
+ * Maps each delimiter that some programs write in place of commas to its name. Error messages about a CSV file contain
+ * this name.
  */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
@@ -113,7 +113,7 @@ export interface CsvOptions {
 }
 
 /**
- * Returns the settings with which a library writes CSV rows. A null value becomes an empty field, and an empty text
+ * Returns the settings for the library that writes CSV rows. A null value becomes an empty field, and an empty text
  * becomes empty quotes. With the option `safeCsv`, values that look like formulas get an apostrophe. Without this
  * option, `readCsv` later returns exactly the values that were written.
  */

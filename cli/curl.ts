@@ -21,8 +21,8 @@ const meaningful = {
 } as const;
 
 /**
- * The curl options that the command ignores, and that have a value. These options only affect how curl sends the
- * request or prints the response.
+ * The curl options with a value that only affect how curl sends the request or prints the response. The command ignores
+ * these options.
  */
 const ignoredWithValue = {
   'user-agent': 'A',
@@ -45,8 +45,8 @@ const ignoredWithValue = {
 } as const;
 
 /**
- * The curl options that the command ignores, and that have no value. These options only affect how curl sends the
- * request or prints the response.
+ * The curl options without a value that only affect how curl sends the request or prints the response. The command
+ * ignores these options.
  */
 const ignoredFlags = {
   silent: 's',

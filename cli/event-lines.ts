@@ -59,7 +59,10 @@ const eventRules: Record<keyof ParkingEventInput, Rule> = {
   entryId: must((value) => isAbsent(value) || isText(value), 'Must be a text'),
 };
 
-/** Returns the first invalid field of an object with an error message, or `undefined` when all fields are valid. */
+/**
+ * Returns the first invalid field of an object together with an error message, or `undefined` when all fields are
+ * valid.
+ */
 function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rejection | undefined {
   const code = 'VALIDATION_ERROR';
   for (const field of Object.keys(value)) {

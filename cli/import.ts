@@ -58,8 +58,8 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
 
 /**
  * Finds the rows that repeat the plate of an earlier row of the file. The gateway finds repeated plates only within one
- * request, and a long file needs several requests. A row may have the same plate as an earlier row that was rejected as
- * invalid. The gateway allows such a row, too.
+ * request, and a long file needs several requests. As in the gateway, a row may have the same plate as an earlier row
+ * that was rejected as invalid.
  */
 function createRepetitionCheck() {
   const lineOfPlate = new Map<string, number>();

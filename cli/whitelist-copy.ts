@@ -31,8 +31,8 @@ export interface WhitelistCopy {
 }
 
 /**
- * The JSON content of the file in which a whitelist copy is saved. In the file, the whitelist entries are a list, with
- * one entry in each line.
+ * The JSON content of the file in which a whitelist copy is saved. In the file of a whitelist copy, the whitelist
+ * entries are a list, with one entry in each line.
  */
 type WrittenCopy = Omit<WhitelistCopy, 'entries'> & { entries: FeedEntry[] };
 

@@ -3,8 +3,8 @@ import { bulkLocations, companyId, locationId } from '../world.ts';
 import { aliases, ask, type Attack, entryFields, get, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// This file builds expensive requests with small bodies. These requests cause much work in the gateway, or large
-// responses.
+// This file builds expensive requests with small bodies. Although their bodies are small, these requests cause much
+// work in the gateway, or large responses.
 
 const hundredThousand = locationId(bulkLocations.hundredThousand);
 const longTexts = locationId(bulkLocations.import);

@@ -32,8 +32,8 @@ export interface AttackResult {
 const warmUpMs = 2_000;
 const quietMs = 2_000;
 /**
- * The pause after the expensive requests, in milliseconds. In this pause, the gateway completes work that is still
- * running.
+ * The pause after the expensive requests, in milliseconds. In this pause, the gateway completes the work that the
+ * expensive requests have caused.
  */
 const settleMs = 500;
 /**

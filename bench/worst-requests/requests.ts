@@ -19,8 +19,9 @@ export interface Attack {
    */
   build(world: WorstWorld): AttackRequest[];
   /**
-   * How the client handles successful responses. With `everything`, the client reads them to the end. With `nothing`,
-   * the client leaves successful responses unread and keeps the connections open.
+   * How the client handles successful responses. If the value is `everything`, the client reads each successful
+   * response to the end. If the value is `nothing`, the client leaves successful responses unread and keeps the
+   * connections open.
    */
   reads: 'everything' | 'nothing';
 }

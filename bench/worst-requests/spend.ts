@@ -59,8 +59,7 @@ async function spend({
     const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
     request.on('error', () => undefined);
     // If the gateway rejects a request before the client has sent the whole body, the gateway closes the connection.
-    // The client then gets a connection error, even after the client has read the response. The client ignores such
-    // connection errors.
+    // The client then gets a connection error, even after it has read the response, and ignores this error.
     request.once('socket', (socket) => socket.on('error', () => undefined));
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
