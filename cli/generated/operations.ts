@@ -76,11 +76,11 @@ export type CreateWebhookInput = {
   url?: string | null | undefined;
 };
 
-/** How an import treats rows whose plate is already in the whitelist, and whitelist entries whose plate is in no row. */
+/** What an import does with a row whose plate is already in the whitelist, and with a whitelist entry whose plate is in no row. */
 export const ImportMode = {
   /** Only adds whitelist entries. The gateway rejects a row whose plate is already in the whitelist. */
   CREATE: 'CREATE',
-  /** Replaces the whole whitelist by the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
+  /** Replaces the whole whitelist with the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
   REPLACE: 'REPLACE',
   /** Adds whitelist entries. If the plate of a row is already in the whitelist, the row replaces the values of the existing whitelist entry. */
   UPSERT: 'UPSERT'
@@ -102,7 +102,7 @@ export type LocationState = typeof LocationState[keyof typeof LocationState];
 export type ParkingEventInput = {
   /** The decision that `plateAccess` returned, if the gate requested a decision. */
   decision?: AccessReason | null | undefined;
-  /** The whitelist entry because of which the gate opened. If the camera misread a character, the plate of this whitelist entry differs from the plate of the parking event. If `entryId` is omitted, or the location has no such whitelist entry, the gateway uses the whitelist entry with the plate of the parking event. */
+  /** The whitelist entry for which the gate opened. If the camera misread a character, the plate of this whitelist entry differs from the plate of the parking event. If `entryId` is omitted, or the location has no such whitelist entry, the gateway uses the whitelist entry with the plate of the parking event. */
   entryId?: string | null | undefined;
   /** The identifier that the gate gave to the parking event, unique within the location, 1 to 100 characters. If the gate sends the same parking event again, nothing changes. If the gate sends other values with the same identifier, these values correct the recorded parking event. */
   eventId: string;
@@ -112,7 +112,7 @@ export type ParkingEventInput = {
   occurredAt: string | Date;
   /** The plate in parts. Every parking event must have either `plate` or `reading`, but not both. */
   plate?: PlateInput | null | undefined;
-  /** The text that the camera read. The gateway assigns the parking event to the whitelist entry that matches the text. When no whitelist entry or more than one matches, the gateway records the parking event without a whitelist entry. */
+  /** The text that the camera read. The gateway assigns the parking event to the whitelist entry that matches the text. If the text matches no whitelist entry or more than one whitelist entry, the gateway records the parking event without a whitelist entry. */
   reading?: ReadingInput | null | undefined;
 };
 
@@ -156,7 +156,7 @@ export const Permission = {
 } as const;
 
 export type Permission = typeof Permission[keyof typeof Permission];
-/** A licence plate with its type, code and number. In `plateAccess`, all three parts must equal the plate of a whitelist entry, unless the request sets a tolerance. */
+/** A licence plate with its type, code and number. In `plateAccess`, a whitelist entry matches only if its plate has the same type, code and number, unless the request sets a tolerance. */
 export type PlateInput = {
   /** Code of the plate: `White`, or 1 to 3 letters or digits. */
   plateCode: string;
@@ -185,7 +185,7 @@ export type QuotaInput = {
   referenceId: string;
 };
 
-/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
+/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text consists of the code and number of the plate of the entry, with or without the plate type before the code. */
 export type ReadingInput = {
   /** Other texts that may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
   alternatives?: Array<string> | null | undefined;
@@ -221,7 +221,7 @@ export type RegisterCompanyInput = {
   website?: string | null | undefined;
 };
 
-/** The new values for some fields of an API key. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry. */
+/** The new values for some fields of an API key. A field that is omitted or null stays unchanged. As an exception, `expiresAt: null` removes the expiry. */
 export type UpdateApiKeyInput = {
   /** Number of rate limit points that the API key may use in a minute. */
   burstLimit?: number | null | undefined;
@@ -315,7 +315,7 @@ export const WebhookDeliveryStatus = {
 export type WebhookDeliveryStatus = typeof WebhookDeliveryStatus[keyof typeof WebhookDeliveryStatus];
 /** An event to which a webhook can subscribe. */
 export const WebhookEvent = {
-  /** `company.registered`: A company was registered. Only webhooks without a company get the event of a new company. Needs the permission READ_COMPANIES. */
+  /** `company.registered`: A company was registered. The gateway sends this event only to webhooks that belong to no company. Needs the permission READ_COMPANIES. */
   COMPANY_REGISTERED: 'COMPANY_REGISTERED',
   /** `company.updated`: A company was changed. Needs the permission READ_COMPANIES. */
   COMPANY_UPDATED: 'COMPANY_UPDATED',
@@ -339,13 +339,13 @@ export const WebhookEvent = {
   PARKING_OCCUPANCY_ADJUSTED: 'PARKING_OCCUPANCY_ADJUSTED',
   /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs the permission READ_ACTIVITY. */
   QUOTA_EXCEEDED: 'QUOTA_EXCEEDED',
-  /** `webhook.disabled`: The gateway disabled another webhook of the company, because the receiver of that webhook answered 410 Gone or accepted no message for five days. Needs the permission MANAGE_WEBHOOKS. */
+  /** `webhook.disabled`: The gateway disabled a webhook, because its receiver answered 410 Gone or accepted no message for five days. Other webhooks of the same company get this event. Needs the permission MANAGE_WEBHOOKS. */
   WEBHOOK_DISABLED: 'WEBHOOK_DISABLED',
   /** `whitelist.created`: A vehicle was added to a whitelist. Needs the permission READ_WHITELIST. */
   WHITELIST_CREATED: 'WHITELIST_CREATED',
   /** `whitelist.deleted`: A vehicle was removed from a whitelist. Needs the permission READ_WHITELIST. */
   WHITELIST_DELETED: 'WHITELIST_DELETED',
-  /** `whitelist.imported`: An import changed a whitelist. The webhook message contains the numbers of new, changed and removed entries. Needs the permission READ_WHITELIST. */
+  /** `whitelist.imported`: An import changed a whitelist. The webhook message contains the numbers of new, changed and removed whitelist entries. Needs the permission READ_WHITELIST. */
   WHITELIST_IMPORTED: 'WHITELIST_IMPORTED',
   /** `whitelist.updated`: A whitelist entry was replaced. Needs the permission READ_WHITELIST. */
   WHITELIST_UPDATED: 'WHITELIST_UPDATED'
@@ -383,7 +383,7 @@ export type WeeklyHoursInput = {
 
 /** The values of a whitelist entry, which describes a vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
+  /** The weekly hours in which the vehicle may enter. With null or an empty list of weekly hours, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
   /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a change of the whitelist entry omits `maxEntries`, the stored number stays unchanged. */
   maxEntries?: number | null | undefined;

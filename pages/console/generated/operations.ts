@@ -44,16 +44,16 @@ export type CreateApiKeyInput = {
 export type HistoryInterval =
   /** One day in the location's time zone. A day on which daylight saving time starts or ends has 23 or 25 hours. */
   | 'DAY'
-  /** One hour, from a full hour in the location's local time. The hour has 90 minutes if the clocks change by half an hour in it. */
+  /** One hour, from a full hour in the location's local time. If the clocks change by half an hour during an interval, this interval lasts 90 minutes. */
   | 'HOUR'
   /** 15 minutes, from minute 0, 15, 30 or 45 of an hour in the location's local time. */
   | 'QUARTER_HOUR';
 
-/** How an import treats rows whose plate is already in the whitelist, and whitelist entries whose plate is in no row. */
+/** What an import does with a row whose plate is already in the whitelist, and with a whitelist entry whose plate is in no row. */
 export type ImportMode =
   /** Only adds whitelist entries. The gateway rejects a row whose plate is already in the whitelist. */
   | 'CREATE'
-  /** Replaces the whole whitelist by the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
+  /** Replaces the whole whitelist with the rows of the import, in one transaction. If the gateway rejects a row, nothing changes, and `created`, `updated`, `unchanged` and `deleted` are 0. */
   | 'REPLACE'
   /** Adds whitelist entries. If the plate of a row is already in the whitelist, the row replaces the values of the existing whitelist entry. */
   | 'UPSERT';
@@ -118,7 +118,7 @@ export type Permission =
   /** Create, change, delete and import whitelist entries. */
   | 'WRITE_WHITELIST';
 
-/** A licence plate with its type, code and number. In `plateAccess`, all three parts must equal the plate of a whitelist entry, unless the request sets a tolerance. */
+/** A licence plate with its type, code and number. In `plateAccess`, a whitelist entry matches only if its plate has the same type, code and number, unless the request sets a tolerance. */
 export type PlateInput = {
   /** Code of the plate: `White`, or 1 to 3 letters or digits. */
   plateCode: string;
@@ -135,7 +135,7 @@ export type QuotaEnforcement =
   /** When the quota is full, `plateAccess` still allows entry, and sets `overQuota`. */
   | 'REPORT';
 
-/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text equals the code and number of its plate, or the type, code and number of its plate. */
+/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text consists of the code and number of the plate of the entry, with or without the plate type before the code. */
 export type ReadingInput = {
   /** Other texts that may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
   alternatives?: Array<string> | null | undefined;
@@ -147,7 +147,7 @@ export type ReadingInput = {
   text: string;
 };
 
-/** The new values for some fields of an API key. A field that is omitted or null stays unchanged, except that `expiresAt: null` removes the expiry. */
+/** The new values for some fields of an API key. A field that is omitted or null stays unchanged. As an exception, `expiresAt: null` removes the expiry. */
 export type UpdateApiKeyInput = {
   /** Number of rate limit points that the API key may use in a minute. */
   burstLimit?: number | null | undefined;
@@ -185,7 +185,7 @@ export type WebhookDeliveryStatus =
 
 /** An event to which a webhook can subscribe. */
 export type WebhookEvent =
-  /** `company.registered`: A company was registered. Only webhooks without a company get the event of a new company. Needs the permission READ_COMPANIES. */
+  /** `company.registered`: A company was registered. The gateway sends this event only to webhooks that belong to no company. Needs the permission READ_COMPANIES. */
   | 'company.registered'
   /** `company.updated`: A company was changed. Needs the permission READ_COMPANIES. */
   | 'company.updated'
@@ -209,13 +209,13 @@ export type WebhookEvent =
   | 'parking.occupancy_adjusted'
   /** `quota.exceeded`: A vehicle entered, and its reference (such as an apartment) now has more vehicles inside than the quota allows. Needs the permission READ_ACTIVITY. */
   | 'quota.exceeded'
-  /** `webhook.disabled`: The gateway disabled another webhook of the company, because the receiver of that webhook answered 410 Gone or accepted no message for five days. Needs the permission MANAGE_WEBHOOKS. */
+  /** `webhook.disabled`: The gateway disabled a webhook, because its receiver answered 410 Gone or accepted no message for five days. Other webhooks of the same company get this event. Needs the permission MANAGE_WEBHOOKS. */
   | 'webhook.disabled'
   /** `whitelist.created`: A vehicle was added to a whitelist. Needs the permission READ_WHITELIST. */
   | 'whitelist.created'
   /** `whitelist.deleted`: A vehicle was removed from a whitelist. Needs the permission READ_WHITELIST. */
   | 'whitelist.deleted'
-  /** `whitelist.imported`: An import changed a whitelist. The webhook message contains the numbers of new, changed and removed entries. Needs the permission READ_WHITELIST. */
+  /** `whitelist.imported`: An import changed a whitelist. The webhook message contains the numbers of new, changed and removed whitelist entries. Needs the permission READ_WHITELIST. */
   | 'whitelist.imported'
   /** `whitelist.updated`: A whitelist entry was replaced. Needs the permission READ_WHITELIST. */
   | 'whitelist.updated';
@@ -249,7 +249,7 @@ export type WeeklyHoursInput = {
 
 /** The values of a whitelist entry, which describes a vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
+  /** The weekly hours in which the vehicle may enter. With null or an empty list of weekly hours, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
   /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a change of the whitelist entry omits `maxEntries`, the stored number stays unchanged. */
   maxEntries?: number | null | undefined;

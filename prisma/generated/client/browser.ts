@@ -34,9 +34,9 @@ export type Location = Prisma.LocationModel
 export type WhitelistEntry = Prisma.WhitelistEntryModel
 /**
  * Model Quota
- * The maximum number of vehicles of a reference (such as an apartment) that may be inside at the same time. The
- * migrations `quotas` and `open_sessions_of_plates` create indexes of the open parking sessions by whitelist entry and
- * by plate, which schema.prisma does not contain.
+ * The maximum number of vehicles of a reference (such as an apartment) that may be inside at the same time. Two
+ * indexes of the open parking sessions, by whitelist entry and by plate, are not in schema.prisma. The migrations
+ * `quotas` and `open_sessions_of_plates` create these indexes.
  */
 export type Quota = Prisma.QuotaModel
 /**
@@ -49,8 +49,8 @@ export type WhitelistEntryUse = Prisma.WhitelistEntryUseModel
 /**
  * Model ParkingEvent
  * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. If a gate sends a parking event
- * again, the gateway recognises the parking event by its `eventId`. If the gate sends a corrected event with the same
- * `eventId`, the gateway overwrites the values of the recorded event.
+ * twice, the gateway recognises the second parking event by its `eventId`. If the gate sends a corrected event with
+ * the same `eventId`, the gateway overwrites the values of the recorded event.
  */
 export type ParkingEvent = Prisma.ParkingEventModel
 /**
@@ -69,11 +69,11 @@ export type CountedPlate = Prisma.CountedPlateModel
 /**
  * Model ParkingSession
  * A stay of a vehicle, which is derived from parking events and occupancy counts (src/parking/derive-sessions.ts). A
- * parking session begins when the vehicle enters, or when a count finds the vehicle inside. If no entry and no count
- * was recorded, the parking session begins when the vehicle leaves. The id of a parking session is the id of the
- * ParkingEvent or CountedPlate that begins the session. When the ParkingEvent or CountedPlate that begins a parking
- * session is deleted, a database trigger deletes the parking session. Prisma does not know the indexes on SQL
- * expressions that the migrations `occupancy_that_heals`, `occupancy_counts` and `session_history` create.
+ * parking session begins when the vehicle enters, or when a count finds the vehicle inside. If only the exit of the
+ * vehicle was recorded, the parking session begins at the time of the exit. The id of a parking session is the id of
+ * the ParkingEvent or CountedPlate that begins the session. When the ParkingEvent or CountedPlate that begins a
+ * parking session is deleted, a database trigger deletes the parking session. The migrations `occupancy_that_heals`,
+ * `occupancy_counts` and `session_history` create indexes on SQL expressions, which schema.prisma cannot describe.
  */
 export type ParkingSession = Prisma.ParkingSessionModel
 /**
@@ -93,8 +93,8 @@ export type ApiKeySecret = Prisma.ApiKeySecretModel
  * Model AuditRecord
  * An audit record, which describes one change of data. The transaction that makes a change also writes its audit
  * record. A database trigger (migration `webhooks`) runs for each new AuditRecord. The trigger adds one
- * WebhookDelivery for each webhook that subscribes to the kind of change in the AuditRecord. The table WebhookDelivery
- * is the outbox, which contains the messages that the gateway must still send.
+ * WebhookDelivery for each webhook that is subscribed to the action of the AuditRecord. The table WebhookDelivery is
+ * the outbox, which contains the messages that the gateway must still send.
  */
 export type AuditRecord = Prisma.AuditRecordModel
 /**
@@ -105,14 +105,14 @@ export type AuditRecord = Prisma.AuditRecordModel
 export type UsageRecord = Prisma.UsageRecordModel
 /**
  * Model UsageTotal
- * The number of usage records of an API key in one hour, for one operation with one status and one error code. When a
- * gateway process writes usage records, a database trigger adds the number of new records to `requests`.
+ * The number of requests of an API key in one hour with the same operation, status and error code. When a gateway
+ * process writes usage records, a database trigger adds the number of new records to `requests`.
  */
 export type UsageTotal = Prisma.UsageTotalModel
 /**
  * Model UsageRecorder
- * A gateway process that writes usage records in batches. Because of `lastBatch`, the database stores a batch of usage
- * records only once, even if the gateway process sends the batch twice.
+ * A gateway process that writes usage records in batches. The database stores a batch of usage records only once, even
+ * if the gateway process sends the batch twice, because `lastBatch` identifies the last stored batch.
  */
 export type UsageRecorder = Prisma.UsageRecorderModel
 /**

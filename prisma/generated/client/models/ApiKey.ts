@@ -1148,7 +1148,7 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     updatedAt: Date
     /**
      * Whether the API key comes from the environment variable OPERATOR_API_KEY. When an operator changes
-     * OPERATOR_API_KEY, the gateway revokes the API key with the previous value.
+     * OPERATOR_API_KEY, the gateway revokes the API key that had the former value.
      */
     fromConfiguration: boolean
   }, ExtArgs["result"]["apiKey"]>

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
  * Model AuditRecord
  * An audit record, which describes one change of data. The transaction that makes a change also writes its audit
  * record. A database trigger (migration `webhooks`) runs for each new AuditRecord. The trigger adds one
- * WebhookDelivery for each webhook that subscribes to the kind of change in the AuditRecord. The table WebhookDelivery
- * is the outbox, which contains the messages that the gateway must still send.
+ * WebhookDelivery for each webhook that is subscribed to the action of the AuditRecord. The table WebhookDelivery is
+ * the outbox, which contains the messages that the gateway must still send.
  */
 export type AuditRecordModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditRecordPayload>
 

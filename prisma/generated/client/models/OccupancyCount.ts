@@ -826,14 +826,14 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
     /**
      * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. When
      * a parking event arrives late, the gateway corrects `openSessions` of the last occupancy count. When the gateway
-     * deletes expired parking sessions, it also changes `openSessions`, so that the deletion does not change the
-     * occupancy of the location.
+     * deletes expired parking sessions, the gateway also changes `openSessions`. The occupancy of the location therefore
+     * does not change.
      */
     openSessions: number
     /**
-     * For an occupancy count without plates, `fadesAt` is the end of the maximum stay: the time `countedAt` plus the
-     * maximum stay at the location. At the time `fadesAt`, the gateway notifies webhooks of the changed occupancy, and
-     * sets `fadesAt` to null.
+     * The time at which an occupancy count without plates loses its effect: `countedAt` plus the maximum stay at the
+     * location. At the time `fadesAt`, the gateway notifies webhooks of the changed occupancy, and sets `fadesAt` to
+     * null.
      */
     fadesAt: Date | null
     createdAt: Date

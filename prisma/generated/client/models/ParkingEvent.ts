@@ -15,8 +15,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model ParkingEvent
  * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. If a gate sends a parking event
- * again, the gateway recognises the parking event by its `eventId`. If the gate sends a corrected event with the same
- * `eventId`, the gateway overwrites the values of the recorded event.
+ * twice, the gateway recognises the second parking event by its `eventId`. If the gate sends a corrected event with
+ * the same `eventId`, the gateway overwrites the values of the recorded event.
  */
 export type ParkingEventModel = runtime.Types.Result.DefaultSelection<Prisma.$ParkingEventPayload>
 
@@ -943,9 +943,9 @@ export type $ParkingEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     decision: $Enums.AccessReason | null
     /**
-     * The id of the whitelist entry that the gate named. If the gate named no whitelist entry, `whitelistEntryId` is the
-     * id of the whitelist entry with the plate of the parking event. `whitelistEntryId` is not a foreign key. When a
-     * whitelist entry is deleted, the parking events of its vehicle stay unchanged.
+     * The id of the whitelist entry that the gate sent with the parking event. If the gate sent no such id,
+     * `whitelistEntryId` is the id of the whitelist entry with the plate of the parking event. `whitelistEntryId` is not
+     * a foreign key, so a parking event keeps this id after the whitelist entry is deleted.
      */
     whitelistEntryId: string | null
     /**

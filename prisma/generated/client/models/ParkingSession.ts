@@ -15,11 +15,11 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model ParkingSession
  * A stay of a vehicle, which is derived from parking events and occupancy counts (src/parking/derive-sessions.ts). A
- * parking session begins when the vehicle enters, or when a count finds the vehicle inside. If no entry and no count
- * was recorded, the parking session begins when the vehicle leaves. The id of a parking session is the id of the
- * ParkingEvent or CountedPlate that begins the session. When the ParkingEvent or CountedPlate that begins a parking
- * session is deleted, a database trigger deletes the parking session. Prisma does not know the indexes on SQL
- * expressions that the migrations `occupancy_that_heals`, `occupancy_counts` and `session_history` create.
+ * parking session begins when the vehicle enters, or when a count finds the vehicle inside. If only the exit of the
+ * vehicle was recorded, the parking session begins at the time of the exit. The id of a parking session is the id of
+ * the ParkingEvent or CountedPlate that begins the session. When the ParkingEvent or CountedPlate that begins a
+ * parking session is deleted, a database trigger deletes the parking session. The migrations `occupancy_that_heals`,
+ * `occupancy_counts` and `session_history` create indexes on SQL expressions, which schema.prisma cannot describe.
  */
 export type ParkingSessionModel = runtime.Types.Result.DefaultSelection<Prisma.$ParkingSessionPayload>
 
@@ -806,14 +806,15 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
     countedAt: Date | null
     exitedAt: Date | null
     /**
-     * The time at which the parking session ended. A parking session ends with an exit, or with a later record that
-     * shows that the exit was missed. `endedAt` is null while the parking session is open.
+     * The time at which the parking session ended. A parking session ends with the exit of the vehicle. If the exit was
+     * not recorded, a later parking event or occupancy count ends the parking session. `endedAt` is null while the
+     * parking session is open.
      */
     endedAt: Date | null
     /**
      * The time at which the vehicle reaches its maximum stay. `staysUntil` is null if the location does not limit the
-     * stay. When the maximum stay of the location changes, the gateway may leave `staysUntil` of an ended parking
-     * session unchanged.
+     * stay. When the maximum stay of the location changes, the gateway may keep the former `staysUntil` of parking
+     * sessions that have already ended.
      */
     staysUntil: Date | null
     /**

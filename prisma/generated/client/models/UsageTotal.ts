@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageTotal
- * The number of usage records of an API key in one hour, for one operation with one status and one error code. When a
- * gateway process writes usage records, a database trigger adds the number of new records to `requests`.
+ * The number of requests of an API key in one hour with the same operation, status and error code. When a gateway
+ * process writes usage records, a database trigger adds the number of new records to `requests`.
  */
 export type UsageTotalModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageTotalPayload>
 
@@ -493,8 +493,7 @@ export type $UsageTotalPayload<ExtArgs extends runtime.Types.Extensions.Internal
     surface: string
     status: number
     /**
-     * The error code that all requests in this row of usage totals have in common. `errorCode` is an empty text when
-     * there was no error.
+     * The error code of all requests that this row counts. `errorCode` is an empty text when there was no error.
      */
     errorCode: string
     requests: number

@@ -913,15 +913,16 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     status: $Enums.WebhookDeliveryStatus
     /**
      * The earliest time of the next attempt to deliver the message. When a worker or reader claims the delivery,
-     * `nextAttemptAt` becomes the end of its lease. If the worker or reader stops during the lease, another worker or
-     * reader can claim the delivery after the end of the lease.
+     * `nextAttemptAt` becomes the end of the lease on the message. If the worker or reader stops during this lease,
+     * another worker or reader can claim the delivery after the end of the lease.
      */
     nextAttemptAt: Date
     /**
      * The time at which a worker or reader last claimed the delivery. `claimedAt` is null before the first claim of the
-     * delivery. When a client requests a redelivery, the gateway sets `claimedAt` to null. As an exception, a redelivery
-     * does not change `claimedAt` of a message of a pull webhook that is not acknowledged yet, so that the reader can
-     * still acknowledge the message. Workers never change `claimedAt` of a pull webhook.
+     * delivery. When a client asks the gateway to send the message again, the gateway sets `claimedAt` to null. With
+     * pull delivery, `claimedAt` of an unacknowledged message stays unchanged, so that the reader can still acknowledge
+     * the message. With pull delivery, workers never change `claimedAt`, because it is the time at which a reader pulled
+     * the message.
      */
     claimedAt: Date | null
     /**
