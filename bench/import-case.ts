@@ -254,7 +254,7 @@ async function measureImport(bench: Bench, measured: Import): Promise<CaseResult
 /** The benchmark cases that measure imports. */
 export const importCases = imports.map((measured) => ({
   name: measured.name,
-  needsPeers: false,
+  needsServer: false,
   needsScale: false,
   run: (bench: Bench) => measureImport(bench, measured),
 }));

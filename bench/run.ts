@@ -44,7 +44,7 @@ const { embedded, scale, profile } = options;
 const cases = [
   ...comparedCases.map((compared) => ({
     name: compared.name,
-    needsPeers: false,
+    needsServer: false,
     needsScale: false,
     run: (bench: Bench) => compare(bench, compared),
   })),
@@ -192,8 +192,8 @@ try {
   const notMeasured: string[] = [];
   const worse: string[] = [];
   const results: CaseResult[] = [];
-  for (const { name, run: measure, needsPeers, needsScale } of cases) {
-    if (!wanted.includes(name) || (needsPeers && embedded) || (needsScale && !scale)) continue;
+  for (const { name, run: measure, needsServer, needsScale } of cases) {
+    if (!wanted.includes(name) || (needsServer && embedded) || (needsScale && !scale)) continue;
     const result: CaseResult = await measure(bench).catch((error: Error) => {
       notMeasured.push(name);
       return { name, title: name, sides: [], figures: [], notes: [`NOT MEASURED: ${error.message}`] };

@@ -19,7 +19,7 @@ export interface SpecialCase {
    * True if the benchmark case needs PostgreSQL or a second gateway process. The benchmark skips this case on the
    * embedded database.
    */
-  needsPeers: boolean;
+  needsServer: boolean;
   needsScale: boolean;
   run(bench: Bench): Promise<CaseResult>;
 }
@@ -30,7 +30,7 @@ export interface SpecialCase {
  */
 const flat = (name: string, title: string, small: string, large: string): SpecialCase => ({
   name,
-  needsPeers: false,
+  needsServer: false,
   needsScale: true,
   async run(bench) {
     const server = await bench.start('gateway');
@@ -160,12 +160,12 @@ async function twoProcesses(bench: Bench): Promise<CaseResult> {
 }
 
 export const specialCases: readonly SpecialCase[] = [
-  { name: 'refusals', needsPeers: false, needsScale: false, run: refusals },
-  { name: 'list-100000', needsPeers: false, needsScale: false, run: wholeList },
+  { name: 'refusals', needsServer: false, needsScale: false, run: refusals },
+  { name: 'list-100000', needsServer: false, needsScale: false, run: wholeList },
   ...importCases,
-  { name: 'feed', needsPeers: true, needsScale: false, run: feedCost },
-  { name: 'two-processes', needsPeers: true, needsScale: false, run: twoProcesses },
-  { name: 'usage-hour', needsPeers: true, needsScale: true, run: usageHour },
+  { name: 'feed', needsServer: true, needsScale: false, run: feedCost },
+  { name: 'two-processes', needsServer: true, needsScale: false, run: twoProcesses },
+  { name: 'usage-hour', needsServer: true, needsScale: true, run: usageHour },
   flat('flat-gate', 'Gate decision with a large whitelist', 'gate-at-1000', 'gate-at-1000000'),
   flat('flat-list', 'List of one reference id with a large whitelist', 'list-at-1000', 'list-at-1000000'),
 ];
