@@ -32,6 +32,12 @@ const CONNECTION_TIMEOUT_MS = 6_000;
  * connection pool of their own.
  */
 const GATE_CONNECTION_TIMEOUT_MS = 2_000;
+/**
+ * The time after which PostgreSQL ends a statement of the connection pool of gates, in milliseconds. All requests of an
+ * API key can wait for one look-up of the key, and the connection of this look-up may be dead, for example after a
+ * failover. The time limit is short, so that the requests do not wait for half a minute.
+ */
+const GATE_STATEMENT_TIMEOUT_MS = 2_000;
 
 /**
  * How long a query waits for a connection to the standby before the gateway uses the primary instead, in milliseconds.
@@ -139,7 +145,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const pools = {
     general: openPool(poolSize, CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS),
     heavy: openPool(heavySize, CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS),
-    gates: openPool(gatePoolSize, GATE_CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS),
+    gates: openPool(gatePoolSize, GATE_CONNECTION_TIMEOUT_MS, GATE_STATEMENT_TIMEOUT_MS),
   };
   const general = connectionsOver(pools.general);
   const heavy = connectionsOver(pools.heavy);

@@ -157,6 +157,25 @@ describe.runIf(testServerUrl)('behaviour of the gateway when PostgreSQL fails', 
     expect(text).not.toContain('    at ');
   });
 
+  test('a gate waits only a few seconds for a database connection that transfers no data', async () => {
+    const scratch = await createScratchDatabase();
+    onTestFinished(() => scratch.drop());
+    const proxy = await startProxy(scratch.databaseUrl!);
+    onTestFinished(() => proxy.close());
+    const database = await openDatabase({ ...scratch, databaseUrl: proxy.url, log: silent });
+    onTestFinished(() => database.close());
+    const { sql, prisma } = database.gates;
+    const one = { name: 'one', text: 'SELECT 1 AS one' };
+    await Promise.all([sql.query(one, []), prisma.$queryRawUnsafe(one.text)]);
+    const silentFrom = performance.now();
+    proxy.silence();
+    const answers = await Promise.allSettled([sql.query(one, []), prisma.$queryRawUnsafe(one.text)]);
+    expect(performance.now() - silentFrom).toBeLessThan(15_000);
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    proxy.mend();
+    expect(await sql.query(one, [])).toEqual([{ one: 1 }]);
+  });
+
   test('a starting gateway fails at once when the database server reports that the database does not exist', async () => {
     const databaseUrl = new URL(testServerUrl!);
     databaseUrl.pathname = '/no_such_database';
