@@ -5,6 +5,10 @@ const keyBytes = 32;
 const ivBytes = 12;
 const tagBytes = 16;
 
+/** The message of the error for a secret that the gateway cannot decrypt. The owner of the webhook can see this text. */
+const otherPepper =
+  'The secret of the webhook was encrypted with another KEY_PEPPER; rotate the secret without a grace period';
+
 /**
  * Encrypts the signing secrets of webhooks for the database. A hash would not be sufficient, because signing a message
  * needs the plain secret. The encrypted secret of one webhook cannot be decrypted for another webhook.
@@ -37,9 +41,12 @@ export function createWebhookSecretBox(pepper: string): WebhookSecretBox {
       const decryption = createDecipheriv(cipher, key, bytes.subarray(0, ivBytes))
         .setAAD(Buffer.from(webhookId))
         .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-      return (
-        decryption.update(bytes.subarray(ivBytes + tagBytes), undefined, 'utf8') + decryption.final('utf8')
-      );
+      const text = decryption.update(bytes.subarray(ivBytes + tagBytes), undefined, 'utf8');
+      try {
+        return text + decryption.final('utf8');
+      } catch (cause) {
+        throw new Error(otherPepper, { cause });
+      }
     },
   };
 }

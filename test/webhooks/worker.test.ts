@@ -12,17 +12,18 @@ import { createScratchDatabase } from '../support/scratch-database.ts';
 const log = pino({ level: 'silent' });
 const soon = { timeout: 60_000, interval: 50 };
 
+const secrets = createWebhookSecretBox('a pepper of a test');
+
 /** Starts a webhook worker on a new database that contains one waiting message. */
-async function startWorker(retryUntil: Date, post: () => Promise<number>) {
+async function startWorker(retryUntil: Date, post: () => Promise<number>, sealedWith = secrets) {
   const scratch = await createScratchDatabase();
   const database = await openDatabase({ ...scratch, log });
   const { prisma, sql } = database;
-  const secrets = createWebhookSecretBox('a pepper of a test');
   const [id, eventId, deliveryId] = [newId(), newId(), newId()];
   await prisma.auditRecord.create({
     data: { id: eventId, requestId: 'test', action: 'whitelist.created', targetId: newId() },
   });
-  const secret = secrets.seal(id, newWebhookSecret());
+  const secret = sealedWith.seal(id, newWebhookSecret());
   await prisma.webhook.create({
     data: { id, url: 'https://a.example/', events: [], locationIds: [], secret },
   });
@@ -61,4 +62,17 @@ test('the second delivery attempt follows soon after the first attempt, even whe
   await expect.poll(async () => (await delivery()).attempts.length, soon).toBe(1);
   const { nextAttemptAt, attempts } = await delivery();
   expect(nextAttemptAt.getTime() - attempts[0]!.createdAt.getTime()).toBeLessThanOrEqual(15_000);
+});
+
+test('after a change of the pepper, a failed delivery attempt says that the secret of the webhook must be rotated', async () => {
+  const earlier = createWebhookSecretBox('an earlier pepper of a test');
+  const { delivery } = await startWorker(
+    new Date('2999-01-01T00:00:00Z'),
+    () => Promise.resolve(204),
+    earlier,
+  );
+  const error = expect.stringMatching(/another KEY_PEPPER; rotate the secret/);
+  await expect
+    .poll(delivery, soon)
+    .toMatchObject({ status: 'PENDING', attempts: [{ httpStatus: null, error }] });
 });
