@@ -113,7 +113,8 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
  * an exit, the exit becomes a new session without a recorded entry.
  *
  * A session belongs to a vehicle if the session has the plate of the vehicle. If no session has the plate, but exactly
- * one session has the camera text of the vehicle (`sameTextMatcher`), this session belongs to the vehicle.
+ * one open session has the camera text of the vehicle (`sameTextMatcher`), this session belongs to the vehicle. If no
+ * open session has the camera text, the only session after its maximum stay belongs to the vehicle.
  *
  * A session is open for at most the maximum stay. If the vehicle leaves after the end of its maximum stay, the exit
  * still completes the session.
@@ -151,18 +152,21 @@ export function deriveSessions({
   const isOverdue = ({ staysUntil }: ParkingSession, at: Date) => staysUntil !== null && staysUntil < at;
 
   /**
-   * Returns the sessions of a vehicle. If a session has the plate of the vehicle, the result contains only this
-   * session. If no session has the plate, the result contains all sessions whose camera text matches the vehicle
-   * (`sameTextMatcher`).
+   * Returns the sessions of a vehicle at a given time. If a session has the plate of the vehicle, the result contains
+   * only this session. If no session has the plate, the result contains all sessions whose camera text matches the
+   * vehicle (`sameTextMatcher`). A session whose maximum stay is over matches only if no open session matches.
    */
-  function sessionsOf(vehicle: RecordedPlate): ParkingSession[] {
+  function sessionsOf(vehicle: RecordedPlate, at: Date): ParkingSession[] {
     const own = unended.withPlate(vehicle);
-    return own ? [own] : unended.matching(sameTextMatcher(vehicle));
+    if (own) return [own];
+    const matching = unended.matching(sameTextMatcher(vehicle));
+    const open = matching.filter((session) => !isOverdue(session, at));
+    return open.length > 0 ? open : matching;
   }
 
   /** Returns the session that an exit ends, or `undefined` when no session or several sessions match the vehicle. */
   function sessionEndedBy(exit: GateObservation): ParkingSession | undefined {
-    const same = sessionsOf(exit);
+    const same = sessionsOf(exit, exit.occurredAt);
     if (same.length > 0) return onlyOf(same);
     return onlyOf(
       unended.matching(similarPlateMatcher(exit)).filter((session) => !isOverdue(session, exit.occurredAt)),
@@ -187,7 +191,7 @@ export function deriveSessions({
     const found = new Set(plates.flatMap((vehicle) => unended.withPlate(vehicle) ?? []));
     const unknown = plates.filter((vehicle) => !unended.withPlate(vehicle)).toSorted(byPlate);
     const unseen = unknown.filter((vehicle) => {
-      const session = onlyOf(sessionsOf({ ...vehicle, text: null }).filter((each) => !found.has(each)));
+      const session = onlyOf(sessionsOf({ ...vehicle, text: null }, at).filter((each) => !found.has(each)));
       if (session) found.add(session);
       return !session;
     });
@@ -207,7 +211,7 @@ export function deriveSessions({
     const at = item.occurredAt;
     if (item.kind === 'INSIDE') count(item);
     else if (item.kind === 'ENTRY') {
-      const earlier = onlyOf(sessionsOf(item));
+      const earlier = onlyOf(sessionsOf(item, at));
       if (earlier) end(earlier, at, null);
       begin({ ...sessionOf(item), enteredAt: at }, item.text);
     } else {

@@ -11,7 +11,12 @@ const gateway = await sharedTestGateway();
 const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * 3_600_000);
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 
-const entry = (plate: string, hours: number): Seen => ({ kind: 'ENTRY', plate, at: hour(hours) });
+const entry = (plate: string, hours: number, plateType?: string): Seen => ({
+  kind: 'ENTRY',
+  plate,
+  at: hour(hours),
+  ...(plateType && { plateType }),
+});
 const exit = (plate: string, hours: number): Seen => ({ kind: 'EXIT', plate, at: hour(hours) });
 
 /** Creates a location, and an API key that has every permission for the location. */
@@ -269,6 +274,29 @@ describe('the maximum stay of a location', () => {
       'a misread exit cannot end a session after the maximum stay',
       [entry('DXB/B/7', 1), exit('DXB/8/7', 12)],
       ['DXB/8/7 MISSED_ENTRY - 03-01T12:00', 'DXB/B/7 UNSEEN_EXIT 03-01T01:00 -'],
+    ],
+    [
+      'an exit ends the only open session with its camera text, although a session after its maximum stay has the same text',
+      [entry('A 7', 1, 'SHJ'), entry('A 7', 12, 'DXB'), exit('A 7', 15)],
+      ['DXB//A7 COMPLETED 03-01T12:00 03-01T15:00', 'SHJ//A7 UNSEEN_EXIT 03-01T01:00 -'],
+    ],
+    [
+      'an entry ends the only open session with its camera text, although a session after its maximum stay has the same text',
+      [entry('A 7', 1, 'SHJ'), entry('A 7', 12, 'DXB'), entry('A 7', 15)],
+      [
+        '//A7 UNSEEN_EXIT 03-01T15:00 -',
+        'DXB//A7 MISSED_EXIT 03-01T12:00 -',
+        'SHJ//A7 UNSEEN_EXIT 03-01T01:00 -',
+      ],
+    ],
+    [
+      'an exit ends no session when several sessions after their maximum stay have its camera text',
+      [entry('A 7', 1, 'SHJ'), entry('A 7', 12, 'DXB'), exit('A 7', 30)],
+      [
+        '//A7 MISSED_ENTRY - 03-02T06:00',
+        'DXB//A7 UNSEEN_EXIT 03-01T12:00 -',
+        'SHJ//A7 UNSEEN_EXIT 03-01T01:00 -',
+      ],
     ],
   ])('the maximum stay of a location ends parking sessions: %s', async (_, events, expected) => {
     const { companyId, locationId, see, sessions, status, change } = await newActivity();
