@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { ParkingEvent as ParkingEventRow } from '../prisma/generated/client/client.ts';
 import { AccessReason as reasons, ParkingEventKind as kinds } from '../prisma/generated/client/enums.ts';
 import type { Context } from '../src/context.ts';
-import { isId } from '../src/ids.ts';
 import type { Reading } from '../src/parking/match-entries.ts';
 import { AccessReason, PlateInput } from './access.ts';
 import { builder } from './builder.ts';
@@ -10,7 +9,7 @@ import { Location, locationIdArg } from './location.ts';
 import { keysetConnection } from './pagination.ts';
 import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './plate-reading.ts';
 import { instant } from './instant.ts';
-import { filledText, isObject, listedName } from './rules.ts';
+import { filledText, identifier, isObject } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
 /** The maximum time by which the clock of a gate may be ahead of the gateway's clock: one day. */
@@ -33,7 +32,7 @@ export const parkingEventRule = z
     reading: plateReadingRule.nullish(),
     occurredAt: seenInstant,
     decision: z.enum(reasons).nullish(),
-    entryId: listedName(isId, 'Must be the identifier of a whitelist entry').nullish(),
+    entryId: identifier.nullish(),
   })
   .refine(hasOnePlate, { path: ['plate'], message: onePlateMessage, when: isObject });
 

@@ -1,6 +1,7 @@
 import type { ParkingEvent, WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import type { Transaction } from '../database/types.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
+import { isId } from '../ids.ts';
 import { type PlateInput, entriesOfReadings } from '../whitelist/matching.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import { plateText } from '../whitelist/plate-reading.ts';
@@ -31,7 +32,7 @@ export async function findNamedEntries(
   locationId: string,
   readings: readonly Reading[],
 ): Promise<ReadonlySet<string>> {
-  const entryIds = [...new Set(readings.flatMap(({ entryId }) => entryId ?? []))];
+  const entryIds = [...new Set(readings.flatMap(({ entryId }) => entryId ?? []).filter(isId))];
   if (entryIds.length === 0) return new Set();
   const rows = await queryInTransaction<{ id: string }>(transaction, namedEntries, { locationId, entryIds });
   return new Set(rows.map(({ id }) => id));

@@ -193,7 +193,6 @@ describe('parking events', () => {
       'occurredAt',
     ],
     ['an invalid time', { occurredAt: 'yesterday' }, 'occurredAt'],
-    ['an invalid entry', { entryId: 'x' }, 'entryId'],
     ['an unknown kind', { kind: 'PASS' as 'EXIT' }, 'kind'],
   ])('a parking event with %s is refused', async (_, reading, field) => {
     const { key, locationId } = await gateway.newTenant();

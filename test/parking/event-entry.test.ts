@@ -59,6 +59,8 @@ async function gateWithEntry() {
       unknown: newId(),
       deleted: unlist,
       foreign: await list(elsewhere, 'DXB/A/9'),
+      malformed: 'gate-7\u0000',
+      empty: '',
     },
     event: (eventId: string) =>
       prisma.parkingEvent.findFirstOrThrow({
