@@ -156,14 +156,15 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
  * Returns the error message for a request if the document does not contain the requested operation, or if the document
  * has several operations and the request does not name one of them.
  *
- * @param requested the parameter `operationName` of the request
+ * @param requested the parameter `operationName` of the request, which may have any JSON type
  */
-export function missingOperation({ definitions }: DocumentNode, requested?: string | null): string {
+export function missingOperation({ definitions }: DocumentNode, requested: unknown): string {
+  const isMissing = requested === undefined || requested === null;
+  if (!isMissing && typeof requested !== 'string') return 'The parameter operationName must be a string';
   const operations = definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
   const names = operations.flatMap(({ name }) => (name ? [name.value] : []));
   if (operations.length === 0) return 'The document has no operation';
-  const fault =
-    typeof requested === 'string' ? `no operation "${String(shown(requested))}"` : 'several operations';
+  const fault = isMissing ? 'several operations' : `no operation "${String(shown(requested))}"`;
   const remedy =
     names.length > 0
       ? `set operationName to one of: ${String(shown(names.join(', ')))}`

@@ -409,6 +409,19 @@ describe('GraphQL operations that a client repeats', () => {
     },
   );
 
+  test.each([5, false, {}, ['A']])(
+    'the error about the operationName %j says that operationName must be a string',
+    async (operationName) => {
+      for (const query of ['{ health { status } }', 'query A { health { status } }']) {
+        const { status, body } = await send(post({ query, operationName }), newEndpoint());
+        expect([status, body.errors![0]!.message]).toEqual([
+          400,
+          'The parameter operationName must be a string',
+        ]);
+      }
+    },
+  );
+
   // If the gateway refuses an operation before execution, the response has no `data`. The gateway never compiles an
   // operation that it refuses before execution.
   const reachesExecution = ({ data }: Answer['body']) => data !== undefined;
