@@ -10,7 +10,7 @@ import { requestHeader } from '../src/http/request-header.ts';
 import type { GatewayEnv } from '../src/http/request-state.ts';
 import { createRouteHandler } from './adapter.ts';
 import { type Brownout, createDeprecation } from './deprecation.ts';
-import { errorAnswer } from './envelope.ts';
+import { errorAnswer, wrongMethod } from './envelope.ts';
 import { type Route, routeName, routes } from './routes.ts';
 import { twinMediaType } from './twin.ts';
 
@@ -156,12 +156,11 @@ export function createRestRouter(
 
   for (const path of new Set(routes.map((route) => route.path))) {
     const methods = routes.filter((route) => route.path === path).map((route): string => route.method);
-    const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ');
+    const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods;
     router.all(honoPath(path), (c) => {
       const { state } = c.var;
       state.operation = `${c.req.method} ${path}`;
-      const answer = refusal(405, `Method ${c.req.method} is not allowed here`);
-      return respond({ ...answer, headers: { Allow: allow } }, state);
+      return respond(wrongMethod(c.req.method, allowed), state);
     });
   }
 

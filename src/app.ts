@@ -4,7 +4,7 @@ import { addresses } from '../pages/layout.tsx';
 import { createPages } from '../pages/routes.ts';
 import { renderRest } from '../rest/adapter.ts';
 import { type Brownout, mayBeDeprecated } from '../rest/deprecation.ts';
-import { errorAnswer } from '../rest/envelope.ts';
+import { errorAnswer, wrongMethod } from '../rest/envelope.ts';
 import { createDeprecationRouter, createRestRouter } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
 import type { DatabaseState } from './database/types.ts';
@@ -87,7 +87,13 @@ export function createApp(dependencies: AppDependencies): {
   const guards = createGuards(dependencies);
   // The public pages need no API key, so they are registered before the guards of REST and GraphQL, which require an
   // API key.
-  app.route('/', createPages({ schema, limit: guards.ofPublic(renderRest) }));
+  const publicGuard = guards.ofPublic(renderRest);
+  app.route('/', createPages({ schema, limit: publicGuard }));
+  // The explorer has the path of the GraphQL endpoint, which also has the method POST.
+  const pagePaths = Object.values(addresses).filter((path) => path !== addresses.explorer);
+  for (const path of ['/livez', '/readyz', ...pagePaths]) {
+    app.all(path, publicGuard, (c) => respond(wrongMethod(c.req.method, ['HEAD', 'GET']), c.var.state));
+  }
 
   app.route('/api', createDeprecationRouter(dependencies.brownouts));
   app.use('/api/*', guards.ofSurface('rest', renderRest));

@@ -178,6 +178,23 @@ describe('health endpoints', () => {
   });
 });
 
+test.each([
+  ...['/livez', '/readyz', '/', '/console', '/reference', '/moving-to-graphql'],
+  ...['/openapi.json', '/api/openapi.json', '/graphql/schema.graphql'],
+])(
+  'a request for the public path %s with a wrong method gets status 405 and the header Allow',
+  async (path) => {
+    for (const method of ['POST', 'DELETE']) {
+      const response = await fetch(url + path, { method });
+      expect([response.status, response.headers.get('Allow')]).toEqual([405, 'HEAD, GET']);
+      expect(await response.json()).toMatchObject({
+        success: false,
+        error: { code: 'VALIDATION_ERROR', message: `Method ${method} is not allowed here` },
+      });
+    }
+  },
+);
+
 describe('rate limit headers and remaining points', () => {
   const budget = 'rateLimit { name limit remaining windowSeconds resetAt }';
 
