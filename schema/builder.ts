@@ -8,6 +8,7 @@ import { getDatamodel } from '../prisma/generated/pothos-types.ts';
 import type PrismaTypes from '../prisma/generated/pothos-types.ts';
 import type { Context } from '../src/context.ts';
 import { validationError } from '../src/errors/faults.ts';
+import { keepSentText } from '../src/errors/sent-instants.ts';
 import { jsonScalar } from './json-scalar.ts';
 import { instant } from './instant.ts';
 import { cursor, defaultPageSize, pageSize } from './pagination.ts';
@@ -97,6 +98,7 @@ function parseInstant(value: unknown, nodes?: ValueNode): Date {
   if (!parsed.success || value instanceof Date) {
     throw new GraphQLError(parsed.error?.issues[0]?.message ?? 'Must be a string', { nodes });
   }
+  keepSentText(parsed.data, String(value));
   return parsed.data;
 }
 

@@ -62,7 +62,7 @@ const tooManyPoints = ({ from, interval }: HistoryPeriod) =>
   invalidField(
     'from',
     `At most ${maxHistoryPoints} points are allowed: move \`from\` closer to \`to\`, or use a longer interval than ${interval}`,
-    from.toISOString(),
+    from,
   );
 
 /**
@@ -73,7 +73,7 @@ const tooManyPoints = ({ from, interval }: HistoryPeriod) =>
  */
 function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
   const { from, to, interval } = period;
-  if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
+  if (from >= to) throw invalidField('from', 'Must be before `to`', from);
   if (approximatePoints(from, to, interval) > maxHistoryPoints) throw tooManyPoints(period);
   const end = new Date(Math.min(to.getTime(), Date.now()));
   if (from >= end) return [];

@@ -45,9 +45,9 @@ function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | 
   // the same default time range.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
-  if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
+  if (from >= to) throw invalidField('from', 'Must be before `to`', from);
   if (to.getTime() - from.getTime() > maxUsageDays * 24 * hour) {
-    throw invalidField('from', `Must be at most ${maxUsageDays} days before \`to\``, from.toISOString());
+    throw invalidField('from', `Must be at most ${maxUsageDays} days before \`to\``, from);
   }
   return { from, to };
 }

@@ -1,6 +1,6 @@
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import type { Transaction } from '../database/types.ts';
-import { companyForbidden, ServiceError } from '../errors/error-table.ts';
+import { companyForbidden, ServiceError, shown } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 import { requireLocations } from '../location-access/require-locations.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
@@ -34,7 +34,7 @@ export interface Grant {
 const endsLater = (end: Date | null, other: Date | null) => other !== null && (end === null || end > other);
 
 const forbidden = (field: string, value: unknown, message: string) =>
-  new ServiceError('FORBIDDEN', message, { field, value });
+  new ServiceError('FORBIDDEN', message, { field, value: shown(value) });
 
 /**
  * Checks that `grant` gives another API key only access that `key` itself has. Also checks that the companies and

@@ -1,4 +1,5 @@
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
+import { sentText } from './sent-instants.ts';
 
 /**
  * The error table. The table contains every error code of the contract (docs/contract.md#error-codes) with its HTTP
@@ -184,6 +185,7 @@ function isShortJson(value: unknown): boolean {
  */
 export function shown(value: unknown): unknown {
   if (value === undefined) return null;
+  if (value instanceof Date) return shown(sentText(value) ?? value.toISOString());
   if (typeof value === 'object' && !isShortJson(value)) return undefined;
   if (typeof value === 'string') {
     // A string is shortened by characters, not by UTF-16 units, because a character can consist of two units.

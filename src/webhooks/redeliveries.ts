@@ -114,9 +114,9 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
           const webhook = await lockWebhook(transaction, author.key, id);
           requireEnabled(webhook);
           now ??= await databaseNow(transaction);
-          if (since >= now) throw invalidField('since', 'Must be in the past', since.toISOString());
+          if (since >= now) throw invalidField('since', 'Must be in the past', since);
           const end = until ?? now;
-          if (end <= since) throw invalidField('until', 'Must be after since', end.toISOString());
+          if (end <= since) throw invalidField('until', 'Must be after since', end);
           const parameters = { webhookId: id, after, since, until: end, retryDays };
           const [batch] = await queryInTransaction<ResentBatch>(transaction, resendBatch, parameters);
           deliveries += batch?.count ?? 0;

@@ -1,0 +1,13 @@
+/**
+ * The texts that clients sent for instants. An error shows an instant as the client sent it
+ * (docs/contract.md#error-body), and a `Date` does not know its text.
+ */
+const texts = new WeakMap<Date, string>();
+
+/** Stores the text from which the scalar `DateTime` has created an instant. */
+export function keepSentText(instant: Date, text: string): void {
+  texts.set(instant, text);
+}
+
+/** Returns the text that a client sent for an instant, or `undefined` for an instant that no client sent. */
+export const sentText = (instant: Date): string | undefined => texts.get(instant);
