@@ -17,7 +17,7 @@ const meaningful = {
   'data-urlencode': { type: 'string', multiple: true },
   json: { type: 'string', multiple: true },
   get: { type: 'boolean', short: 'G' },
-  url: { type: 'string' },
+  url: { type: 'string', multiple: true },
 } as const;
 
 /**
@@ -81,18 +81,20 @@ const options = {
 
 /**
  * Returns the REST requests from a text with curl commands. A user can write the curl commands, or copy them from a
- * browser. The function ignores all shell commands except curl.
+ * browser. The function ignores all shell commands except curl. A command such as `timeout 5 curl URL` also counts as
+ * curl, but a command such as `apt install curl` has no address of a REST endpoint, and is ignored.
  *
  * @throws {Failure} when a curl command is invalid, or when pms does not support an option of the curl command
  */
 export const curlCalls = (script: string): RestCall[] =>
-  shellCommands(script)
-    .map((words) => words.slice(words.indexOf('curl')))
-    .filter(([program]) => program === 'curl')
-    .map(([, ...args]) => callOf(args));
+  shellCommands(script).flatMap((words) => {
+    const at = words.indexOf('curl');
+    const isCurl = at === 0 || (at > 0 && words.slice(at).some((word) => word.includes('/api/')));
+    return isCurl ? [callOf(words.slice(at + 1))] : [];
+  });
 
 function callOf(args: string[]): RestCall {
-  const { values, addresses } = parse(args);
+  const { values, addresses, data } = parse(args);
   const [address, ...more] = addresses;
   if (address === undefined || more.length > 0) {
     // The error message does not show the URLs of the curl command, because a URL may be an API key. If the user forgot
@@ -106,21 +108,18 @@ function callOf(args: string[]): RestCall {
   if (!path) {
     throw new Failure(`Not the address of a REST endpoint${shownAddress(address)}`, exitCode.usage);
   }
-  const data = dataOf(values);
-  if (values.get) {
-    const query = data.join('&');
-    return {
-      method: values.request ?? 'GET',
-      path: query ? `${path}${path.includes('?') ? '&' : '?'}${query}` : path,
-    };
-  }
-  const ifMatch = values.header?.map((header) => /^if-match:\s*(.+)$/i.exec(header)?.[1]).find(Boolean);
-  return {
-    method: values.request ?? (data.length > 0 ? 'POST' : 'GET'),
-    path,
-    body: data.length > 0 ? data.join('&') : undefined,
-    ifMatch,
-  };
+  const body = bodyOf(data);
+  const versions = values.header?.flatMap((header) => /^if-match:\s*(.+)$/i.exec(header)?.[1] ?? []);
+  const ifMatch = versions?.length ? versions.join(', ') : undefined;
+  if (values.get) return { method: values.request ?? 'GET', path: withQuery(path, body), ifMatch };
+  return { method: values.request ?? (body === undefined ? 'GET' : 'POST'), path, body, ifMatch };
+}
+
+/** Appends data to the query of a path, as curl does with the option `--get`. */
+function withQuery(path: string, data: string | undefined): string {
+  if (!data) return path;
+  if (!path.includes('?')) return `${path}?${data}`;
+  return /[?&]$/.test(path) ? path + data : `${path}&${data}`;
 }
 
 /**
@@ -135,30 +134,60 @@ function shownAddress(address: string): string {
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof meaningful }>>['values'];
 
-function parse(args: string[]): { values: Values; addresses: string[] } {
+/** An option of a curl command with a part of the request body, such as `--data` or `--json`. */
+interface DataOption {
+  name: keyof typeof dataReaders;
+  value: string;
+}
+
+/** Parses the arguments of a curl command. The options with parts of the request body keep their order. */
+function parse(args: string[]): { values: Values; addresses: string[]; data: DataOption[] } {
   try {
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-    const { url } = values as Values;
-    return { values: values as Values, addresses: url === undefined ? positionals : [url, ...positionals] };
+    const parsed = parseArgs({ args, options, allowPositionals: true, tokens: true });
+    const values = parsed.values as Values;
+    const data = parsed.tokens.flatMap((token) => {
+      const isData = token.kind === 'option' && Object.hasOwn(dataReaders, token.name);
+      return isData ? [{ name: token.name, value: token.value } as DataOption] : [];
+    });
+    return { values, addresses: [...(values.url ?? []), ...parsed.positionals], data };
   } catch (error) {
     throw new Failure(`Cannot read the curl line: ${(error as Error).message}`, exitCode.usage);
   }
 }
 
-/** Returns the parts of the request body. curl joins these parts with `&`. */
-function dataOf(values: Values): string[] {
-  const ofFile = (text: string) => (text.startsWith('@') ? readData(text.slice(1)) : text);
-  return [
-    ...[...(values.data ?? []), ...(values['data-ascii'] ?? [])].map((text) =>
-      text.startsWith('@') ? ofFile(text).replace(/[\r\n]/g, '') : text,
-    ),
-    ...[...(values['data-binary'] ?? []), ...(values.json ?? [])].map(ofFile),
-    ...(values['data-raw'] ?? []),
-    ...(values['data-urlencode'] ?? []).map((text) => {
-      const [name, ...value] = text.split('=');
-      return value.length > 0 ? `${name}=${encodeURIComponent(value.join('='))}` : encodeURIComponent(text);
-    }),
-  ];
+const textOrFile = (value: string) => (value.startsWith('@') ? readData(value.slice(1)) : value);
+
+const withoutLineBreaks = (value: string) =>
+  value.startsWith('@') ? textOrFile(value).replace(/[\r\n\0]/g, '') : value;
+
+/** Encodes a value of `--data-urlencode`: `content`, `=content`, `name=content`, `@file` or `name@file`. */
+function urlEncoded(value: string): string {
+  const [, name, sign, rest] = /^([^=]*)(=)([^]*)$/.exec(value) ?? /^([^@]*)(@)([^]*)$/.exec(value) ?? [];
+  if (rest === undefined) return encodeURIComponent(value);
+  const content = encodeURIComponent(sign === '@' ? readData(rest) : rest);
+  return name ? `${name}=${content}` : content;
+}
+
+/** Maps each curl option with a part of the request body to the function that returns this part. */
+const dataReaders = {
+  data: withoutLineBreaks,
+  'data-ascii': withoutLineBreaks,
+  'data-binary': textOrFile,
+  'data-raw': (value: string) => value,
+  'data-urlencode': urlEncoded,
+  json: textOrFile,
+};
+
+/**
+ * Returns the request body, or `undefined` when no option has a part of the body. curl joins the parts with `&`, but
+ * appends the value of `--json` without a separator.
+ */
+function bodyOf(data: readonly DataOption[]): string | undefined {
+  if (data.length === 0) return undefined;
+  return data.reduce((body, { name, value }) => {
+    const separator = body === '' || name === 'json' ? '' : '&';
+    return body + separator + dataReaders[name](value);
+  }, '');
 }
 
 /** Reads the request body from the file whose name is in a curl command. */

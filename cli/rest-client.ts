@@ -63,16 +63,19 @@ const isTwin = ({ headers }: Response) => headers.get('Content-Type')?.startsWit
 export function createRestClient(connection: Connection): RestClient {
   let knowsTwins = false;
 
-  const ask = ({ method, path, body, ifMatch }: RestCall) =>
-    connection.send(path, {
+  const ask = ({ method, path, body, ifMatch }: RestCall) => {
+    // `fetch` refuses to send a GET or HEAD request with a body, and the gateway ignores such a body.
+    const sent = /^(GET|HEAD)$/i.test(method) ? undefined : body;
+    return connection.send(path, {
       method,
       headers: {
         Accept: twinMediaType,
-        ...(body !== undefined && jsonType),
+        ...(sent !== undefined && jsonType),
         ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
       },
-      ...(body !== undefined && { body }),
+      ...(sent !== undefined && { body: sent }),
     });
+  };
 
   /**
    * Sends a harmless request, in order to check whether the gateway can translate a REST request to a GraphQL request.

@@ -127,6 +127,12 @@ describe('the command pms translate', () => {
     expect(removal.variables).toEqual({ locationId, whitelistId: '7', expectedVersion: 3 });
   });
 
+  test('pms translate ignores the body of a GET request, as the gateway does', async () => {
+    const { key } = await gateway.newTenant();
+    const twin = await json(key, 'translate', `curl -X GET ${url}/api/locations?limit=2 -d '{}'`);
+    expect(twin).toMatchObject({ operationName: 'ListLocations', variables: { first: 2 } });
+  });
+
   test('pms translate converts a repeated request of a HAR file only once, and reports skipped and refused requests', async () => {
     const { key, locationId } = await gateway.newTenant();
     const request = (method: string, path: string, text?: string) => ({

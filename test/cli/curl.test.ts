@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { curlCalls } from '../../cli/curl.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parking-curl-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = join(folder, 'body.txt');
+writeFileSync(file, 'a b\r\nc\n');
+
+/** Returns the only REST request in a shell script. */
+function callOf(script: string) {
+  const [call, ...others] = curlCalls(script);
+  expect(others).toEqual([]);
+  return call!;
+}
+
+const address = 'http://x/api/locations';
+
+// The expected bodies, paths and requests in this file are those that curl 7.88 sends.
+
+test.each([
+  [`--json '{"a":1,' --json '"b":2}'`, '{"a":1,"b":2}'],
+  ['-d a=1 --json x', 'a=1x'],
+  ['--json x -d a=1', 'x&a=1'],
+  [`--data-raw 1 -d 2 --data-binary 3 --data-urlencode '4' -d 5`, '1&2&3&4&5'],
+  [`-d '' -d x -d '' -d y`, 'x&&y'],
+  [`-d ''`, ''],
+  [`-d @${file} --data-binary @${file} --data-raw @x`, 'a bc&a b\r\nc\n&@x'],
+  [
+    `--data-urlencode =1=2 --data-urlencode n@${file} --data-urlencode @${file} --data-urlencode a@b=@c`,
+    '1%3D2&n=a%20b%0D%0Ac%0A&a%20b%0D%0Ac%0A&a@b=%40c',
+  ],
+])('pms translate joins the values of the options %j to a request body as curl does', (options, body) => {
+  expect(callOf(`curl ${address} ${options}`)).toMatchObject({ method: 'POST', body });
+});
+
+test.each([
+  ['?', '/api/locations?a=1'],
+  ['?b=2', '/api/locations?b=2&a=1'],
+  ['?b=2&', '/api/locations?b=2&a=1'],
+])('pms translate appends the data of `curl -G` to a URL that ends with %j', (query, path) => {
+  expect(callOf(`curl -G '${address}${query}' -d a=1`)).toEqual({ method: 'GET', path });
+});
+
+test('pms translate keeps If-Match together with `curl -G`, and joins repeated If-Match headers', () => {
+  const line = `curl -X DELETE -G ${address}/1 -d a=1 -H 'If-Match: "1"' -H 'if-match: "2"'`;
+  expect(callOf(line)).toMatchObject({ method: 'DELETE', ifMatch: '"1", "2"' });
+});
+
+test('pms translate refuses a curl command with several options --url', () => {
+  expect(() => curlCalls(`curl --url ${address} --url ${address}/status`)).toThrow(
+    'must have exactly one address, not 2',
+  );
+});
+
+test.each([
+  `curl ${address}/1; curl ${address}/2`,
+  `curl ${address}/1 && curl ${address}/2 || echo curl failed`,
+  `cd /tmp && curl ${address}/1 | jq .id | grep curl; X=1 curl ${address}/2 & wait`,
+  `(curl ${address}/1)\nID=$(curl ${address}/2 | jq .id)`,
+  `command -v curl >/dev/null || exit 1\ncurl ${address}/1\ntimeout 5 curl ${address}/2`,
+])('pms translate finds all curl commands of %j', (script) => {
+  expect(curlCalls(script).map(({ path }) => path)).toEqual(['/api/locations/1', '/api/locations/2']);
+});
+
+test.each([
+  `curl ${address} > out.json -d a=1`,
+  `curl ${address} 2>&1 >>'out file' \\\n  -d a=1 | cat`,
+  `curl ${address} 2>/dev/null -d a=1`,
+  `curl ${address} &>/dev/null -d a=1`,
+  `curl ${address} -d a=1 <<< text`,
+])('pms translate reads the options after a redirection: %j', (line) => {
+  expect(callOf(line)).toMatchObject({ method: 'POST', body: 'a=1', path: '/api/locations' });
+});
+
+test('pms translate refuses a curl command that reads its body from a pipe', () => {
+  expect(() => curlCalls(`echo '{}' | curl -d @- ${address}`)).toThrow(
+    'reads its body from the standard input',
+  );
+});
