@@ -1,11 +1,29 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { instantFault } from '../schema/instant.ts';
 import { exitCode, Failure } from './failure.ts';
 import type { PlateInput, WebhookEvent } from './generated/operations.ts';
 
 /** Parses a whole number that a user wrote on the command line. */
 export function wholeNumber(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('Must be a whole number.');
-  return Number(value);
+  const number = Number(value);
+  // `JSON.stringify` writes a number that is too large for `Number` as null, which means "no limit" in many fields.
+  if (!Number.isSafeInteger(number)) throw new InvalidArgumentError('Must be a smaller number.');
+  return number;
+}
+
+/** Parses a whole number that must be at least 1. */
+export function positive(value: string): number {
+  const number = wholeNumber(value);
+  if (number < 1) throw new InvalidArgumentError('Must be at least 1.');
+  return number;
+}
+
+/** Checks an option with a time that the command itself uses, and returns the text of the time. */
+export function time(value: string): string {
+  const fault = instantFault(value);
+  if (fault !== undefined) throw new InvalidArgumentError(`${fault}.`);
+  return value;
 }
 
 /** Parses an option that is a number from 0 to 1, such as the confidence of a camera. */

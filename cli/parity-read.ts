@@ -19,8 +19,11 @@ export interface Comparison {
  * if the length of a list or the HTTP status changes during a comparison, because the data has then changed too much.
  */
 const maxAttempts = 3;
-/** The HTTP status of the responses of a deprecated route that the operator has switched off. */
-const switchedOff = 410;
+/** Maps the HTTP statuses with which no comparison is possible to the reasons for the user. */
+const obstacles = new Map([
+  [405, 'the gateway does not allow GET for this path (405)'],
+  [410, 'the route is currently switched off (410)'],
+]);
 
 /** Returns the result for responses that could not be compared. */
 export const notCompared = (obstacle: string): Comparison => ({ items: 0, differences: [], obstacle });
@@ -104,9 +107,8 @@ function comparable(body: unknown, { items, isCut }: Shown): unknown {
 export async function compareRead(rest: RestClient, path: string, maxPages: number): Promise<Comparison> {
   for (let attempt = 1; ; attempt += 1) {
     const before = await rest.get(path);
-    if (before.status === switchedOff) {
-      return notCompared('the route is currently switched off (410)');
-    }
+    const obstacle = obstacles.get(before.status);
+    if (obstacle !== undefined) return notCompared(obstacle);
     const isBare = !('success' in (before.body as object));
     const shown = await readFromGraph(rest, path, maxPages, isBare);
     const { items } = shown;

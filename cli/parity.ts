@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { examples, wholeNumber } from './arguments.ts';
+import type { Command } from 'commander';
+import { examples, positive, time } from './arguments.ts';
 import type { Client } from './client.ts';
 import type { Difference } from './compare.ts';
 import { exitCode, Failure } from './failure.ts';
@@ -174,12 +174,6 @@ const resultText = ({ differences, obstacle }: Row) =>
 
 const columns = { request: 'path', used: 'requests', 'items compared': 'items', result: resultText } as const;
 
-/** Parses a whole number that must be at least 1. */
-function positive(value: string): number {
-  if (wholeNumber(value) < 1) throw new InvalidArgumentError('Must be at least 1.');
-  return wholeNumber(value);
-}
-
 /**
  * Adds the command `parity`.
  *
@@ -193,8 +187,12 @@ export function addParityCommand(program: Command, open: () => Session, end: (co
       'after',
       examples('pms parity', 'pms parity --from 2027-01-01T00:00:00Z --locations 3 --pages 1'),
     )
-    .option('--from <time>', `the start of the period, ISO 8601 (default: ${usedDays} days before the end)`)
-    .option('--to <time>', 'the end of the period, ISO 8601 (default: now)')
+    .option(
+      '--from <time>',
+      `the start of the period, ISO 8601 (default: ${usedDays} days before the end)`,
+      time,
+    )
+    .option('--to <time>', 'the end of the period, ISO 8601 (default: now)', time)
     .option(
       '--locations <count>',
       "how many locations in the key's scope to read",

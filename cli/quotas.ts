@@ -59,7 +59,7 @@ interface QuotaLine extends FileRow {
 function quotaOf(fields: Record<string, string | null>, line: number): QuotaInput {
   const [referenceId = '', inside = '', enforcement = ''] = fileColumns.map((name) => fields[name] ?? '');
   const named = enforcement.toLowerCase() || 'hard';
-  if (!/^\d*$/.test(inside)) {
+  if (!/^\d{0,15}$/.test(inside)) {
     throw new Failure(
       `Line ${line}: inside must be a whole number, or empty to remove the quota`,
       exitCode.usage,

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { choicesOf, examples, wholeNumber } from './arguments.ts';
+import { choicesOf, examples, positive } from './arguments.ts';
 import { webhookIdOf } from './find.ts';
 import {
   DeliveriesDocument,
@@ -54,7 +54,7 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
         choicesOf(WebhookDeliveryStatus),
       ),
     )
-    .addOption(new Option('--limit <deliveries>', 'how many').argParser(wholeNumber).default(20))
+    .addOption(new Option('--limit <deliveries>', 'how many').argParser(positive).default(20))
     .action(async (webhook: string, options: { status?: string; limit: number }) => {
       const { client, output } = open();
       const id = await webhookIdOf(client, webhook);

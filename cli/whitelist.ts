@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { examples, plate, plateText, wholeNumber, withLocation } from './arguments.ts';
+import { examples, plate, plateText, positive, wholeNumber, withLocation } from './arguments.ts';
 import type { Client } from './client.ts';
 import { Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
@@ -139,7 +139,7 @@ export function addWhitelistCommands(program: Command, open: () => Session): voi
     )
     .option('--reference <id>', 'only entries with this reference id')
     .option('--plate-type <type>', 'only entries with this plate type, such as DXB')
-    .addOption(new Option('--limit <entries>', 'how many').argParser(wholeNumber).default(maxPageSize))
+    .addOption(new Option('--limit <entries>', 'how many').argParser(positive).default(maxPageSize))
     .action((options: ListOptions) => list(open(), options));
   withLocation(whitelist.command('add'))
     .description('add a vehicle')

@@ -291,6 +291,22 @@ describe('the command pms parity', () => {
     }
   });
 
+  test('pms parity compares all other reads when the API key has sent a GET request to a path without GET', async () => {
+    const { key, locationId } = await newWhitelist(3);
+    await use(key, `/locations/${locationId}`, `/locations/${locationId}/whitelist`);
+    const { code, out } = await pms(key, '--json', 'parity');
+    expect({ code, rows: JSON.parse(out) }).toMatchObject({
+      code: 3,
+      rows: expect.arrayContaining([
+        expect.objectContaining({
+          path: `/api/locations/${locationId}`,
+          obstacle: 'the gateway does not allow GET for this path (405)',
+        }),
+        expect.objectContaining({ path: `/api/locations/${locationId}/whitelist`, items: 3, obstacle: null }),
+      ]),
+    });
+  });
+
   test('pms parity prints a message when the API key has sent no request that pms can compare', async () => {
     const { key } = await gateway.newTenant();
     const unused = await pms(key, '--json', 'parity');

@@ -46,6 +46,15 @@ describe('error messages of pms', () => {
     ['a missing option', 'key', ['import', 'x'], "'--location <location>' not specified"],
     ['an invalid plate', 'key', ['whitelist', 'find', 'DXB7', '--location', 'x'], 'such as DXB/A/7001'],
     ['an invalid number', 'key', ['keys', 'rotate', 'x', '--grace-seconds', 'day'], 'Must be a whole number'],
+    [
+      'a number that is too large',
+      'key',
+      ['quotas', 'set', 'x', '--location', 'x', '--inside', '9'.repeat(400)],
+      'Must be a smaller number',
+    ],
+    ['a limit of 0', 'key', ['whitelist', 'list', '--location', 'x', '--limit', '0'], 'Must be at least 1'],
+    ['a limit of 0', 'key', ['webhooks', 'deliveries', 'x', '--limit', '0'], 'Must be at least 1'],
+    ['an invalid time', 'key', ['parity', '--to', 'today'], 'Must be an ISO 8601 date'],
   ])('pms exits with status 2 and explains the mistake: %s', async (_, key, args, message) => {
     const { code, out, err } = await pms(key, ...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });

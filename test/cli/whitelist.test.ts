@@ -233,6 +233,7 @@ describe('the command pms quotas', () => {
   test.each([
     ['unit,DXB', 'Line 1: the column referenceId, inside, enforcement is missing'],
     ['referenceId,inside,enforcement\nunit-7,many,', 'Line 2: inside must be a whole number'],
+    ['referenceId,inside,enforcement\nunit-7,99999999999999999999,', 'Line 2: inside must be a whole number'],
     ['referenceId,inside,enforcement\nunit-7,1,soft', 'Line 2: enforcement must be HARD or REPORT'],
     [
       'referenceId,inside,enforcement\nunit-7,1,\n\nunit-7,2,',
