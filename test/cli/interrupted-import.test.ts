@@ -326,12 +326,25 @@ test('pms import --after-line 2 skips the first two lines of the file, and pms r
   const twice = newEntry();
   const file = csvOf(row(twice), row(), row(twice), row());
   const at = ['--location', locationId, '--after-line', '2'];
+  await json(key, 'import', csvOf(row(twice)), '--location', locationId);
   const { code, out } = await pms(key, '--json', 'import', file, ...at);
   expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 3, created: 2, rejected: 1 });
   expect(await pms(key, 'import', file, ...at, '--mode', 'replace')).toMatchObject({
     code: 2,
     err: '--mode replace imports the whole file: omit --after-line\n',
   });
+});
+
+test('when the gateway has rejected a row, the continued import still imports a later row with the same plate', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const entry = newEntry();
+  const wrong = { ...entry, referenceId: ' ' };
+  const correct = [header, row(wrong), row(), row(entry), ''].join('\n');
+  const file = fileOf(`${correct}a,b\n`);
+  const stopped = await pms(key, 'import', file, '--location', locationId, '--batch-size', '2');
+  expect(stopped.err).toContain('Up to line 3, 1 rows are imported, 1 rejected');
+  writeFileSync(file, correct);
+  expect(await continueAsSaid(stopped.err, key)).toMatchObject({ created: 1, rejected: 0 });
 });
 
 test('Ctrl-C during pms export or pms sync keeps the previous file and leaves no partial file', async () => {
