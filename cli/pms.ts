@@ -1,22 +1,28 @@
 #!/usr/bin/env node
+import { exitCode } from './failure.ts';
 import { runProgram } from './program.ts';
 import { stopCommand } from './signals.ts';
 
-// If a program such as `head` closes the output pipe, the command ends without an error. A command that must clean up,
-// such as `listen`, cleans up before it ends.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  if (!stopCommand()) process.exit();
+/** Whether the output could not be written, for example because the disk is full. */
+let isOutputLost = false;
+
+// If a program such as `head` closes the output pipe, the command ends without an error. If the output cannot be
+// written, the command ends with an error. A command that must clean up, such as `listen`, cleans up before it ends.
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code !== 'EPIPE' && !isOutputLost) {
+    isOutputLost = true;
+    process.stderr.write(`Cannot write the output: ${message}\n`);
+  }
+  if (!stopCommand()) process.exit(isOutputLost ? exitCode.failed : exitCode.done);
 });
-// If the standard error output is closed, the command must still complete its work and clean up.
-process.stderr.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
+// If the standard error output cannot be written, the command must still complete its work and clean up.
+process.stderr.on('error', () => undefined);
 
 // Runs the program `pms` with the arguments, streams and environment of this process, and sets the exit code of the
 // process.
-process.exitCode = await runProgram(
+const code = await runProgram(
   process.argv.slice(2),
   { in: process.stdin, out: process.stdout, err: process.stderr },
   process.env,
 );
+process.exitCode = isOutputLost ? exitCode.failed : code;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -10,7 +10,8 @@ import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 import { startHttpServer } from '../support/http-server.ts';
 
 const gateway = await sharedTestGateway();
-const { pms, folder, fileOf } = openCommandLine(await serve(gateway));
+const url = await serve(gateway);
+const { pms, folder, fileOf } = openCommandLine(url);
 
 const formula = '=HYPERLINK("https://evil.example";"7")';
 
@@ -63,6 +64,57 @@ describe('files with personal data that pms writes', () => {
     chmodSync(path, 0o644);
     await pms(key, 'import', rejectedCsv(), '--rejects', path, '--location', locationId);
     expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe.runIf(existsSync('/dev/full'))('a full disk', () => {
+  /** Runs pms in a separate process whose standard output or standard error output is a file on a full disk. */
+  function startOnFullDisk(stream: 'stdout' | 'stderr', key: string, ...args: string[]) {
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const child = spawn(process.execPath, ['dist/pms.js', ...args], {
+      cwd: projectFolder,
+      env: { ...process.env, PMS_URL: url, PMS_API_KEY: key },
+      stdio: ['ignore', stream === 'stdout' ? full : 'ignore', stream === 'stderr' ? full : 'pipe'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const err = child.stderr ? text(child.stderr) : '';
+    return {
+      child,
+      async end() {
+        await expect.poll(() => child.exitCode).not.toBe(null);
+        return { code: child.exitCode, err: await err };
+      },
+    };
+  }
+  const lost = 'Cannot write the output: ENOSPC: no space left on device, write\n';
+
+  test.each([[['whoami']], [['--help']], [['export', '--location', 'LOCATION']]])(
+    'when the disk is full, pms %j says that it cannot write its output, and exits with code 1',
+    async (args) => {
+      const { key, locationId } = await newTenant();
+      const located = args.map((arg) => (arg === 'LOCATION' ? locationId : arg));
+      expect(await startOnFullDisk('stdout', key, ...located).end()).toEqual({ code: 1, err: lost });
+    },
+  );
+
+  test('when the disk is full, pms listen deletes its webhook', async () => {
+    const { key, companyId, locationId } = await newTenant();
+    const listening = startOnFullDisk('stdout', key, 'listen', '--forward-to', 'http://127.0.0.1:9/hook');
+    const webhooks = () => gateway.database.prisma.webhook.count({ where: { companyId } });
+    await expect.poll(webhooks).toBe(1);
+    await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
+    expect(await listening.end()).toEqual({ code: 1, err: expect.stringContaining(lost) });
+    expect(await webhooks()).toBe(0);
+  });
+
+  test('when pms cannot write its messages, it still completes an import', async () => {
+    const { key, locationId } = await newTenant();
+    const file = fileOf('referenceId,plateType,plateCode,plateNumber\n,DXB,A,1\nunit,DXB,A,2\n');
+    const importing = startOnFullDisk('stderr', key, 'import', file, '--location', locationId);
+    expect(await importing.end()).toEqual({ code: 3, err: '' });
+    const where = { locationId, plateNumber: '2' };
+    expect(await gateway.database.prisma.whitelistEntry.count({ where })).toBe(1);
   });
 });
 
