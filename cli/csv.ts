@@ -19,13 +19,24 @@ interface CsvColumns {
   ignored?: readonly string[];
 }
 
+/** Creates the error for a CSV file whose columns are not separated by commas. */
+function wrongDelimiter(delimiter: string): Failure {
+  const words = otherDelimiters[delimiter as keyof typeof otherDelimiters];
+  return new Failure(
+    `Line 1: the columns are separated by ${words} (${JSON.stringify(delimiter)}); they must be separated by commas`,
+    exitCode.usage,
+  );
+}
+
 /** Checks that the header of a CSV file has all required columns, and no repeated or unknown columns. */
 function checkHeader(names: string[], { required, optional = [], ignored = [] }: CsvColumns): string[] {
   const [only = ''] = names.length === 1 ? names : [];
-  for (const [delimiter, words] of Object.entries(otherDelimiters)) {
-    if (!only.includes(delimiter)) continue;
+  const delimiter = Object.keys(otherDelimiters).find((each) => only.includes(each));
+  if (delimiter !== undefined) throw wrongDelimiter(delimiter);
+  const unnamed = names.indexOf('');
+  if (unnamed >= 0) {
     throw new Failure(
-      `Line 1: the columns are separated by ${words} (${JSON.stringify(delimiter)}); they must be separated by commas`,
+      `Line 1: column ${unnamed + 1} has no name; remove this column, or the comma before it, in all lines`,
       exitCode.usage,
     );
   }
@@ -49,11 +60,26 @@ function checkHeader(names: string[], { required, optional = [], ignored = [] }:
 /**
  * Converts an error in a CSV file to a `Failure` for the user. If the error comes from the parser csv-parse, the
  * message of the `Failure` contains the line number.
+ *
+ * @param lastLine the line of the last field that the parser has read completely
  */
-function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
+function faultOf(error: CsvError | Failure | NodeJS.ErrnoException, lastLine: number): Failure {
   if (error instanceof Failure) return error;
   if (!('lines' in error)) return new Failure(error.message, exitCode.usage);
-  return new Failure(`Line ${error.lines}: ${error.message}`, exitCode.usage);
+  const { code, lines, message } = error;
+  if (code === 'CSV_QUOTE_NOT_CLOSED') {
+    // The parser notices the mistake only at the end of the file, which can be thousands of lines after the quote.
+    return new Failure(
+      `Line ${lastLine}: a quote that opens in this line or in the next row is not closed`,
+      exitCode.usage,
+    );
+  }
+  // In the header of a file with other delimiters, such a delimiter can follow the closing quote of the first name.
+  const [, delimiter = ''] = /got "(.)"/.exec(message) ?? [];
+  if (lines === 1 && code === 'CSV_INVALID_CLOSING_QUOTE' && Object.hasOwn(otherDelimiters, delimiter)) {
+    return wrongDelimiter(delimiter);
+  }
+  return new Failure(`Line ${lines}: ${message}`, exitCode.usage);
 }
 
 /** A row of a CSV file, with its line number. */
@@ -75,6 +101,7 @@ interface CsvRecord {
  */
 export async function* readCsv(source: Source, columns: CsvColumns): AsyncGenerator<CsvRecord> {
   let hasHeader = false;
+  let lastLine = 1;
   const text = Readable.from(textOf(source));
   const parser = text.pipe(
     parse({
@@ -86,7 +113,10 @@ export async function* readCsv(source: Source, columns: CsvColumns): AsyncGenera
       skip_empty_lines: true,
       // Without `record_delimiter`, the CSV parser would use the line ending of the first line for all lines.
       record_delimiter: ['\r\n', '\n', '\r'],
-      cast: (value, { quoting, header }) => (value === '' && !quoting && !header ? null : value),
+      cast(value, { quoting, header, lines }) {
+        lastLine = lines;
+        return value === '' && !quoting && !header ? null : value;
+      },
     }),
   );
   text.on('error', (error) => parser.destroy(error));
@@ -102,7 +132,7 @@ export async function* readCsv(source: Source, columns: CsvColumns): AsyncGenera
       throw new Failure(`${source.name} is empty: its first line must be ${header}`, exitCode.usage);
     }
   } catch (error) {
-    throw faultOf(error as CsvError | Failure | NodeJS.ErrnoException);
+    throw faultOf(error as CsvError | Failure | NodeJS.ErrnoException, lastLine);
   }
 }
 

@@ -213,6 +213,12 @@ export const parkingTexts = {
     exporting: 'Exporting…',
     unreadable: (message: string) => `The file cannot be imported: ${message}`,
     notUtf8: 'it is not in UTF-8. Save the file as “CSV UTF-8”.',
+    wrongDelimiter: (delimiter: string) =>
+      `Line 1: the columns are separated by ${delimiter}; they must be separated by commas`,
+    unnamedColumn: (column: number) =>
+      `Line 1: column ${column} has no name; remove this column, or the comma before it, in all lines`,
+    openQuote: (line: number) =>
+      `Line ${line}: a quote that opens in this line or in the next row is not closed`,
     repeatedColumn: (name: string) => `Line 1: the column ${name} is repeated`,
     unknownColumn: (unknown: string, known: string) =>
       `Line 1: unknown column ${unknown}; the columns may be ${known}`,

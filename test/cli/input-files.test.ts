@@ -55,6 +55,23 @@ describe('the input files of pms', () => {
     ['a repeated column', `${quotas},inside\nunit-7,1,HARD,2`, 'Line 1: the column inside is repeated'],
     ['an unknown column', `${quotas},note\nunit-7,1,HARD,x`, 'Line 1: unknown column note'],
     ['semicolons', quotas.replaceAll(',', ';'), 'Line 1: the columns are separated by semicolons (";")'],
+    [
+      'semicolons and quoted names',
+      '"referenceId";"inside";"enforcement"\r\n"unit-7";"1";"HARD"',
+      'Line 1: the columns are separated by semicolons (";")',
+    ],
+    ['an empty column at the end', `${quotas},\nunit-7,1,HARD,`, 'Line 1: column 4 has no name'],
+    ['empty columns at the end', `${quotas},,\nunit-7,1,HARD,,`, 'Line 1: column 4 has no name'],
+    [
+      'an open quote',
+      `${quotas}\nunit-7,1,"HARD\n${'unit-8,1,HARD\n'.repeat(9)}`,
+      'Line 2: a quote that opens in this line or in the next row is not closed',
+    ],
+    [
+      'an open quote in the last line',
+      `${quotas}\nunit-7,1,HARD\n\n"unit-8,1,HARD`,
+      'Line 2: a quote that opens in this line or in the next row is not closed',
+    ],
   ])('pms quotas import refuses a file with %s, and changes no quota', async (_, text, message) => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];

@@ -79,6 +79,20 @@ describe('the CSV files of the console', () => {
     );
   });
 
+  test.each([
+    ['semicolons', header.replaceAll(',', ';'), 'Line 1: the columns are separated by ";"'],
+    [
+      'semicolons and quoted names',
+      '"referenceId";"plateType"\n',
+      'Line 1: the columns are separated by ";"',
+    ],
+    ['an empty column at the end', `${header},\nunit-1,DXB,A,1,`, 'Line 1: column 5 has no name'],
+    ['an open quote', `${header}\nunit-1,"DXB,A,1\n\n\n`, 'Line 2: a quote that opens in this line'],
+    ['too few fields', `${header}\nunit-1;DXB`, 'on line 2'],
+  ])('the console explains what is wrong in a CSV file with %s', (_, file, message) => {
+    expect(() => readEntries(file)).toThrow(message);
+  });
+
   test.each(['latin1', 'utf16le'] as const)(
     'the console refuses a CSV file in the encoding %s',
     (encoding) => {
