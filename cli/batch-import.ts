@@ -160,14 +160,18 @@ export async function importInBatches<Row extends FileRow>(
   /** Whether the file of rejected rows contains at least one row. */
   let hasSaved = false;
   const progress = createProgress(source, session);
+  const doubt = `pms cannot tell whether the ${noun} in this request are ${done}.`;
 
-  /** Returns a message for the user: how many rows are imported, and which command imports the remaining rows. */
-  function stateInWords(): string {
+  /**
+   * Returns a message for the user: how many rows are imported, and which command imports the remaining rows. If
+   * `isUncertain` is true, the rows of the last request may be imported, too.
+   */
+  function stateInWords(isUncertain = false): string {
     const { rows, rejected } = imported;
     const more = lastLine === undefined ? [] : (continuation?.({ line: lastLine, rejected }) ?? []);
     return [
       lastLine === undefined
-        ? `No ${noun} are ${done}.`
+        ? `No ${isUncertain ? 'earlier ' : ''}${noun} are ${done}.`
         : `Up to line ${lastLine}, ${rows - rejected} ${noun} are ${done}${rejects ? `, ${rejected} rejected` : ''}.`,
       ...(hasSaved && rejects ? [`Rejected ${noun}, and why: ${rejects.path}`] : []),
       ...(imported.unsaved ? [imported.unsaved.message] : []),
@@ -188,7 +192,7 @@ export async function importInBatches<Row extends FileRow>(
       if (!sending) return;
       progress.stop();
       output.say(
-        `Waiting for the answer to ${linesOf(sending)}. A second Ctrl-C stops the command immediately. The command then cannot tell whether the ${noun} in this request are ${done}.\n${stateInWords()}`,
+        `Waiting for the answer to ${linesOf(sending)}. A second Ctrl-C stops the command immediately, and ${doubt}\n${stateInWords(true)}`,
       );
     });
   });
@@ -255,8 +259,10 @@ export async function importInBatches<Row extends FileRow>(
       await importBatch(sending)
         .catch((error: Error) => {
           if (error.name === 'AbortError' && stopping.signal.aborted) throw interruption();
+          // After a temporary failure, the gateway may have imported the rows although its answer is lost.
+          const isUncertain = error instanceof Failure && error.temporary;
           throw new Failure(
-            `${error.message}\nThis failed for ${linesOf(next.value)}. Nothing after ${next.value.length === 1 ? 'it' : 'them'} was sent. ${stateInWords()}`,
+            `${error.message}\nThis failed for ${linesOf(next.value)}.${isUncertain ? ` ${doubt}` : ''} Nothing after ${next.value.length === 1 ? 'it' : 'them'} was sent. ${stateInWords(isUncertain)}`,
           );
         })
         .finally(() => (sending = undefined));

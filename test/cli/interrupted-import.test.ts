@@ -230,6 +230,33 @@ describe('Ctrl-C during an import by pms', () => {
   });
 });
 
+test('when the answer to a request is lost, pms import says that it cannot tell whether the rows are imported', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  let imports = 0;
+  const losing = await startHttpServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    imports += 1;
+    if (imports !== 2) return forwardGraph({ url, key, body }, response);
+    const headers = { 'Content-Type': 'application/json', 'X-API-Key': key };
+    await fetch(`${url}/graphql`, { method: 'POST', headers, body });
+    request.socket.destroy();
+  });
+  const file = csvOf(row(), row());
+  const args = ['import', file, '--location', locationId, '--batch-size', '1'];
+  for (const [lost, known] of [
+    ['line 3', 'Up to line 2, 1 rows are imported, 0 rejected.'],
+    ['line 2', 'No earlier rows are imported.'],
+  ]) {
+    const { code, err } = await pms(key, '--url', losing, ...args);
+    expect(code).toBe(1);
+    expect(err).toContain(
+      `This failed for ${lost}. pms cannot tell whether the rows in this request are imported. Nothing after it was sent. ${known}`,
+    );
+    imports = 1;
+  }
+  expect(await countEntries(locationId)).toBe(2);
+});
+
 /** Imitates standard input from a broken disk: throws an error before it yields any text. */
 async function* brokenInput(): AsyncGenerator<string> {
   throw new Error('the disk failed');
