@@ -14,7 +14,7 @@ import { printable } from './printable.ts';
 /** A response of a gateway to a request from the command-line program. */
 interface GatewayAnswer {
   response: Response;
-  /** The response body, parsed as JSON. */
+  /** The response body, parsed as JSON. If the status is 429 and the body is not JSON, `body` is undefined. */
   body: unknown;
 }
 
@@ -72,6 +72,9 @@ const maxRetries = 5;
  */
 const maxLimitRetries = 100;
 
+/** The HTTP status of a request that was refused because of a limit. */
+const tooManyRequests = 429;
+
 /** The HTTP header that marks a request body as JSON. */
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
@@ -93,7 +96,11 @@ const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }
  * waited too long for earlier changes of its location (docs/rate-limits.md).
  */
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
-  if (response.status === 429) return 'The rate limit of the key is reached';
+  if (response.status === tooManyRequests) {
+    return body === undefined
+      ? 'A server before the gateway limits the requests (status 429)'
+      : 'The rate limit of the key is reached';
+  }
   const { data, errors } = (body ?? {}) as { data?: Record<string, unknown> | null; errors?: GraphError[] };
   // A response that comes from another server, such as a proxy, can have a field `errors` that is not a list.
   if (!Array.isArray(errors)) return undefined;
@@ -129,9 +136,12 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
       return { response, body: JSON.parse(text) as unknown };
     } catch {
       const { status, headers } = response;
+      // A proxy with its own limit often sends a page of HTML.
+      if (status === tooManyRequests) return { response, body: undefined };
       const type = headers.get('Content-Type')?.split(';')[0] ?? 'text';
       throw notGateway(address.href, `status ${status} with ${type} instead of JSON`, {
         temporary: isGatewayFailure(response),
+        retryAfterSeconds: retryAfterSeconds(response),
       });
     }
   }

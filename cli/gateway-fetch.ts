@@ -92,7 +92,11 @@ export function reasonOf(error: unknown): string {
  *
  * @param difference a text for the error message, which says how the response differs from a response of a gateway
  */
-export const notGateway = (address: string, difference: string, answer: { temporary?: boolean } = {}) =>
+export const notGateway = (
+  address: string,
+  difference: string,
+  answer: { temporary?: boolean; retryAfterSeconds?: number | undefined } = {},
+) =>
   new Failure(
     `${address} is not a parking gateway: ${printable(difference)}. Check the address.`,
     undefined,

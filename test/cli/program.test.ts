@@ -8,6 +8,7 @@ import { reasonOf, retryAfterSeconds } from '../../cli/gateway-fetch.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { projectFolder } from '../support/documentation.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
+import { forwardGraph } from '../support/http-server.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 const gateway = await sharedTestGateway();
@@ -220,6 +221,26 @@ test('pms stops after 100 retries when every response to a request has status 42
   expect({ code, out, requests }).toEqual({ code: 1, out: '', requests: 101 });
   expect(err).toMatch(/The rate limit of the key is reached, also after 100 retries\. Try again later\.\n$/);
 });
+
+test.each([
+  [429, /^A server before the gateway limits the requests \(status 429\); retrying in 0 seconds\n$/],
+  [503, /status 503 with text\/html instead of JSON\. Check the address\.; retrying in 0 seconds\n$/],
+])(
+  'when a proxy answers with status %i and an HTML page, pms retries after the time in the Retry-After header',
+  async (status, message) => {
+    const { key, companyId } = await gateway.newTenant();
+    const { slug } = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
+    let requests = 0;
+    const proxy = await listen(async (request, response) => {
+      requests += 1;
+      const body = Buffer.concat(await request.toArray());
+      if (requests !== 2) return forwardGraph({ url, key, body }, response);
+      response.writeHead(status, { 'Retry-After': '0', 'Content-Type': 'text/html' }).end('<html>');
+    });
+    const { code, err } = await pms(key, '--url', proxy, 'locations', 'list', '--company', slug);
+    expect({ code, err, requests }).toEqual({ code: 0, err: expect.stringMatching(message), requests: 3 });
+  },
+);
 
 test('when the gateway refuses a request because too many changes are already waiting, pms sends the request again', async () => {
   let requests = 0;
