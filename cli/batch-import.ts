@@ -74,10 +74,7 @@ interface BatchImport<Row> {
 interface Imported {
   rows: number;
   rejected: number;
-  /**
-   * The error when the last rejected rows could not be written to their file. The command shows this error after the
-   * numbers of imported and rejected rows.
-   */
+  /** The error when the last rejected rows could not be written to their file. The command shows it at the end. */
   unsaved?: Failure;
 }
 

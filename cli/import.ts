@@ -32,8 +32,6 @@ interface ImportOptions extends CsvOptions {
 
 type CheckedRow = Row & FileRow;
 
-const entryOf = ({ entry }: Row) => entry;
-
 /** Converts a rejected row to a record of the CSV file of rejected rows. */
 function rejectedRecord({ row, rejection }: RejectedRow<Row>) {
   const { code, message, field, value } = rejection;
@@ -101,19 +99,20 @@ function createRepetitionCheck() {
 type RepetitionCheck = ReturnType<typeof createRepetitionCheck>;
 
 /**
- * Yields the rows that come after a given line of a file. A row is marked as rejected, and is not sent to the gateway,
- * if it is malformed or has the same plate as a row of an earlier request. An earlier command has imported the rows up
- * to the given line, so the function only records the plates of these rows.
+ * Yields the rows that come after a given line of a file. A row that is malformed, or that repeats the plate of a row
+ * of an earlier request, is marked as rejected and is not sent to the gateway. The function also treats the rows up to
+ * the given line as imported, unless `isInGateway` is true: the gateway then knows which of these rows are imported.
  */
 async function* checkedRows(
   rows: AsyncIterable<Row>,
   repetitions: RepetitionCheck,
   afterLine: number,
+  isInGateway: boolean,
 ): AsyncGenerator<CheckedRow> {
   for await (const row of rows) {
     const rejection = unreadable(row) ?? repetitions.rejectionOf(row);
     if (row.line > afterLine) yield { ...row, rejection };
-    else if (!rejection) repetitions.add(row);
+    else if (!rejection && !isInGateway) repetitions.add(row);
   }
 }
 
@@ -202,14 +201,18 @@ async function importFile(path: string, options: ImportOptions, session: Session
     );
   }
 
-  const rows = checkedRows(readRows(source), repetitions, afterLine ?? 0);
+  const isInGateway = mode === 'create' && !dryRun;
+  const rows = checkedRows(readRows(source), repetitions, afterLine ?? 0, isInGateway);
   const { rejected, unsaved } = await importInBatches(
     {
       source,
       batches:
         mode === 'replace'
-          ? onlyBatch(batchesOf(rows, maxBatchSize, entryOf), source.name)
-          : batchesOf(rows, batchSize, entryOf),
+          ? onlyBatch(
+              batchesOf(rows, maxBatchSize, ({ entry }) => entry),
+              source.name,
+            )
+          : batchesOf(rows, batchSize, ({ entry }) => entry),
       noun: 'rows',
       done: dryRun ? 'checked (a dry run: nothing was changed)' : 'imported',
       rejects,

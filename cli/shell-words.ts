@@ -35,16 +35,17 @@ const unescape = (text: string) =>
  * `&` inside a plain text is no operator, so that a URL with a query needs no quotes.
  */
 const piece =
-  /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|((?:[^\s'"\\$;|<>&]|&(?!&|\s|$))+|\$)/y;
+  /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|((?:[^\s'"\\$;|<>&()`]|&(?!&|\s|$))+|\$)/y;
 /**
  * Matches the white space between two words of a shell command, including line breaks after a backslash. The pattern
  * matches all kinds of white space, even the non-breaking spaces in a command that a user has copied from a web page.
  */
 const blanks = /(?:[^\S\n]|\\\r?\n)+/y;
 const comment = /#[^\n]*/y;
-/** Matches a shell operator that ends a command, such as a pipe, a redirection or a separator. */
-const operator = /\d?[|<>]|&(?:&|\s|$)|;/y;
-const restOfLine = /[^\n]*/y;
+/** Matches a shell operator that ends a command, such as a pipe, a line break or the end of a command substitution. */
+const separator = /[\n|;()`]|&(?=[&\s]|$)/y;
+/** Matches the operator of a redirection. The next word is the name of a file. */
+const redirection = /(?:\d*|&)(?:<<[<-]?|<>|>[>|]?|<)&?/y;
 
 /**
  * The error messages for incomplete words of a shell command. The key of each error message is the first character of
@@ -67,14 +68,14 @@ function incompleteWord(text: string, at: number): Failure {
 
 /**
  * Splits a shell script into commands, and each command into words. Quotes and continued lines work as in bash, but the
- * function does not replace variables with their values. The rest of a line after a shell operator, such as a pipe or a
- * redirection, is skipped.
+ * function does not replace variables with their values. The function skips redirections.
  *
  * @throws {Failure} when a word in the text is incomplete, for example because a closing quotation mark is missing
  */
 export function shellCommands(text: string): string[][] {
   const commands: string[][] = [[]];
   let at = 0;
+  let isFileName = false;
   const take = (pattern: RegExp) => {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
@@ -83,13 +84,13 @@ export function shellCommands(text: string): string[][] {
   };
   while (at < text.length) {
     if (take(blanks) || take(comment)) continue;
-    if (text[at] === '\n') {
-      at += 1;
-      commands.push([]);
+    if (take(redirection)) {
+      isFileName = true;
       continue;
     }
-    if (take(operator)) {
-      take(restOfLine);
+    if (take(separator)) {
+      isFileName = false;
+      commands.push([]);
       continue;
     }
     let word = '';
@@ -100,7 +101,8 @@ export function shellCommands(text: string): string[][] {
       else word += single ?? character ?? plain ?? '';
     }
     if (Object.hasOwn(incompleteWords, text[at] ?? '')) throw incompleteWord(text, at);
-    commands.at(-1)!.push(word);
+    if (!isFileName) commands.at(-1)!.push(word);
+    isFileName = false;
   }
   return commands.filter((words) => words.length > 0);
 }

@@ -1,4 +1,4 @@
-import { parse } from 'csv-parse/browser/esm/sync';
+import { CsvError, parse } from 'csv-parse/browser/esm/sync';
 import { stringify } from 'csv-stringify/browser/esm/sync';
 import type { EntryFieldsFragment, WhitelistEntryInput } from './generated/operations.ts';
 import { texts } from './texts.ts';
@@ -50,8 +50,15 @@ export interface CsvRow {
 /** A row that the console or the gateway rejected. */
 export type RejectedRow = Pick<CsvRow, 'row' | 'fields'> & RowFault;
 
+/** Matches the delimiters that some programs write into CSV files instead of commas. */
+const otherDelimiter = /[;\t|]/;
+
 /** Checks that the header of a CSV file contains each column only once, and only columns that the console knows. */
 function checkHeader(names: string[]): string[] {
+  const [delimiter] = (names.length === 1 && otherDelimiter.exec(names[0]!)) || [];
+  if (delimiter) throw new Error(words.wrongDelimiter(JSON.stringify(delimiter)));
+  const unnamed = names.indexOf('');
+  if (unnamed >= 0) throw new Error(words.unnamedColumn(unnamed + 1));
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined) throw new Error(words.repeatedColumn(repeated));
   const known: readonly string[] = [...columns, ...rejectionColumns];
@@ -140,6 +147,20 @@ function textOf(file: BufferSource): string {
 }
 
 /**
+ * Converts an error of the CSV parser to an error for the user.
+ *
+ * @param lastLine the line of the last field that the parser has read completely
+ */
+function faultOf(error: unknown, lastLine: number): unknown {
+  if (!(error instanceof CsvError)) return error;
+  // The parser notices an open quote only at the end of the file, which can be thousands of lines after the quote.
+  if (error.code === 'CSV_QUOTE_NOT_CLOSED') return new Error(words.openQuote(lastLine));
+  // In the header of a file with other delimiters, such a delimiter can follow the closing quote of the first name.
+  const [, delimiter = ''] = /got "(.)" at line 1 /.exec(error.message) ?? [];
+  return otherDelimiter.test(delimiter) ? new Error(words.wrongDelimiter(JSON.stringify(delimiter))) : error;
+}
+
+/**
  * Reads the rows of a CSV file (RFC 4180) with a header.
  *
  * @throws {Error} when the file is not valid UTF-8 or not valid CSV, or when a column is repeated or unknown. If one
@@ -147,14 +168,23 @@ function textOf(file: BufferSource): string {
  */
 export function readRows(file: BufferSource): CsvRow[] {
   const text = textOf(file);
-  const rows: CsvFields[] = parse(text, {
-    bom: true,
-    columns: checkHeader,
-    skip_empty_lines: true,
-    // The lines of one CSV file may have different line endings. Without the option `record_delimiter`, the parser
-    // would accept only the line ending of the first line.
-    record_delimiter: ['\r\n', '\n', '\r'],
-  });
+  let lastLine = 1;
+  let rows: CsvFields[];
+  try {
+    rows = parse(text, {
+      bom: true,
+      columns: checkHeader,
+      skip_empty_lines: true,
+      // Without this option, the parser accepts only the line ending of the first line.
+      record_delimiter: ['\r\n', '\n', '\r'],
+      cast(value, { lines }) {
+        lastLine = lines;
+        return value;
+      },
+    });
+  } catch (error) {
+    throw faultOf(error, lastLine);
+  }
   return rows.map((fields, index) => ({
     row: index + 1,
     fields,
