@@ -98,7 +98,8 @@ export function createOutput(
         rows.forEach((row, index) => (row[idColumn] = ids[index]!));
       }
       const head = Object.keys(columns).map((name) => name.toUpperCase());
-      const maxWidth = out.isTTY ? out.columns : undefined;
+      // A terminal whose size is unknown, such as a serial console, has 0 columns.
+      const maxWidth = out.isTTY && out.columns !== 0 ? out.columns : undefined;
       out.write(textInColumns([head, ...rows], { maxWidth, isWhole: (column) => column === idColumn }));
     },
     next: (value, ...lines) =>

@@ -60,6 +60,11 @@ describe('tables that pms prints', () => {
     expect((await pmsOnTerminal(200, admin, 'locations', 'list')).out).toContain(slug);
   });
 
+  test('pms does not shorten a table on a terminal whose size is unknown', async () => {
+    const { admin, slug } = await newVerboseTenant();
+    expect((await pmsOnTerminal(0, admin, 'locations', 'list')).out).toContain(slug);
+  });
+
   test('pms cuts a line with characters of double width at the last column of the terminal', async () => {
     const { key, companyId } = await gateway.newTenant();
     await prisma.company.update({ where: { id: companyId }, data: { name: '停車場'.repeat(30) } });
