@@ -203,16 +203,11 @@ async function importFile(path: string, options: ImportOptions, session: Session
 
   const isInGateway = mode === 'create' && !dryRun;
   const rows = checkedRows(readRows(source), repetitions, afterLine ?? 0, isInGateway);
+  const batches = batchesOf(rows, mode === 'replace' ? maxBatchSize : batchSize, ({ entry }) => entry);
   const { rejected, unsaved } = await importInBatches(
     {
       source,
-      batches:
-        mode === 'replace'
-          ? onlyBatch(
-              batchesOf(rows, maxBatchSize, ({ entry }) => entry),
-              source.name,
-            )
-          : batchesOf(rows, batchSize, ({ entry }) => entry),
+      batches: mode === 'replace' ? onlyBatch(batches, source.name) : batches,
       noun: 'rows',
       done: dryRun ? 'checked (a dry run: nothing was changed)' : 'imported',
       rejects,
