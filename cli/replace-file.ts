@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { onFirstSignal } from './signals.ts';
 
 /**
@@ -42,7 +42,9 @@ export async function replaceFile(
   write: (target: NodeJS.WritableStream) => Promise<void>,
 ): Promise<void> {
   if (await isSpecial(path)) return write((await openPrivateFile(path)).createWriteStream());
-  const temporary = `${path}.${process.pid}.tmp`;
+  // If the path is a symbolic link, the function must replace the file to which the link leads, and keep the link.
+  const replaced = await realpath(path).catch(() => path);
+  const temporary = `${replaced}.${process.pid}.tmp`;
   const forget = onFirstSignal((signal) => {
     forget(); // removes this listener, so that `process.kill` below ends the process
     rmSync(temporary, { force: true });
@@ -52,7 +54,7 @@ export async function replaceFile(
     await write((await openPrivateFile(temporary)).createWriteStream());
     const file = await open(temporary, 'r+');
     await file.sync().finally(() => file.close());
-    await rename(temporary, path);
+    await rename(temporary, replaced);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

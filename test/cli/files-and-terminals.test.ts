@@ -1,5 +1,15 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -66,6 +76,25 @@ describe('files with personal data that pms writes', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 });
+
+test.each(['export', 'sync'])(
+  'when the output of pms %s is a symbolic link, pms replaces the file to which the link leads',
+  async (command) => {
+    const { key, locationId } = await newTenant();
+    const target = join(folder, `target-of-${command}`);
+    const link = join(folder, `link-of-${command}`);
+    const output = ['--location', locationId, '--output'];
+    await pms(key, command, ...output, target);
+    symlinkSync(target, link);
+    await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
+      key,
+      body: newEntry({ note: 'blue' }),
+    });
+    expect((await pms(key, command, ...output, link)).code).toBe(0);
+    expect(readFileSync(target, 'utf8')).toContain('blue');
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  },
+);
 
 describe.runIf(existsSync('/dev/full'))('a full disk', () => {
   /** Runs pms in a separate process whose standard output or standard error output is a file on a full disk. */
