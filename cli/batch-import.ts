@@ -91,19 +91,19 @@ export async function* batchesOf<Row extends FileRow>(
 ): AsyncGenerator<Row[], void> {
   let batch: Row[] = [];
   let size = createRequestSize();
+  const endBatch = () => {
+    const ended = batch;
+    batch = [];
+    size = createRequestSize();
+    return ended;
+  };
   for await (const row of rows) {
     if (!row.rejection && !size.add(contentOf(row)) && batch.length > 0) {
-      yield batch;
-      batch = [];
-      size = createRequestSize();
+      yield endBatch();
       size.add(contentOf(row));
     }
     batch.push(row);
-    if (batch.length === maxRows) {
-      yield batch;
-      batch = [];
-      size = createRequestSize();
-    }
+    if (batch.length === maxRows) yield endBatch();
   }
   if (batch.length > 0) yield batch;
 }
