@@ -92,8 +92,8 @@ test('`pms events import` writes the rejected parking events, with reasons, to a
     [10, 'occurredAt'],
     [11, 'reading.text'],
   ]);
-  const mended = fileOf(rejected[2]!.replaceAll('PARKED', 'ENTRY'));
-  expect(await json(key, 'events', 'import', mended, '--location', locationId)).toMatchObject({
+  const corrected = fileOf(rejected[2]!.replaceAll('PARKED', 'ENTRY'));
+  expect(await json(key, 'events', 'import', corrected, '--location', locationId)).toMatchObject({
     recorded: 1,
   });
   expect(await countEvents(locationId)).toBe(2);

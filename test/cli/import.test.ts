@@ -110,8 +110,8 @@ describe('the command pms import', () => {
         'tomorrow',
       ],
     ]);
-    const mended = fileOf(rejected.slice(0, 2).join('\n').replace('ABCD', 'ABC'));
-    expect(await json(key, 'import', mended, '--location', locationId)).toMatchObject({ created: 1 });
+    const corrected = fileOf(rejected.slice(0, 2).join('\n').replace('ABCD', 'ABC'));
+    expect(await json(key, 'import', corrected, '--location', locationId)).toMatchObject({ created: 1 });
   });
 
   test.each([

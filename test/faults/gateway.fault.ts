@@ -295,7 +295,7 @@ describe('acknowledged changes during faults', { timeout: 400_000 }, () => {
         redisProxy.silence();
         await sleep(faultMs);
         await pressLimit(load);
-        redisProxy.mend();
+        redisProxy.restore();
       },
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
     ));

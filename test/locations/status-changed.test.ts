@@ -165,7 +165,7 @@ describe('the subscription locationStatusChanged', () => {
 
       proxy.cut();
       await drive(key, locationId);
-      proxy.mend();
+      proxy.restore();
       await heard(stream, 2);
       await drive(key, locationId);
       await heard(stream, 3);

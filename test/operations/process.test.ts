@@ -280,7 +280,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect((await gateway.call('/livez')).status).toBe(200);
     await expect.poll(() => gateway.output()).toContain(requestId);
 
-    proxy.mend();
+    proxy.restore();
     await expect.poll(async () => (await list()).status).toBe(200);
     expect(gateway.output()).not.toContain(operatorKey);
     expect(await gateway.stop()).toBe(0);

@@ -145,7 +145,7 @@ describe.runIf(testServerUrl)('behaviour of the gateway when PostgreSQL fails', 
       new Writable({
         write(chunk: Buffer, _, done) {
           text += chunk.toString();
-          proxy.mend();
+          proxy.restore();
           done();
         },
       }),
@@ -172,7 +172,7 @@ describe.runIf(testServerUrl)('behaviour of the gateway when PostgreSQL fails', 
     const answers = await Promise.allSettled([sql.query(one, []), prisma.$queryRawUnsafe(one.text)]);
     expect(performance.now() - silentFrom).toBeLessThan(15_000);
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    proxy.mend();
+    proxy.restore();
     expect(await sql.query(one, [])).toEqual([{ one: 1 }]);
   });
 

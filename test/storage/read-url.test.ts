@@ -60,7 +60,7 @@ describe.runIf(testServerUrl)('queries that the gateway sends to the standby in 
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBeGreaterThan(0);
     await expect.poll(async () => (await usageOf()).length).toBeGreaterThan(0);
 
-    proxy.mend(); // When the standby is reachable again, the gateway reads from the standby again after some seconds
+    proxy.restore(); // When the standby is reachable again, the gateway reads from the standby again after some seconds
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBe(0);
     expect((await read()).errors).toBeUndefined();
   });

@@ -40,7 +40,7 @@ test.runIf(redisUrl)(
 
     proxy.silence();
     await expect.poll(() => silent.connected, { timeout: 10_000, interval: 10 }).toBe(false);
-    proxy.mend();
+    proxy.restore();
     await expect.poll(() => silent.connected, { timeout: 10_000 }).toBe(true);
     expect(changes.slice(0, 2)).toEqual([false, true]);
     await sender.publish(channel, 'after');
@@ -60,7 +60,7 @@ test.runIf(redisUrl)(
     await expect.poll(() => sender.connected).toBe(false);
     await sender.publish(channel, 'during');
     expect(messages).toEqual([]);
-    proxy.mend();
+    proxy.restore();
     await expect.poll(() => messages).toEqual(['during']);
   },
 );
@@ -79,7 +79,7 @@ test.runIf(redisUrl)(
     await expect.poll(() => sender.connected).toBe(false);
     await sender.publish(once, 'one');
     for (const message of ['one', 'two', 'three']) await sender.publish(often, message);
-    proxy.mend();
+    proxy.restore();
     await expect.poll(() => messages).toEqual([`${once} one`, `${often} ${anyChange}`]);
   },
 );
@@ -95,7 +95,7 @@ test.runIf(redisUrl)(
     await expect.poll(notices).toBe('ok');
     proxy.silence();
     await expect.poll(notices, { timeout: 10_000 }).toBe('late');
-    proxy.mend();
+    proxy.restore();
     await expect.poll(notices).toBe('ok');
   },
 );

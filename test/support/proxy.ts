@@ -9,17 +9,17 @@ export interface Proxy {
   /** The URL of the server, with the address of the proxy in place of the server's own address. */
   url: string;
   /**
-   * Closes all open connections through the proxy. Until the test calls `mend`, the proxy also closes each new
+   * Closes all open connections through the proxy. Until the test calls `restore`, the proxy also closes each new
    * connection immediately.
    */
   cut(): void;
   /** Keeps all connections open but forwards no bytes, like a firewall that has lost its connection state. */
   silence(): void;
   /**
-   * Ends the interruption that `cut` or `silence` started. After a call of `silence`, `mend` also forwards the bytes
+   * Ends the interruption that `cut` or `silence` started. After a call of `silence`, `restore` also forwards the bytes
    * that the proxy has held back.
    */
-  mend(): void;
+  restore(): void;
   /** Forwards new connections to another server. */
   turnTo(address: string): void;
   close(): void;
@@ -66,7 +66,7 @@ export async function startProxy(address: string): Promise<Proxy> {
       isSilent = true;
       hold(sockets);
     },
-    mend() {
+    restore() {
       isCut = false;
       isSilent = false;
       sockets.forEach((socket) => socket.resume());
