@@ -6,7 +6,7 @@ import pg from 'pg';
 import { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { columnTypes } from './column-types.ts';
 import { EmbeddedAdapters } from './embedded-adapters.ts';
-import { noOwnCheckpoints, startCheckpoints } from './embedded-checkpoints.ts';
+import { noOwnCheckpoints, startMaintenance } from './embedded-maintenance.ts';
 import { tracedAdapters, tracedSql } from './traced-statements.ts';
 import { shareConnection, type SharedConnection } from './shared-connection.ts';
 import type { Connections, Database, Statement } from './types.ts';
@@ -35,14 +35,6 @@ const PG_PARSERS = Object.fromEntries(
  */
 const sharedBuffersMebibytes = 64;
 
-/**
- * The start parameter of the embedded database that makes PostgreSQL create a new query plan for each execution of a
- * prepared statement. A PostgreSQL server can use a query plan for many executions, because autovacuum updates the
- * statistics of the tables, but PGlite has no autovacuum. With a query plan from a time when the whitelist was empty,
- * PGlite would scan the whole table even when the whitelist has 10,000 entries.
- */
-const planAtEachExecution = ['-c', 'plan_cache_mode=force_custom_plan'];
-
 async function openFiles(dataDir: string): Promise<PGlite> {
   const pglite = new PreparedPGlite({
     dataDir,
@@ -51,7 +43,6 @@ async function openFiles(dataDir: string): Promise<PGlite> {
       ...noOwnCheckpoints,
       '-c',
       `shared_buffers=${sharedBuffersMebibytes}MB`,
-      ...planAtEachExecution,
     ],
   });
   await pglite.waitReady;
@@ -107,7 +98,7 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
   // The session uses UTC, because Prisma's adapter expects every time in UTC.
   await pglite.exec(`SET TimeZone TO 'UTC'`);
   const shared = shareConnection(pglite);
-  const stopCheckpoints = startCheckpoints(shared.others);
+  const stopMaintenance = startMaintenance(shared.others);
   const connectionsOver = (client: SharedConnection['gates']): Connections => ({
     prisma: new PrismaClient({
       adapter: tracedAdapters(new EmbeddedAdapters(client)),
@@ -137,7 +128,7 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
       ),
     pools: () => [],
     async close() {
-      await stopCheckpoints();
+      await stopMaintenance();
       await Promise.all([gates, others, heavy].map(({ prisma }) => prisma.$disconnect()));
       await pglite.close();
       unlock();

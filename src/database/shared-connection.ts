@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { PGlite, Transaction } from '@electric-sql/pglite';
+import { discardPlans } from './embedded-maintenance.ts';
 
 /** The single connection of the embedded database, or a transaction on this connection. */
 type Connection = Pick<PGlite, 'query' | 'exec'>;
@@ -111,6 +112,22 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     });
   }
 
+  /**
+   * Runs a transaction that may change many rows. PostgreSQL plans each statement of the transaction at each execution,
+   * because a stored plan that suits an import of few rows is six times as slow for an import of 10,000 rows. After the
+   * transaction, PostgreSQL also plans the statements of all other requests again.
+   */
+  async function withNewPlans<Result>(callback: (transaction: Transaction) => Promise<Result>) {
+    const result = await pglite.transaction(async (transaction) => {
+      await transaction.exec('SET LOCAL plan_cache_mode = force_custom_plan');
+      return callback(transaction);
+    });
+    // The transaction is already committed, so an error here must not reach the client. If `discardPlans` fails, the
+    // next maintenance run discards the plans.
+    await discardPlans(pglite).catch(() => undefined);
+    return result;
+  }
+
   return {
     gates: {
       query: (text, values, options) => ofGates((connection) => connection.query(text, values, options)),
@@ -121,7 +138,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     heavy: {
       ...forOthers,
       transaction: (callback) =>
-        queued(() => pglite.transaction((transaction) => callback(answeringGates(transaction)))),
+        queued(() => withNewPlans((transaction) => callback(answeringGates(transaction)))),
     },
   };
 }

@@ -102,7 +102,8 @@ describe.runIf(hasBrowser)('the secrets that the console shows once', () => {
       expect(await secret.count()).toBe(1);
       expect(page.url()).toBe(`${url}/console#/keys`);
       const asking = page.waitForEvent('dialog');
-      const reloading = page.reload().catch(() => undefined);
+      // The user refuses the reload below, so Playwright would wait for the reload until its default time limit of 30 s.
+      const reloading = page.reload({ timeout: 2_000 }).catch(() => undefined);
       const question = await asking;
       expect(question.type()).toBe('beforeunload');
       await question.dismiss();

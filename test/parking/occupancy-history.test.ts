@@ -265,8 +265,13 @@ test('each point of the occupancy history agrees with the stored parking session
   );
 });
 
-/** Inserts 2,000 completed sessions at a location. One session starts each hour, and lasts half an hour. */
+/**
+ * Inserts 2,000 completed sessions at a location, and removes all other completed sessions. PostgreSQL chooses a query
+ * plan by the statistics of the whole table, so the sessions of other tests could change the plan. One session starts
+ * each hour, and lasts half an hour.
+ */
 async function addSessions(locationId: string) {
+  await prisma.parkingSession.deleteMany({ where: { open: false } });
   const rows = Array.from({ length: 2_000 }, (_, index) => {
     const [enteredAt, exitedAt] = [hour(index), hour(index + 0.5)];
     const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: String(index) };

@@ -95,7 +95,7 @@ test('the embedded database refuses an SQL statement of a transaction that has a
   await expect(async () => ended.query('SELECT 1')).rejects.toThrow('Transaction is closed');
 });
 
-test('the embedded database makes a new query plan for each execution of a prepared statement', async () => {
+test('the embedded database stores the query plan of a statement that is executed several times', async () => {
   const scratch = await createEmbeddedDatabase();
   const { sql, close } = await openDatabase({ dataDir: scratch.dataDir, log: pino({ level: 'silent' }) });
   onTestFinished(async () => {
@@ -111,7 +111,8 @@ test('the embedded database makes a new query plan for each execution of a prepa
     },
     [text],
   );
-  expect(plans).toEqual([{ generic_plans: '0', custom_plans: '10' }]);
+  // PostgreSQL makes a new plan for each of the first five executions.
+  expect(plans).toEqual([{ generic_plans: '5', custom_plans: '5' }]);
 });
 
 test('the embedded database prepares at most 500 statements, and further statements run without being prepared', async () => {

@@ -49,7 +49,9 @@ test('each query and transaction on the embedded database sees the AsyncLocalSto
   const caller = new AsyncLocalStorage<string>();
   const seen: unknown[] = [];
   const see = async () => void seen.push(caller.getStore());
-  const { gates, others, heavy } = shareConnection({ query: see, transaction: see } as unknown as PGlite);
+  const exec = async () => [];
+  const transaction = (callback: (transaction: unknown) => Promise<void>) => callback({ exec });
+  const { gates, others, heavy } = shareConnection({ query: see, exec, transaction } as unknown as PGlite);
   await Promise.all([
     caller.run('first', () => others.query('a')),
     caller.run('second', () => others.query('b')),
@@ -119,5 +121,28 @@ describe('transactions on the embedded database', async () => {
     });
     await expect(failing).rejects.toThrow('failed');
     expect(await numbersOf(gates)).toEqual([]);
+  });
+
+  /** Returns the number of rows for which PostgreSQL planned the prepared statement `all_numbers`. */
+  async function plannedRows(): Promise<number> {
+    const [result] = await pglite.exec('EXPLAIN (FORMAT JSON) EXECUTE all_numbers(0)');
+    return (result!.rows[0]!['QUERY PLAN'] as [{ Plan: { 'Plan Rows': number } }])[0].Plan['Plan Rows'];
+  }
+
+  test('after a long transaction, PostgreSQL plans prepared statements again, because the number of rows may have changed', async () => {
+    await pglite.exec('PREPARE all_numbers (int) AS SELECT number FROM numbers WHERE number > $1');
+    for (let run = 0; run < 10; run += 1) await pglite.exec('EXECUTE all_numbers(0)');
+    const stored = await plannedRows();
+    await others.query('INSERT INTO numbers SELECT generate_series(1, 10000)');
+    expect(await plannedRows()).toBe(stored);
+    await heavy.transaction((transaction) => transaction.query('SELECT 1'));
+    expect(await plannedRows()).toBeGreaterThan(2 * stored);
+  });
+
+  test('PostgreSQL plans each execution of a statement in a long transaction separately', async () => {
+    const setting = (client: Pick<PGlite, 'query'>) => client.query('SHOW plan_cache_mode');
+    const { rows } = await heavy.transaction((transaction) => setting(transaction as unknown as PGlite));
+    expect(rows).toEqual([{ plan_cache_mode: 'force_custom_plan' }]);
+    expect((await setting(others)).rows).toEqual([{ plan_cache_mode: 'auto' }]);
   });
 });
