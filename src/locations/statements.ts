@@ -20,7 +20,11 @@ export interface StatusRow
   lastCountedAt: Date | null;
 }
 
-/** Reads the columns from which the gateway computes the statuses of given locations. */
+/**
+ * Reads the columns from which the gateway computes the statuses of given locations. The list of ids is in a subquery, so
+ * that PostgreSQL does not know its length when it plans the statement. If PostgreSQL knew the length, it would make a
+ * new plan for each execution, because it would expect this plan to be much cheaper than a stored plan for ten ids.
+ */
 export const statusesById = namedStatement(
   'location-statuses-by-id',
   `
@@ -29,5 +33,5 @@ export const statusesById = namedStatement(
       (SELECT max(e."occurredAt") FROM "ParkingEvent" e WHERE e."locationId" = l.id) AS "lastActivityAt",
       (SELECT max(c."countedAt") FROM "OccupancyCount" c WHERE c."locationId" = l.id) AS "lastCountedAt",
       ${talliedOf('l.id', 'entries')}::int AS "whitelistedVehicles"
-    FROM "Location" l WHERE l.id = ANY($ids::text[])`,
+    FROM "Location" l WHERE l.id = ANY((SELECT $ids::text[])::text[])`,
 );

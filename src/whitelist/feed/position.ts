@@ -18,8 +18,9 @@ export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_co
  * Returns SQL for the columns that describe the current position in the whitelist feed of a location.
  *
  * @param locationId the SQL expression for the id of the location
+ * @param life the SQL expression for the hash `feedLife`, if the statement has already computed the hash
  */
-export const positionColumns = (locationId: string) => `${feedLife} AS life,
+export const positionColumns = (locationId: string, life = feedLife) => `${life} AS life,
   pg_current_snapshot()::text AS snapshot,
   (SELECT max(a.id) FROM "AuditRecord" a WHERE a."locationId" = ${locationId}) AS "newestRecordId",
   statement_timestamp() AS "takenAt"`;

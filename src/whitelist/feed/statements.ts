@@ -17,19 +17,22 @@ export type LocationPosition = PositionRow & {
 
 /**
  * For several locations, reads the current position in the whitelist feed, and checks whether the client can continue
- * from the position in its cursor.
+ * from the position in its cursor. The statement computes the hash of the server only once, because PostgreSQL reads a
+ * file three times for it.
  */
 export const readPositions = namedStatement(
   'whitelist-feed-positions',
   `
-    SELECT q.n::int, l.id, l."companyId", l.timezone, ${positionColumns('l.id')},
-      q.life = ${feedLife}
+    WITH server AS MATERIALIZED (SELECT ${feedLife} AS life)
+    SELECT q.n::int, l.id, l."companyId", l.timezone, ${positionColumns('l.id', 'server.life')},
+      q.life = server.life
         AND pg_snapshot_xmax(q.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
         AND q."takenAt" > statement_timestamp() - make_interval(days => $changesKeptDays::int)
         AND (q."newestRecordId" IS NULL OR EXISTS (
           SELECT FROM "AuditRecord" a WHERE a.id = q."newestRecordId" AND a."locationId" = l.id))
         AS "isContinued"
-    FROM unnest($locationId::text[], $ofCompanies::text[], $life::text[], $snapshot::text[], $takenAt::timestamptz[],
+    FROM server,
+      unnest($locationId::text[], $ofCompanies::text[], $life::text[], $snapshot::text[], $takenAt::timestamptz[],
         $newestRecordId::text[])
       WITH ORDINALITY AS q("locationId", "ofCompanies", life, snapshot, "takenAt", "newestRecordId", n)
     JOIN "Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`,
