@@ -113,9 +113,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   }
 
   /**
-   * Runs a transaction that may change many rows. PostgreSQL plans each statement of the transaction at each execution,
-   * because a stored plan that suits an import of few rows is six times as slow for an import of 10,000 rows. After the
-   * transaction, PostgreSQL also plans the statements of all other requests again.
+   * Runs the SQL statements of long work, which may change many rows, in a transaction. PostgreSQL plans each statement
+   * of the transaction at each execution, because a stored plan that suits an import of few rows is six times as slow for
+   * an import of 10,000 rows. After the transaction, PostgreSQL also plans the statements of all other requests again.
    */
   async function withNewPlans<Result>(callback: (transaction: Transaction) => Promise<Result>) {
     const result = await pglite.transaction(async (transaction) => {
@@ -137,6 +137,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     others: forOthers,
     heavy: {
       ...forOthers,
+      query: (text, values, options) =>
+        queued(() => withNewPlans((transaction) => transaction.query(text, values, options))),
       transaction: (callback) =>
         queued(() => withNewPlans((transaction) => callback(answeringGates(transaction)))),
     },

@@ -139,10 +139,12 @@ describe('transactions on the embedded database', async () => {
     expect(await plannedRows()).toBeGreaterThan(2 * stored);
   });
 
-  test('PostgreSQL plans each execution of a statement in a long transaction separately', async () => {
+  test('PostgreSQL plans each execution of a statement of long work separately, in a transaction or outside', async () => {
     const setting = (client: Pick<PGlite, 'query'>) => client.query('SHOW plan_cache_mode');
-    const { rows } = await heavy.transaction((transaction) => setting(transaction as unknown as PGlite));
-    expect(rows).toEqual([{ plan_cache_mode: 'force_custom_plan' }]);
-    expect((await setting(others)).rows).toEqual([{ plan_cache_mode: 'auto' }]);
+    const inTransaction = await heavy.transaction((transaction) => setting(transaction as unknown as PGlite));
+    for (const { rows } of [inTransaction, await setting(heavy)])
+      expect(rows).toEqual([{ plan_cache_mode: 'force_custom_plan' }]);
+    for (const client of [others, gates])
+      expect((await setting(client)).rows).toEqual([{ plan_cache_mode: 'auto' }]);
   });
 });
