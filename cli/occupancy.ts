@@ -24,14 +24,25 @@ const withCount = (command: Command) =>
  */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 
+interface SetInsideOptions extends CountOptions {
+  allowEmpty?: boolean;
+}
+
 /**
  * Reads plates from a file with one plate in each line. If the path is `-`, reads the plates from the standard input.
+ * Without the option `--allow-empty`, the function refuses a file without plates. Such a file usually comes from a
+ * program that failed, and would end the parking sessions of all vehicles.
  *
- * @throws {Failure} when the file cannot be read, or a line is not a plate
+ * @throws {Failure} when the file cannot be read or contains no plates, or a line is not a plate
  */
-async function platesOf(path: string, { streams }: Session): Promise<PlateInput[]> {
-  const content = await text(textOf(openSource(path, streams)));
-  return content.split(/\r?\n/).flatMap((line, index) => {
+async function platesOf(
+  path: string,
+  { allowEmpty = false }: SetInsideOptions,
+  { streams }: Session,
+): Promise<PlateInput[]> {
+  const source = openSource(path, streams);
+  const content = await text(textOf(source));
+  const plates = content.split(/\r?\n/).flatMap((line, index) => {
     if (line.trim() === '') return [];
     try {
       return [plate(line)];
@@ -40,6 +51,11 @@ async function platesOf(path: string, { streams }: Session): Promise<PlateInput[
       throw new Failure(`Line ${index + 1}: ${error.message}`, exitCode.usage);
     }
   });
+  if (plates.length > 0 || allowEmpty) return plates;
+  throw new Failure(
+    `${source.name} contains no plates. If no vehicle is inside, add the option --allow-empty. Nothing was sent.`,
+    exitCode.usage,
+  );
 }
 
 /** Adds the command `occupancy`. */
@@ -56,9 +72,10 @@ export function addOccupancyCommands(program: Command, open: () => Session): voi
       '<file>',
       'a file with the plates of all vehicles inside, one per line, such as DXB/A/7001; - for the standard input',
     )
-    .action(async (path: string, options: CountOptions) => {
+    .option('--allow-empty', 'accept a file without plates, because no vehicle is inside')
+    .action(async (path: string, options: SetInsideOptions) => {
       const session = open();
-      const plates = await platesOf(path, session);
+      const plates = await platesOf(path, options, session);
       const locationId = await locationIdOf(session.client, options.location);
       const { setInside: status } = await session.client.run(
         SetInsideDocument,

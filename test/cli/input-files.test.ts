@@ -91,6 +91,28 @@ describe('the input files of pms', () => {
     });
   });
 
+  test.each([
+    ['no content', ''],
+    ['only a byte order mark and empty lines', '\ufeff\n \r\n'],
+  ])(
+    'pms occupancy set-inside refuses a file with %s, unless the user gives --allow-empty',
+    async (_, text) => {
+      const { key, locationId } = await gateway.newTenant();
+      const at = ['--location', locationId];
+      const command = ['occupancy', 'set-inside', fileOf(text), ...at];
+      expect(await json(key, 'occupancy', 'set-inside', fileOf('DXB/A/7001'), ...at)).toMatchObject({
+        occupied: 1,
+      });
+      expect(await pms(key, ...command)).toEqual({
+        code: 2,
+        out: '',
+        err: `${command[2]} contains no plates. If no vehicle is inside, add the option --allow-empty. Nothing was sent.\n`,
+      });
+      expect(await json(key, 'status', locationId)).toMatchObject([{ occupied: 1 }]);
+      expect(await json(key, ...command, '--allow-empty')).toMatchObject({ occupied: 0, adjustment: 0 });
+    },
+  );
+
   test('pms events import accepts a byte order mark and every kind of line ending, and counts the recorded and the rejected events', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = fileOf(`\ufeff${event('a')}\r\n\r\n${event('\u2028b')}\n${event('c')}\rno JSON`);
