@@ -9,6 +9,7 @@ import {
   reasonOf,
   retryAfterSeconds,
 } from './gateway-fetch.ts';
+import { requestUrl } from './gateway-url.ts';
 import { printable } from './printable.ts';
 
 /** A response of a gateway to a request from the command-line program. */
@@ -26,7 +27,7 @@ export interface Connection {
    * for every field. Before a retry, `send` waits for the time in the response header `Retry-After`, or for one second
    * without this header.
    *
-   * @param path the path and query of the URL
+   * @param path the path and query of the request, which `send` appends to the path of the gateway's address
    * @param stopping a signal that interrupts the pause after a rate limit error; `send` then throws an AbortError
    * @throws {Failure} when no gateway answers. `send` also throws a `Failure` after a hundred retries that the gateway
    *   refused because of a limit. If a later retry may succeed, the property `temporary` of the `Failure` is true
@@ -163,7 +164,7 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
       }
     },
     async send(path, init, stopping) {
-      const address = new URL(path, url);
+      const address = requestUrl(url, path);
       const headers = { ...init.headers, 'X-API-Key': key };
       for (let retries = 0; ; retries += 1) {
         const answer = await exchange(address, { ...init, headers });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Client, createClient } from './client.ts';
 import { createConnection } from './connection.ts';
 import { exitCode, Failure } from './failure.ts';
+import { requireGatewayUrl } from './gateway-url.ts';
 import { createOutput, type Output, type Streams } from './output.ts';
 import { createRestClient, type RestClient } from './rest-client.ts';
 import { createSubscriber, type Subscriber } from './subscription.ts';
@@ -83,10 +84,7 @@ export function openSession(
   env: Record<string, string | undefined>,
   args: readonly string[],
 ): Session {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    // the part of the URL before the character @ may contain a password
-    throw new Failure(`Not the URL of a gateway: ${url.replace(/.*@/s, '…@')}`, exitCode.usage);
-  }
+  requireGatewayUrl(url);
   const output = createOutput(streams, { json, fullIds });
   const gateway = { url, key: readKey(keyFile, env), onWait: sayWait(output) };
   const connection = createConnection(gateway);

@@ -10,6 +10,7 @@ import {
   reasonOf,
   retryAfterSeconds,
 } from './gateway-fetch.ts';
+import { requestUrl } from './gateway-url.ts';
 
 /** Opens GraphQL subscriptions as streams of server-sent events. */
 export interface Subscriber {
@@ -67,7 +68,7 @@ function breakOffWhenSilent(body: ReadableStream<Uint8Array>): ReadableStream<Ui
 
 /** Creates the object that opens GraphQL subscriptions at a gateway. */
 export function createSubscriber({ url, key }: { url: string; key: string }): Subscriber {
-  const address = new URL('/graphql', url);
+  const address = requestUrl(url, '/graphql');
 
   return {
     async *results<Data, Variables extends Record<string, unknown>>(

@@ -5,6 +5,8 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { reasonOf, retryAfterSeconds } from '../../cli/gateway-fetch.ts';
+import { StatusChangedDocument } from '../../cli/generated/operations.ts';
+import { createSubscriber } from '../../cli/subscription.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { projectFolder } from '../support/documentation.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
@@ -37,6 +39,18 @@ describe('error messages of pms', () => {
     ['no key', undefined, ['whoami'], 'set PMS_API_KEY'],
     ['a missing key file', undefined, ['--key-file', '/nowhere', 'whoami'], 'Cannot read the key file'],
     ['an invalid URL', 'key', ['--url', 'gateway', 'whoami'], 'Not the URL of a gateway: gateway'],
+    [
+      'a URL with a query',
+      'key',
+      ['--url', 'http://127.0.0.1:1/?key=secret', 'whoami'],
+      'The URL of a gateway must have no query (?) and no fragment (#)',
+    ],
+    [
+      'a URL with a fragment',
+      'key',
+      ['--url', 'http://127.0.0.1:1/#/console', 'whoami'],
+      'The URL of a gateway must have no query (?) and no fragment (#)',
+    ],
     ['an unknown command', 'key', ['park'], "unknown command 'park'"],
     [
       'an unknown mode',
@@ -165,6 +179,71 @@ async function listenRaw(answer: (socket: Socket) => void): Promise<string> {
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+describe('the URL of a gateway behind a proxy', () => {
+  /** Starts a server that answers every request with status 404, and records the paths of the requests. */
+  async function recordPaths() {
+    const paths: string[] = [];
+    const address = await listen(({ url: path }, response) => {
+      paths.push(path!);
+      response.writeHead(404).end('{}');
+    });
+    return { address, paths };
+  }
+
+  test.each([
+    ['/parking', '/parking'],
+    ['/parking/', '/parking'],
+    ['/a/b//', '/a/b'],
+    ['/graphql', ''],
+    ['/parking/graphql/', '/parking'],
+    ['/', ''],
+    ['', ''],
+  ])('pms sends all requests below the path of the URL %j', async (path, prefix) => {
+    const { address, paths } = await recordPaths();
+    for (const command of [['whoami'], ['translate', 'curl http://x/api/locations']]) {
+      expect(await pms('key', '--url', address + path, ...command)).toMatchObject({ code: 1 });
+    }
+    expect(paths).toEqual([`${prefix}/graphql`, `${prefix}/api/health`]);
+  });
+
+  test('pms opens subscriptions below the path of the URL', async () => {
+    const { address, paths } = await recordPaths();
+    const subscriber = createSubscriber({ url: `${address}/parking/`, key: 'key' });
+    const statuses = subscriber.results(StatusChangedDocument, { locationId: '1' });
+    await expect(statuses.next()).rejects.toThrow('rejected the stream with status 404');
+    expect(paths).toEqual(['/parking/graphql']);
+  });
+
+  test('pms works with a gateway behind a proxy that removes a path', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const proxy = await listen(async (request, response) => {
+      if (!request.url!.startsWith('/parking/')) return void response.writeHead(404).end('{}');
+      const answer = await fetch(url + request.url!.slice('/parking'.length), {
+        method: request.method!,
+        headers: {
+          'Content-Type': 'application/json',
+          Accept: request.headers.accept ?? '*/*',
+          'X-API-Key': key,
+        },
+        ...(request.method === 'POST' && { body: Buffer.concat(await request.toArray()) }),
+      });
+      response.setHeader('Content-Type', answer.headers.get('Content-Type') ?? '');
+      response.writeHead(answer.status).end(await answer.text());
+    });
+    const address = ['--url', `${proxy}/parking`];
+    expect(await json(key, ...address, 'status')).toMatchObject([{ locationId }]);
+    const line = 'curl https://example.com/parking/api/locations?limit=2';
+    expect(await json(key, ...address, 'translate', line)).toMatchObject({ variables: { first: 2 } });
+  });
+
+  test('pms translate does not send a request outside the path of the URL', async () => {
+    const { address, paths } = await recordPaths();
+    const line = 'curl http://x/api/../../api/locations';
+    await pms('key', '--url', `${address}/parking`, 'translate', line);
+    expect(paths).toEqual(['/parking/api/health']);
+  });
+});
 
 describe('redirects of the server that pms calls', () => {
   test.each([301, 302, 307, 308])(
