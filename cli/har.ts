@@ -1,16 +1,6 @@
 import { exitCode, Failure } from './failure.ts';
+import { isObject } from './is-object.ts';
 import type { RestCall } from './rest-client.ts';
-
-/**
- * The fields that the command reads from each request in a HAR file (HTTP Archive 1.2). Browsers and proxies write HAR
- * files.
- */
-interface HarRequest {
-  method: string;
-  url: string;
-  headers?: { name: string; value: string }[];
-  postData?: { text?: string };
-}
 
 /** The contents of a HAR file: the REST requests, and the number of requests that are not REST requests. */
 export interface Recording {
@@ -18,30 +8,71 @@ export interface Recording {
   others: number;
 }
 
+/** Creates the error for a JSON text that is not a HAR file. */
+const notHar = (difference: string) =>
+  new Failure(`The JSON is not a HAR file: ${difference}`, exitCode.usage);
+
+/** Returns an object of a HAR file. `path` names the object in the error message. */
+function objectAt(path: string, value: unknown): Record<string, unknown> {
+  if (!isObject(value)) throw notHar(`${path} must be an object`);
+  return value;
+}
+
+/** Returns a text of a HAR file. `path` names the text in the error message. */
+function textAt(path: string, value: unknown): string {
+  if (typeof value !== 'string') throw notHar(`${path} must be a string`);
+  return value;
+}
+
+/** Returns an array of a HAR file. `path` names the array in the error message. */
+function arrayAt(path: string, value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw notHar(`${path} must be an array`);
+  return value;
+}
+
 /**
- * Reads the text of a HAR file (recorded HTTP requests). Returns `undefined` when the file contains no JSON.
+ * Reads the text of a HAR file (HTTP Archive 1.2), which contains recorded HTTP requests. Browsers and proxies write HAR
+ * files. Returns `undefined` when the file contains no JSON.
  *
- * @throws {Failure} when the text is JSON but not a HAR file
+ * @throws {Failure} when the text is JSON but not a HAR file. The error message names the faulty value
  */
 export function readRecording(text: string): Recording | undefined {
-  let har: { log?: { entries?: { request?: HarRequest }[] } } | null;
+  let har: unknown;
   try {
-    har = JSON.parse(text) as typeof har;
+    har = JSON.parse(text);
   } catch {
     return undefined;
   }
-  const entries = har?.log?.entries;
-  if (!Array.isArray(entries))
-    throw new Failure('The JSON is not a HAR file: log.entries is missing', exitCode.usage);
-  const calls = entries.flatMap(({ request }) => (request ? (callOf(request) ?? []) : []));
+  const log = isObject(har) && isObject(har.log) ? har.log : {};
+  if (log.entries === undefined) throw notHar('log.entries is missing');
+  const entries = arrayAt('log.entries', log.entries);
+  const calls = entries.flatMap((entry, index) => callOf(entry, `log.entries.${index}`) ?? []);
   return { calls, others: entries.length - calls.length };
 }
 
-function callOf({ method, url, headers = [], postData }: HarRequest): RestCall | undefined {
+/** Returns the REST request in an entry of a HAR file, or `undefined` if the request is not a REST request. */
+function callOf(entry: unknown, entryPath: string): RestCall | undefined {
+  const at = `${entryPath}.request`;
+  const request = objectAt(at, objectAt(entryPath, entry).request);
+  const method = textAt(`${at}.method`, request.method);
+  const url = textAt(`${at}.url`, request.url);
   const path = URL.canParse(url) ? /\/api\/[^#]*/.exec(url)?.[0] : undefined;
   // The command skips requests with the method OPTIONS, because these requests come from the browser itself (CORS
   // preflight) and not from the recorded program.
   if (!path || method === 'OPTIONS') return undefined;
-  const ifMatch = headers.find(({ name }) => name.toLowerCase() === 'if-match')?.value;
-  return { method, path, body: postData?.text || undefined, ifMatch };
+  // Some programs write null for a part that a request does not have.
+  const { text } = objectAt(`${at}.postData`, request.postData ?? {});
+  const body = textAt(`${at}.postData.text`, text ?? '') || undefined;
+  return { method, path, body, ifMatch: ifMatchOf(request.headers ?? [], `${at}.headers`) };
+}
+
+/** Returns the value of the first header `If-Match`, or `undefined` if no header has this name. */
+function ifMatchOf(headers: unknown, path: string): string | undefined {
+  const [ifMatch] = arrayAt(path, headers).flatMap((value, index) => {
+    const at = `${path}.${index}`;
+    const header = objectAt(at, value);
+    const isIfMatch = textAt(`${at}.name`, header.name).toLowerCase() === 'if-match';
+    return isIfMatch ? [textAt(`${at}.value`, header.value)] : [];
+  });
+  return ifMatch;
 }

@@ -23,6 +23,11 @@ const body = { referenceId: "O'Hara, مواقف!", ...plate };
  */
 const escapedBody = String.raw`{"referenceId":"O\'Hara, \u0645\u0648\u0627\u0642\u0641\u0021","plateType":"DXB","plateCode":"A","plateNumber":"7"}`;
 
+/** Returns an entry of a HAR file with a REST request. `changes` replaces fields of the request. */
+const harEntry = (changes: object) => ({
+  request: { method: 'GET', url: 'https://parking.example/api/locations', ...changes },
+});
+
 describe('the command pms translate', () => {
   test('pms translate prints the equivalent GraphQL request for a curl command, and does not execute the request', async () => {
     const { key, locationId } = await gateway.newTenant();
@@ -164,6 +169,18 @@ describe('the command pms translate', () => {
     expect(err).toContain('Skipped requests that are repeated or are not REST requests: 3');
   });
 
+  test.each([
+    { headers: null, postData: null },
+    { headers: [], postData: { text: null } },
+    { headers: [{ name: 'Accept', value: null }] },
+  ])('pms translate accepts a HAR file in which missing parts of a request are null: %j', async (parts) => {
+    const { key } = await gateway.newTenant();
+    const har = JSON.stringify({ log: { entries: [harEntry(parts)] } });
+    const { code, out, err } = await pmsWithInput(har, key, '--json', 'translate');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(JSON.parse(out).operationName).toBe('ListLocations');
+  });
+
   test('pms translate works with any valid API key, even with a key that has no permissions', async () => {
     const { locationId } = await gateway.newTenant();
     const line = `curl -X DELETE ${url}/api/locations/${locationId}/whitelist/1`;
@@ -211,11 +228,44 @@ describe('the command pms translate', () => {
       'The input is neither a curl line nor a HAR file',
     ],
     ['other JSON', '{"log":{}}', 'log.entries is missing'],
+    ['the JSON text null', 'null', 'log.entries is missing'],
+    ['a recording without a list', '{"log":{"entries":{}}}', 'log.entries must be an array'],
     [
       'a recording without requests',
       '{"log":{"entries":[]}}',
       'The input is neither a curl line nor a HAR file',
     ],
+    ...[
+      ['null', null, 'log.entries.0 must be an object'],
+      ['a text', 'GET', 'log.entries.0 must be an object'],
+      ['a list', [], 'log.entries.0 must be an object'],
+      ['no request', {}, 'log.entries.0.request must be an object'],
+      ['the request null', { request: null }, 'log.entries.0.request must be an object'],
+      ['no method', { request: { url: '/' } }, 'log.entries.0.request.method must be a string'],
+      ['a number as URL', harEntry({ url: 1 }), 'log.entries.0.request.url must be a string'],
+      ['an object as headers', harEntry({ headers: {} }), 'log.entries.0.request.headers must be an array'],
+      ['a null header', harEntry({ headers: [null] }), 'log.entries.0.request.headers.0 must be an object'],
+      [
+        'a header without a name',
+        harEntry({ headers: [{ name: 'Accept', value: '*/*' }, { value: '"1"' }] }),
+        'log.entries.0.request.headers.1.name must be a string',
+      ],
+      [
+        'a number as header value',
+        harEntry({ headers: [{ name: 'If-Match', value: 1 }] }),
+        'log.entries.0.request.headers.0.value must be a string',
+      ],
+      ['a text as body', harEntry({ postData: '{}' }), 'log.entries.0.request.postData must be an object'],
+      [
+        'an object as body text',
+        harEntry({ postData: { text: {} } }),
+        'log.entries.0.request.postData.text must be a string',
+      ],
+    ].map(([name, entry, message]): [string, string, string] => [
+      `a recording with ${name as string} in an entry`,
+      JSON.stringify({ log: { entries: [entry] } }),
+      `The JSON is not a HAR file: ${message as string}\n`,
+    ]),
   ])('pms translate explains why its input is invalid: %s', async (_, input, message) => {
     const { key } = await gateway.newTenant();
     const { code, out, err } = await pmsWithInput(input, key, 'translate');
