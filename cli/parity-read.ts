@@ -91,9 +91,10 @@ async function readFromGraph(
  * first items of a list, the function shortens the REST list to the same length.
  */
 function comparable(body: unknown, { items, isCut }: Shown): unknown {
-  const { error, data } = body as { error?: Record<string, unknown>; data?: unknown };
-  if (error) return { success: false, error: { ...error, requestId: undefined } };
-  return isCut && Array.isArray(data) ? { ...(body as object), data: data.slice(0, items) } : body;
+  if (!isObject(body)) return body;
+  const { error, data } = body;
+  if (isObject(error)) return { success: false, error: { ...error, requestId: undefined } };
+  return isCut && Array.isArray(data) ? { ...body, data: data.slice(0, items) } : body;
 }
 
 /**
@@ -109,7 +110,7 @@ export async function compareRead(rest: RestClient, path: string, maxPages: numb
     const before = await rest.get(path);
     const obstacle = obstacles.get(before.status);
     if (obstacle !== undefined) return notCompared(obstacle);
-    const isBare = !('success' in (before.body as object));
+    const isBare = !isObject(before.body) || !('success' in before.body);
     const shown = await readFromGraph(rest, path, maxPages, isBare);
     const { items } = shown;
     const found = differencesOf(comparable(before.body, shown), shown.body);

@@ -1,5 +1,8 @@
 import { exitCode, Failure } from './failure.ts';
 
+/** The largest code point of Unicode. */
+const largestCodePoint = 0x10ffff;
+
 /**
  * Maps the letter of a shell escape sequence to the escaped character. For example, `n` in `$'…\n…'` means a line feed.
  */
@@ -14,6 +17,15 @@ const escapedLetters: Record<string, string> = {
   v: '\v',
 };
 
+/** Returns the character with a given code point, which comes from an escape sequence. */
+function characterOf(codePoint: number): string {
+  if (codePoint <= largestCodePoint) return String.fromCodePoint(codePoint);
+  throw new Failure(
+    String.raw`The number after \U in a text between $' and ' must be at most 10FFFF`,
+    exitCode.usage,
+  );
+}
+
 /**
  * Replaces the escape sequences in a shell text between `$'` and `'`. A browser writes special characters in the form
  * `$'…'` when it copies a request as a curl command.
@@ -23,7 +35,7 @@ const unescape = (text: string) =>
     /\\(?:u([\dA-Fa-f]{1,4})|U([\dA-Fa-f]{1,8})|x([\dA-Fa-f]{1,2})|([0-7]{1,3})|([\s\S]))/g,
     (_, u?: string, long?: string, x?: string, octal?: string, letter?: string) => {
       const hexadecimal = u ?? long ?? x;
-      if (hexadecimal) return String.fromCodePoint(Number.parseInt(hexadecimal, 16));
+      if (hexadecimal) return characterOf(Number.parseInt(hexadecimal, 16));
       if (octal) return String.fromCodePoint(Number.parseInt(octal, 8));
       return escapedLetters[letter!] ?? letter!;
     },

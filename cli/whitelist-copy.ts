@@ -39,7 +39,12 @@ type WrittenCopy = Omit<WhitelistCopy, 'entries'> & { entries: FeedEntry[] };
 function isWrittenCopy(value: unknown): value is WrittenCopy {
   if (!isObject(value)) return false;
   const { locationId, cursor, entries } = value;
-  return typeof locationId === 'string' && typeof cursor === 'string' && Array.isArray(entries);
+  return (
+    typeof locationId === 'string' &&
+    typeof cursor === 'string' &&
+    Array.isArray(entries) &&
+    entries.every((entry: unknown) => isObject(entry) && typeof entry.id === 'string')
+  );
 }
 
 /**

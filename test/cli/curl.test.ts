@@ -75,6 +75,13 @@ test.each([
   expect(callOf(line)).toMatchObject({ method: 'POST', body: 'a=1', path: '/api/locations' });
 });
 
+test('pms translate refuses an escape sequence of a character that does not exist', () => {
+  expect(() => curlCalls(String.raw`curl ${address} -d $'\U110000'`)).toThrow(
+    String.raw`The number after \U in a text between $' and ' must be at most 10FFFF`,
+  );
+  expect(callOf(String.raw`curl ${address} -d $'\U10FFFF'`)).toMatchObject({ body: '\u{10ffff}' });
+});
+
 test('pms translate refuses a curl command that reads its body from a pipe', () => {
   expect(() => curlCalls(`echo '{}' | curl -d @- ${address}`)).toThrow(
     'reads its body from the standard input',

@@ -190,6 +190,20 @@ describe('the command pms parity', () => {
     });
   });
 
+  test.each(['null', '7', '[]'])(
+    'pms parity reports a difference when the body of a REST response is %s',
+    async (body) => {
+      const { key } = await gateway.newTenant();
+      await use(key, '/locations');
+      const other = await distorted((path, answer) => (path === '/api/locations' ? body : answer));
+      const { code, out } = await pms(key, '--json', '--url', other, 'parity');
+      expect(code).toBe(3);
+      expect(JSON.parse(out)).toMatchObject([
+        { path: '/api/locations', differences: [{ field: '', rest: JSON.parse(body) }] },
+      ]);
+    },
+  );
+
   test('pms parity reports no difference when data changes during the comparison', async () => {
     const { key, locationId } = await newWhitelist(3);
     await use(key, `/locations/${locationId}/whitelist`);

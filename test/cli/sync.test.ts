@@ -72,6 +72,8 @@ describe('the command pms sync', () => {
     for (const [file, message] of [
       [fileOf('{"entries": 7}'), 'is not a copy of a whitelist'],
       [fileOf('residents'), 'is not a copy of a whitelist'],
+      [fileOf('{"locationId": "1", "cursor": "1", "entries": [null]}'), 'is not a copy of a whitelist'],
+      [fileOf('{"locationId": "1", "cursor": "1", "entries": [{}]}'), 'is not a copy of a whitelist'],
       [otherFile, 'is a copy of location'],
     ] as const) {
       const before = readFileSync(file, 'utf8');
