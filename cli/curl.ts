@@ -109,7 +109,8 @@ function callOf(args: string[]): RestCall {
     throw new Failure(`Not the address of a REST endpoint${shownAddress(address)}`, exitCode.usage);
   }
   const body = bodyOf(data);
-  const versions = values.header?.flatMap((header) => /^if-match:\s*(.+)$/i.exec(header)?.[1] ?? []);
+  const headers = values.header?.flatMap(headerLines);
+  const versions = headers?.flatMap((header) => /^if-match:\s*(.+)$/i.exec(header)?.[1] ?? []);
   const ifMatch = versions?.length ? versions.join(', ') : undefined;
   if (values.get) return { method: values.request ?? 'GET', path: withQuery(path, body), ifMatch };
   return { method: values.request ?? (body === undefined ? 'GET' : 'POST'), path, body, ifMatch };
@@ -155,7 +156,11 @@ function parse(args: string[]): { values: Values; addresses: string[]; data: Dat
   }
 }
 
-const textOrFile = (value: string) => (value.startsWith('@') ? readData(value.slice(1)) : value);
+const textOrFile = (value: string) => (value.startsWith('@') ? readPart('body', value.slice(1)) : value);
+
+/** Returns the headers of one option `--header`, whose value is a header, or the name of a file with headers. */
+const headerLines = (value: string) =>
+  value.startsWith('@') ? readPart('headers', value.slice(1)).split(/\r?\n/) : [value];
 
 const withoutLineBreaks = (value: string) =>
   value.startsWith('@') ? textOrFile(value).replace(/[\r\n\0]/g, '') : value;
@@ -164,7 +169,7 @@ const withoutLineBreaks = (value: string) =>
 function urlEncoded(value: string): string {
   const [, name, sign, rest] = /^([^=]*)(=)([^]*)$/.exec(value) ?? /^([^@]*)(@)([^]*)$/.exec(value) ?? [];
   if (rest === undefined) return encodeURIComponent(value);
-  const content = encodeURIComponent(sign === '@' ? readData(rest) : rest);
+  const content = encodeURIComponent(sign === '@' ? readPart('body', rest) : rest);
   return name ? `${name}=${content}` : content;
 }
 
@@ -190,17 +195,20 @@ function bodyOf(data: readonly DataOption[]): string | undefined {
   }, '');
 }
 
-/** Reads the request body from the file whose name is in a curl command. */
-function readData(path: string): string {
+/** Reads the body or the headers of a request from the file whose name is in a curl command. */
+function readPart(part: 'body' | 'headers', path: string): string {
   if (path === '-') {
     throw new Failure(
-      'The curl line reads its body from the standard input: write the body into the line instead',
+      `The curl line reads its ${part} from the standard input: write the ${part} into the line instead`,
       exitCode.usage,
     );
   }
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new Failure(`Cannot read the body of the curl line: ${(error as Error).message}`, exitCode.usage);
+    throw new Failure(
+      `Cannot read the ${part} of the curl line: ${(error as Error).message}`,
+      exitCode.usage,
+    );
   }
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { curlCalls } from '../../cli/curl.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parking-curl-'));
@@ -47,6 +47,31 @@ test.each([
 test('pms translate keeps If-Match together with `curl -G`, and joins repeated If-Match headers', () => {
   const line = `curl -X DELETE -G ${address}/1 -d a=1 -H 'If-Match: "1"' -H 'if-match: "2"'`;
   expect(callOf(line)).toMatchObject({ method: 'DELETE', ifMatch: '"1", "2"' });
+});
+
+describe('the option `-H @file` of a curl command', () => {
+  const headers = join(folder, 'headers.txt');
+
+  test('pms translate reads If-Match from a file of headers', () => {
+    writeFileSync(headers, 'Accept: */*\r\nIf-Match: "1"\r\n\r\nif-match:"2"');
+    for (const option of [`-H @${headers}`, `-H@${headers}`, `--header @${headers}`]) {
+      expect(callOf(`curl ${address}/1 ${option} -H 'If-Match: "3"'`)).toMatchObject({
+        ifMatch: '"1", "2", "3"',
+      });
+    }
+  });
+
+  test('pms translate refuses a curl command whose file of headers cannot be read', () => {
+    expect(() => curlCalls(`curl ${address} -H @${folder}/nowhere`)).toThrow(
+      'Cannot read the headers of the curl line: ENOENT',
+    );
+  });
+
+  test('pms translate refuses a curl command that reads its headers from a pipe', () => {
+    expect(() => curlCalls(`curl -H @- ${address}`)).toThrow(
+      'The curl line reads its headers from the standard input: write the headers into the line instead',
+    );
+  });
 });
 
 test('pms translate refuses a curl command with several options --url', () => {
