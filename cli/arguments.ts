@@ -94,6 +94,21 @@ export function requireChange(options: object): void {
     throw new Failure('Nothing to change: give at least one option; --help lists them.', exitCode.usage);
 }
 
+/**
+ * Makes a command refuse the option `--json`, because the command always writes another format. Without this check, a
+ * script that expects JSON would get the other format.
+ *
+ * @param format the format that the command writes, for the error message
+ * @param instead the command that prints the same data as JSON, if there is one
+ */
+export function withoutJson(command: Command, format: string, instead?: string): Command {
+  return command.hook('preAction', () => {
+    if (!command.optsWithGlobals<{ json?: boolean }>().json) return;
+    const hint = instead === undefined ? '' : ` For JSON, use \`${instead}\`.`;
+    throw new Failure(`This command writes ${format}: omit --json.${hint}`, exitCode.usage);
+  });
+}
+
 /** Adds examples to the end of a command's help text. */
 export const examples = (...lines: readonly string[]) =>
   ['', 'Examples:', ...lines.map((line) => `  $ ${line}`)].join('\n');

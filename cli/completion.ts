@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { examples } from './arguments.ts';
+import { examples, withoutJson } from './arguments.ts';
 
 /** The shells that have a completion script. */
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -155,8 +155,7 @@ complete -c pms -f -a '(__pms_candidates)'
 
 /** Adds the command `completion`. */
 export function addCompletionCommand(program: Command, write: (text: string) => void): void {
-  program
-    .command('completion')
+  withoutJson(program.command('completion'), 'a shell script')
     .description('print a script that completes commands and options: source <(pms completion bash)')
     .addHelpText(
       'after',

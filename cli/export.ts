@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { examples, plateText, safeCsvOption, withLocation } from './arguments.ts';
+import { examples, plateText, safeCsvOption, withLocation, withoutJson } from './arguments.ts';
 import { createCsvWriter, type CsvOptions } from './csv.ts';
 import { locationIdOf } from './find.ts';
 import { replaceFile } from './replace-file.ts';
@@ -35,7 +35,7 @@ interface ExportOptions extends CsvOptions {
 
 /** Adds the command `export`. */
 export function addExportCommand(program: Command, open: () => Session): void {
-  withLocation(program.command('export'))
+  withoutJson(withLocation(program.command('export')), 'CSV', 'pms --json whitelist list --limit <count>')
     .description('export a whitelist as CSV, which `pms import` can read')
     .addHelpText(
       'after',

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
-import { choicesOf, examples, safeCsvOption, wholeNumber, withLocation } from './arguments.ts';
+import { choicesOf, examples, safeCsvOption, wholeNumber, withLocation, withoutJson } from './arguments.ts';
 import { batchesOf, type FileRow, importInBatches } from './batch-import.ts';
 import type { Client } from './client.ts';
 import { createCsvWriter, type CsvOptions, readCsv } from './csv.ts';
@@ -200,7 +200,7 @@ export function addQuotaCommands(program: Command, open: () => Session): void {
     .addHelpText('after', examples('pms quotas import quotas.csv --location marina-gate'))
     .argument('<file>', 'the CSV file; - for the standard input')
     .action((path: string, { location }: { location: string }) => importQuotas(open(), path, location));
-  withLocation(quotas.command('export'))
+  withoutJson(withLocation(quotas.command('export')), 'CSV', 'pms --json quotas list')
     .description('export quotas as CSV, which `pms quotas import` can read')
     .addHelpText('after', examples('pms quotas export --location marina-gate --output quotas.csv'))
     .option('--output <file>', 'where to write; - is the standard output (default: -)')

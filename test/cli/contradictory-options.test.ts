@@ -17,4 +17,28 @@ describe('contradictory options of pms', () => {
       err: expect.stringContaining(message),
     });
   });
+
+  const at = ['--location', 'gate'];
+  test.each([
+    [
+      ['export', ...at],
+      'This command writes CSV: omit --json. For JSON, use `pms --json whitelist list --limit <count>`.\n',
+    ],
+    [
+      ['export', ...at, '--output', 'residents.json'],
+      'This command writes CSV: omit --json. For JSON, use `pms --json whitelist list --limit <count>`.\n',
+    ],
+    [
+      ['quotas', 'export', ...at],
+      'This command writes CSV: omit --json. For JSON, use `pms --json quotas list`.\n',
+    ],
+    [['completion', 'bash'], 'This command writes a shell script: omit --json.\n'],
+  ])('pms refuses --json for the command %j, which cannot write JSON', async (command, err) => {
+    for (const args of [
+      ['--json', ...command],
+      [...command, '--json'],
+    ]) {
+      expect(await pms('key', ...args)).toEqual({ code: 2, out: '', err });
+    }
+  });
 });
