@@ -1,5 +1,6 @@
 // The gateway refuses a whole request whose body exceeds one of these limits (docs/rate-limits.md), even if only one row
 // of the request is too large. The command line therefore keeps its requests within the limits.
+// test/limits/client-limits.test.ts compares these limits with the limits of the gateway.
 
 /** The maximum length of a text in a request, in characters of JSON including the quotes. */
 const maxTextCharacters = 32_768;
@@ -13,10 +14,14 @@ const maxValues = 149_000;
 /** The maximum size of all rows in a request, in bytes of JSON. The gateway accepts request bodies of up to 16 MiB. */
 const maxBytes = 15 * 1024 * 1024;
 
-/** Counts the values in a JSON value, including arrays, objects and the value itself. */
+/**
+ * Counts the values in a JSON value as the gateway does, including arrays, objects and the value itself. The gateway
+ * counts an empty array or object as two values.
+ */
 function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce((sum: number, each) => sum + countValues(each), 1);
+  const items: unknown[] = Object.values(value);
+  return items.reduce((sum: number, each) => sum + countValues(each), items.length === 0 ? 2 : 1);
 }
 
 /** Creates an object that adds up the sizes of the rows in a request. */

@@ -1,0 +1,108 @@
+import { print } from 'graphql';
+import { expect, test } from 'vitest';
+import { ImportEntriesDocument } from '../../cli/generated/operations.ts';
+import { createRequestSize, longTextRejection } from '../../cli/request-size.ts';
+import { readRows } from '../../pages/console/csv.ts';
+import { countValues } from '../../src/graphql/count-values.ts';
+import { createStructureCheck } from '../../src/http/bodies/json.ts';
+import { serve, sharedTestGateway } from '../support/harness.ts';
+
+// The command line and the console are clients of the gateway, so they may not import its limits
+// (.dependency-cruiser.js). The tests in this file compare the limits of these clients with the limits of the gateway.
+
+const gateway = await sharedTestGateway();
+const url = await serve(gateway);
+
+/** Returns the largest number that a function accepts. The function must accept all smaller numbers, too. */
+function largestAccepted(accepts: (number: number) => boolean): number {
+  let [accepted, refused] = [0, 1_000_000];
+  while (refused - accepted > 1) {
+    const middle = Math.floor((accepted + refused) / 2);
+    if (accepts(middle)) accepted = middle;
+    else refused = middle;
+  }
+  return accepted;
+}
+
+/** Whether the structure of a JSON value is within the limits of the gateway. */
+const isBounded = (value: unknown) => createStructureCheck()(JSON.stringify(value)) === undefined;
+
+/** Whether the command line sends all these rows in one request. */
+function fitInRequest(rows: readonly unknown[]): boolean {
+  const size = createRequestSize();
+  return rows.every((row) => size.add(row));
+}
+
+/** Returns the body of a request that imports rows into a whitelist. */
+const importOf = (entries: readonly unknown[], locationId = '1') => ({
+  query: print(ImportEntriesDocument),
+  variables: { locationId, entries, mode: 'CREATE', dryRun: true },
+});
+
+test.each(['x', '"', 'م'])(
+  'the command line and the console accept the same texts of the character %s as the gateway',
+  (character) => {
+    const accepted = largestAccepted((length) => isBounded(character.repeat(length)));
+    expect(accepted).toBeGreaterThan(1_000);
+    const isAcceptedByConsole = (note: string) => {
+      const quoted = `"${note.replaceAll('"', '""')}"`;
+      const file = `referenceId,plateType,plateCode,plateNumber,note\n1,DXB,A,1,${quoted}`;
+      return readRows(Buffer.from(file))[0]!.fault === undefined;
+    };
+    for (const isAccepted of [
+      (note: string) => longTextRejection({ note }) === undefined,
+      isAcceptedByConsole,
+    ]) {
+      expect(largestAccepted((length) => isAccepted(character.repeat(length)))).toBe(accepted);
+    }
+  },
+);
+
+test.each([
+  ['rows without fields', {}],
+  ['rows with empty hours', { referenceId: '1', hours: [] }],
+  [
+    'rows with hours',
+    { referenceId: null, hours: [{ days: ['MONDAY', 'SUNDAY'], from: '07:00', to: '19:00' }] },
+  ],
+])(
+  'the gateway accepts the largest number of values that the command line sends in one request: %s',
+  (_, row) => {
+    const rowsOf = (count: number) => Array.from({ length: count }, () => row);
+    const sent = largestAccepted((count) => fitInRequest(rowsOf(count)));
+    const body = importOf(rowsOf(sent));
+    expect(isBounded(body)).toBe(true);
+    expect(() => countValues(body.variables)).not.toThrow();
+    // If the command line sent far fewer rows than the gateway accepts, it would send more requests than necessary.
+    expect(isBounded(importOf(rowsOf(Math.ceil(sent * 1.01))))).toBe(false);
+  },
+);
+
+test('the gateway accepts the largest number of bytes that the command line sends in one request', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const size = createRequestSize();
+  const rows: unknown[] = [];
+  const row = {
+    referenceId: '1',
+    plateType: 'DXB',
+    plateCode: 'A',
+    plateNumber: '1',
+    note: 'م'.repeat(8_000),
+  };
+  while (size.add(row)) rows.push(row);
+  const send = async (entries: readonly unknown[]) => {
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      body: JSON.stringify(importOf(entries, locationId)),
+    });
+    return { status: response.status, body: await response.json() };
+  };
+  const { status, body } = await send(rows);
+  expect({ status, rejected: body.data?.importWhitelistEntries.rejected }).toEqual({
+    status: 200,
+    rejected: rows.length,
+  });
+  const tenth = rows.slice(0, rows.length / 10);
+  expect((await send([...rows, ...tenth])).status).toBe(413);
+});
