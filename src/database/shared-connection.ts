@@ -113,19 +113,19 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   }
 
   /**
-   * Runs the SQL statements of long work, which may change many rows, in a transaction. PostgreSQL plans each statement
-   * of the transaction at each execution, because a stored plan that suits an import of few rows is six times as slow for
-   * an import of 10,000 rows. After the transaction, PostgreSQL also plans the statements of all other requests again.
+   * Runs long work, which may change many rows. PostgreSQL plans each statement of the work at each execution, because a
+   * stored plan that suits an import of few rows is six times as slow for an import of 10,000 rows. After the work,
+   * PostgreSQL also plans the statements of all other requests again.
    */
-  async function withNewPlans<Result>(callback: (transaction: Transaction) => Promise<Result>) {
-    const result = await pglite.transaction(async (transaction) => {
-      await transaction.exec('SET LOCAL plan_cache_mode = force_custom_plan');
-      return callback(transaction);
-    });
-    // The transaction is already committed, so an error here must not reach the client. If `discardPlans` fails, the
-    // next maintenance run discards the plans.
-    await discardPlans(pglite).catch(() => undefined);
-    return result;
+  async function withNewPlans<Result>(work: () => Promise<Result>): Promise<Result> {
+    await pglite.exec('SET plan_cache_mode = force_custom_plan');
+    try {
+      return await work();
+    } finally {
+      // An error here must not reach the client, because the work is already complete.
+      await pglite.exec('RESET plan_cache_mode').catch(() => undefined);
+      await discardPlans(pglite).catch(() => undefined);
+    }
   }
 
   return {
@@ -137,10 +137,11 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     others: forOthers,
     heavy: {
       ...forOthers,
-      query: (text, values, options) =>
-        queued(() => withNewPlans((transaction) => transaction.query(text, values, options))),
+      query: (text, values, options) => queued(() => withNewPlans(() => pglite.query(text, values, options))),
       transaction: (callback) =>
-        queued(() => withNewPlans((transaction) => callback(answeringGates(transaction)))),
+        queued(() =>
+          withNewPlans(() => pglite.transaction((transaction) => callback(answeringGates(transaction)))),
+        ),
     },
   };
 }
