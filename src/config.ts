@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { hasDatabaseNumber, hasDecodableLogin, redisServers, sentinelAddresses } from './redis/variables.ts';
-import { nameServers } from './webhooks/variables.ts';
+import { listVariable } from './list-variable.ts';
+import { hasDatabaseNumber, hasDecodableLogin, redisServers, sentinelAddress } from './redis/variables.ts';
+import { nameServer } from './webhooks/variables.ts';
 
 const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -41,10 +42,8 @@ const redisUrl = connectionUrl('redis:', 'rediss:')
  * Parses one Redis URL, or the URLs of several nodes of a Redis cluster, separated by commas. A URL can contain commas,
  * so a comma separates two URLs only if `redis:` or `rediss:` follows.
  */
-const redisUrls = z
-  .string()
-  .transform((list) => list.split(/,(?=\s*rediss?:)/).map((url) => url.trim()))
-  .pipe(z.tuple([redisUrl], redisUrl))
+const redisUrls = listVariable(redisUrl, /,(?=\s*rediss?:)/)
+  .pipe(z.tuple([z.string()], z.string()))
   .refine(
     (urls) => new Set(urls.map((url) => url.startsWith('rediss:'))).size === 1,
     'must be all redis:// or all rediss://',
@@ -56,14 +55,13 @@ const isWebOrigin = (text: string) =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
 /**
- * Parses a list of web origins. An origin with a path or a trailing slash is an error, because browsers never send such
- * an origin.
+ * Validates a web origin in a list. An origin with a path or a trailing slash is an error, because browsers never send
+ * such an origin.
  */
-const origins = z
+const origin = z
   .string()
-  .transform((list) => list.split(',').map((origin) => origin.trim()))
   .refine(
-    (list) => list.every(isWebOrigin),
+    isWebOrigin,
     'must be origins separated by commas, such as https://app.example,http://localhost:5173',
   );
 
@@ -78,29 +76,26 @@ const existingDay = z.iso.date();
 
 const minuteMs = 60_000;
 
-/** Parses a time interval. Returns `undefined` for invalid text, and for an interval of zero length. */
-function parseInterval(text: string): { start: Date; end: Date } | undefined {
+/** Parses a time interval in a list. Invalid text and an interval of zero length are errors. */
+const interval = z.string().transform((text, context) => {
   const [, start = '', days = 0, hours = 0, minutes = 0] = intervalForm.exec(text) ?? [];
   const startMs = Date.parse(start);
   const durationMs = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * minuteMs;
   // `Date.parse` accepts days that do not exist: it reads 30 February as 2 March.
   const isReal = existingDay.safeParse(start.slice(0, 'YYYY-MM-DD'.length)).success && !Number.isNaN(startMs);
-  if (!isReal || durationMs === 0) return undefined;
-  return { start: new Date(startMs), end: new Date(startMs + durationMs) };
-}
-
-/** Parses an environment variable with a list of time intervals, and sorts the intervals by their start. */
-const intervals = z.string().transform((list, context) => {
-  const parsed = list.split(',').map((text) => parseInterval(text.trim()));
-  const found = parsed.filter((interval) => interval !== undefined);
-  if (found.length < parsed.length) {
+  if (!isReal || durationMs === 0) {
     context.addIssue({
       code: 'custom',
       message: 'must be times with a duration separated by commas, such as 2027-03-01T14:00Z/PT12H',
     });
   }
-  return found.sort((a, b) => a.start.getTime() - b.start.getTime());
+  return { start: new Date(startMs), end: new Date(startMs + durationMs) };
 });
+
+/** Parses a list of time intervals, and sorts the intervals by their start. */
+const intervals = listVariable(interval).transform((list) =>
+  list.sort((a, b) => a.start.getTime() - b.start.getTime()),
+);
 
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
 
@@ -118,7 +113,7 @@ const variables = z.object({
   DATABASE_GATE_POOL_SIZE: wholeNumber(1, 1000).default(3),
   DATABASE_START_WAIT_SECONDS: wholeNumber(0, 3600).default(20),
   REDIS_URL: redisUrls.optional(),
-  REDIS_SENTINELS: sentinelAddresses.optional(),
+  REDIS_SENTINELS: listVariable(sentinelAddress).optional(),
   REDIS_SENTINEL_NAME: z.string().optional(),
   REDIS_SENTINEL_PASSWORD: z.string().optional(),
   APP_ENV: z.enum(environments, `must be one of ${environments.join(', ')}`).default('development'),
@@ -130,10 +125,10 @@ const variables = z.object({
   RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400).default(3600),
   RATE_LIMIT_BURST_WINDOW_SECONDS: wholeNumber(1, 86_400).default(60),
   TRUST_PROXY: flag.default(false),
-  CORS_ORIGINS: origins.default([]),
+  CORS_ORIGINS: listVariable(origin).default([]),
   BROWNOUTS: intervals.default([]),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
-  WEBHOOK_DNS_SERVERS: nameServers.optional(),
+  WEBHOOK_DNS_SERVERS: listVariable(nameServer).optional(),
   RETENTION_USAGE_DAYS: wholeNumber(1, 36_500).default(90),
   RETENTION_USAGE_TOTALS_DAYS: wholeNumber(1, 36_500).default(400),
   RETENTION_EVENTS_DAYS: wholeNumber(1, 36_500).default(365),

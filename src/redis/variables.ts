@@ -21,21 +21,19 @@ export function hasDatabaseNumber(url: string): boolean {
   return !URL.canParse(url) || /^\/?$|^\/\d+$/.test(new URL(url).pathname); // another rule reports the invalid URL
 }
 
-/** A validation rule for a list of sentinel addresses, such as `a.internal:26379,b.internal`. */
-export const sentinelAddresses = z.string().transform((list, context) =>
-  list.split(',').map((text) => {
-    const address = `redis://${text.trim()}`;
-    const url = URL.canParse(address) ? new URL(address) : undefined;
-    if (!url?.hostname || url.href !== `redis://${url.host}`) {
-      context.addIssue({
-        code: 'custom',
-        message: 'must be addresses separated by commas, such as a.internal:26379,b.internal:26379',
-      });
-      return z.NEVER;
-    }
-    return { host: withoutBrackets(url.hostname), port: Number(url.port) || defaultPorts.sentinel };
-  }),
-);
+/** Parses the address of a sentinel in a list such as `a.internal:26379,b.internal`. */
+export const sentinelAddress = z.string().transform((text, context) => {
+  const address = `redis://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url?.hostname || url.href !== `redis://${url.host}`) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be addresses separated by commas, such as a.internal:26379,b.internal:26379',
+    });
+    return z.NEVER;
+  }
+  return { host: withoutBrackets(url.hostname), port: Number(url.port) || defaultPorts.sentinel };
+});
 
 /**
  * The default Redis URL when sentinels are configured. With the default URL, the connection to the Redis primary uses
@@ -49,7 +47,7 @@ const plainPrimary = 'redis://sentinels';
  */
 export function redisServers(env: {
   REDIS_URL?: readonly [string, ...string[]] | undefined;
-  REDIS_SENTINELS?: z.output<typeof sentinelAddresses> | undefined;
+  REDIS_SENTINELS?: readonly z.output<typeof sentinelAddress>[] | undefined;
   REDIS_SENTINEL_NAME?: string | undefined;
   REDIS_SENTINEL_PASSWORD?: string | undefined;
 }): RedisServers | undefined {

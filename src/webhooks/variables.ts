@@ -2,20 +2,19 @@ import { Resolver } from 'node:dns';
 import { z } from 'zod';
 
 /**
- * Whether Node's DNS resolver accepts the given addresses of name servers. The address of a name server may contain a
+ * Whether Node's DNS resolver accepts the given address of a name server. The address of a name server may contain a
  * port.
  */
-function areNameServers(addresses: string[]): boolean {
+function isNameServer(address: string): boolean {
   try {
-    new Resolver().setServers(addresses);
+    new Resolver().setServers([address]);
     return true;
   } catch {
     return false;
   }
 }
 
-/** Validates an environment variable that lists the addresses of name servers, such as `9.9.9.9,[2620:fe::fe]:53`. */
-export const nameServers = z
+/** Validates the address of a name server in a list such as `9.9.9.9,[2620:fe::fe]:53`. */
+export const nameServer = z
   .string()
-  .transform((list) => list.split(',').map((address) => address.trim()))
-  .refine(areNameServers, 'must be IP addresses separated by commas, such as 9.9.9.9,[2620:fe::fe]:53');
+  .refine(isNameServer, 'must be IP addresses separated by commas, such as 9.9.9.9,[2620:fe::fe]:53');

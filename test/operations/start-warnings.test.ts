@@ -14,6 +14,21 @@ test.each([
   expect(() => loadConfig(env)).toThrow(message);
 });
 
+test.each([
+  ['REDIS_URL', 'redis://a.internal,redis://:secret%@b.internal'],
+  ['REDIS_SENTINELS', 'a.internal,redis://:secret@b.internal'],
+  ['CORS_ORIGINS', 'https://a.example,https://user:secret@b.example'],
+  ['BROWNOUTS', '2027-03-01T14:00Z/PT12H,secret'],
+  ['WEBHOOK_DNS_SERVERS', '9.9.9.9,secret'],
+])(
+  'the error about a list in %s names the variable and the invalid item, and shows no password',
+  (name, list) => {
+    const load = () => loadConfig({ REDIS_SENTINEL_NAME: 'main', [name]: list });
+    expect(load).toThrow(new RegExp(`^${name} must [^\n]+ \\(item 2 of 2\\)$`));
+    expect(load).not.toThrow('secret');
+  },
+);
+
 describe('warnings about the configuration', () => {
   test.each([
     'a'.repeat(32),

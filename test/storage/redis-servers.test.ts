@@ -61,10 +61,10 @@ describe('configuration of Redis', () => {
   test.each([
     [{ REDIS_URL: 'redis://one,http://two' }, 'must have redis:// or rediss:// before each node'],
     [{ REDIS_URL: 'redis://one:1,two:2' }, 'REDIS_URL'],
-    [{ REDIS_URL: 'redis://:50%off@one' }, 'REDIS_URL.0 must have %25 in place of each %'],
+    [{ REDIS_URL: 'redis://:50%off@one' }, 'REDIS_URL must have %25 in place of each %'],
     [{ REDIS_URL: 'redis://one,redis://a%b@two' }, 'must have %25 in place of each %'],
-    [{ REDIS_URL: 'redis://one/abc' }, 'REDIS_URL.0 must have only the number of a database after the host'],
-    [{ REDIS_URL: 'redis://one,redis://two/-1' }, 'REDIS_URL.1 must have only the number of a database'],
+    [{ REDIS_URL: 'redis://one/abc' }, 'REDIS_URL must have only the number of a database after the host'],
+    [{ REDIS_URL: 'redis://one,redis://two/-1' }, 'redis://redis.internal:6379/0 (item 2 of 2)'],
     [{ REDIS_URL: 'redis://one/1.5' }, 'must have only the number of a database'],
     [{ REDIS_URL: 'redis://one/1/2' }, 'must have only the number of a database'],
     [{ REDIS_URL: 'redis://one,rediss://two' }, 'REDIS_URL must be all redis:// or all rediss://'],
