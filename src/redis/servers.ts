@@ -41,8 +41,8 @@ export function connectionParts(url: string): RedisAddress & {
   db?: number;
   tls?: object;
 } {
-  const { protocol, hostname, port, username, password, pathname } = new URL(url);
-  const db = Number(pathname.slice(1));
+  const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(url);
+  const db = Number(pathname.slice(1) || searchParams.get('db'));
   return {
     host: withoutBrackets(hostname),
     port: Number(port) || defaultPorts.server,

@@ -16,9 +16,13 @@ export function hasDecodableLogin(url: string): boolean {
   }
 }
 
-/** Whether the path of a URL is empty, or is the number of a Redis database, such as `/0`. */
+/** Whether a URL contains no text for a database, or one number of a Redis database, such as `/0` or `?db=0`. */
 export function hasDatabaseNumber(url: string): boolean {
-  return !URL.canParse(url) || /^\/?$|^\/\d+$/.test(new URL(url).pathname); // another rule reports the invalid URL
+  if (!URL.canParse(url)) return true; // another rule reports the invalid URL
+  const { pathname, searchParams } = new URL(url);
+  const path = pathname.slice(1);
+  const numbers = [...(path ? [path] : []), ...searchParams.getAll('db')];
+  return numbers.length <= 1 && numbers.every((number) => /^\d+$/.test(number));
 }
 
 /** Parses the address of a sentinel in a list such as `a.internal:26379,b.internal`. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { loadConfig } from '../../src/config.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { checkSettings } from '../../src/redis/check-settings.ts';
-import { connected, createKeyClient } from '../../src/redis/client.ts';
+import { connected, createKeyClient, createRedisClient } from '../../src/redis/client.ts';
 import { beBusyAfterNextCommand } from '../support/busy.ts';
 import { type RedisGroup, startRedisCluster } from '../support/redis-servers.ts';
 import { createRedis } from '../support/system-servers.ts';
@@ -67,6 +67,15 @@ describe('configuration of Redis', () => {
     [{ REDIS_URL: 'redis://one,redis://two/-1' }, 'redis://redis.internal:6379/0 (item 2 of 2)'],
     [{ REDIS_URL: 'redis://one/1.5' }, 'must have only the number of a database'],
     [{ REDIS_URL: 'redis://one/1/2' }, 'must have only the number of a database'],
+    [
+      { REDIS_URL: 'redis://one/?db=abc' },
+      'REDIS_URL must have only the number of a database after the host',
+    ],
+    [{ REDIS_URL: 'redis://one?db=-1' }, 'must have only the number of a database'],
+    [{ REDIS_URL: 'redis://one?db=' }, 'must have only the number of a database'],
+    [{ REDIS_URL: 'redis://one?db=1&db=2' }, 'must have only the number of a database'],
+    [{ REDIS_URL: 'redis://one/1?db=2' }, 'must have only the number of a database'],
+    [{ REDIS_URL: 'redis://one,redis://two/?db=1.5' }, 'redis://redis.internal:6379/0 (item 2 of 2)'],
     [{ REDIS_URL: 'redis://one,rediss://two' }, 'REDIS_URL must be all redis:// or all rediss://'],
     [{ REDIS_SENTINELS: 'one:x', REDIS_SENTINEL_NAME: 'main' }, 'REDIS_SENTINELS'],
     [{ REDIS_SENTINELS: 'redis://one', REDIS_SENTINEL_NAME: 'main' }, 'REDIS_SENTINELS'],
@@ -78,6 +87,18 @@ describe('configuration of Redis', () => {
   ])('the Redis configuration %o is refused', (env, message) => {
     expect(() => redisOf(env)).toThrow(message);
   });
+
+  test.each(['redis://one/2', 'redis://one/?db=2', 'redis://one?db=2'])(
+    'with sentinels, the client of the Redis URL %s uses database 2, as without sentinels',
+    (url) => {
+      const sentinels = { REDIS_SENTINELS: '127.0.0.1:1', REDIS_SENTINEL_NAME: 'main' };
+      for (const env of [{ REDIS_URL: url }, { REDIS_URL: url, ...sentinels }]) {
+        const redis = createRedisClient(redisOf(env)!, newLog().log, { lazyConnect: true });
+        expect(redis.options.db).toBe(2);
+        redis.disconnect();
+      }
+    },
+  );
 });
 
 describe.runIf(process.env.REDIS_URL)('warnings about the configuration of Redis', () => {
