@@ -8,13 +8,8 @@ export interface RestError {
   details?: ErrorDetails | undefined;
 }
 
-/**
- * Returns the response body of an error (docs/contract.md#error-body).
- *
- * @param requestId the identifier of the request in the log, or `undefined` for a request that the HTTP server rejected
- *   before the app received it
- */
-export const errorBody = ({ message, code, details }: RestError, requestId?: string): string =>
+/** Returns the response body of an error (docs/contract.md#error-body). */
+export const errorBody = ({ message, code, details }: RestError, requestId: string): string =>
   JSON.stringify({ success: false, error: { code, message, details, requestId } });
 
 /**

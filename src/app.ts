@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { addresses } from '../pages/layout.tsx';
 import { createPages } from '../pages/routes.ts';
@@ -8,7 +7,7 @@ import { errorAnswer, wrongMethod } from '../rest/envelope.ts';
 import { createDeprecationRouter, createRestRouter } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
 import type { DatabaseState } from './database/types.ts';
-import { respond } from './http/responses/response.ts';
+import { type Answer, respond } from './http/responses/response.ts';
 import { ServiceError } from './errors/error-table.ts';
 import { createGraphEndpoint } from './graphql/endpoint.ts';
 import { graphRefusal, renderGraph } from './graphql/failures.ts';
@@ -53,6 +52,12 @@ export interface AppDependencies extends GuardDependencies {
   }>;
 }
 
+/** Creates the response to a health probe. */
+const probeAnswer = (states: Record<string, string>, status = 200): Answer => ({
+  status,
+  body: JSON.stringify(states),
+});
+
 /**
  * Creates the HTTP app of the gateway. The app contains the request guards, REST, GraphQL, the public pages, and the
  * health probes for an orchestrator. The app itself does not listen on a port.
@@ -70,21 +75,19 @@ export function createApp(dependencies: AppDependencies): {
   const { limiter, readiness, stopping, services } = dependencies;
   const { authenticator } = services;
   const executor = createGraphExecutor(schema);
+  const guards = createGuards(dependencies);
   const app = new Hono<GatewayEnv>();
 
-  app.get('/livez', (c) => c.json({ status: 'ok' }));
+  app.get('/livez', (c) => respond(probeAnswer({ status: 'ok' }), guards.stateOf(c)));
   app.get('/readyz', async (c) => {
     const { database, limiter: limits, notices } = await readiness();
     // /readyz answers with status 200 even without Redis or with a read-only database, because the gateway can still
     // decide whether vehicles may enter.
-    return c.json(
-      { status: database, database, limiter: limits, notices },
-      database === 'unavailable' ? 503 : 200,
-    );
+    const states = { status: database, database, limiter: limits, notices };
+    return respond(probeAnswer(states, database === 'unavailable' ? 503 : 200), guards.stateOf(c));
   });
 
   app.use(allowOrigins(dependencies.corsOrigins));
-  const guards = createGuards(dependencies);
   // The public pages need no API key, so they are registered before the guards of REST and GraphQL, which require an
   // API key.
   const publicGuard = guards.ofPublic(renderRest);
@@ -132,11 +135,13 @@ export function createApp(dependencies: AppDependencies): {
     respond(renderGraph(new ServiceError('NOT_FOUND', 'No such path'), state), state),
   );
 
-  app.onError((error, { var: { state } }) => {
-    const render = state?.surface === 'graphql' ? renderGraph : renderRest;
-    return respond(render(error, state ?? { requestId: randomUUID(), log: dependencies.log }), state);
+  app.onError((error, c) => {
+    const state = guards.stateOf(c);
+    return respond((state.surface === 'graphql' ? renderGraph : renderRest)(error, state), state);
   });
-  app.notFound(() => respond(errorAnswer({ code: 'NOT_FOUND', message: 'No such path' })));
+  app.notFound((c) =>
+    respond(errorAnswer({ code: 'NOT_FOUND', message: 'No such path' }), guards.stateOf(c)),
+  );
 
   const rest: RefusingSurface = { surface: 'rest', render: renderRest };
   const graphql: RefusingSurface = { surface: 'graphql', render: renderGraph };

@@ -39,6 +39,7 @@ describe('requests of browsers from other origins', () => {
         expect([answer.status, allowedOrigin(answer)]).toEqual([204, appOrigin]);
         expect(answer.headers.get('Access-Control-Allow-Headers')!.toLowerCase()).toContain('x-api-key');
         expect(answer.headers.get('X-RateLimit-Limit')).toBeNull();
+        expect(answer.headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/);
       }
       const query = path === '/graphql' ? '?query={health{status}}' : '';
       const answer = await open.app.request(path + query, {
@@ -84,6 +85,7 @@ describe('requests of browsers from other origins', () => {
           success: false,
           error: {
             code: 'FORBIDDEN',
+            requestId: answer.headers.get('X-Request-Id'),
             message: expect.stringContaining('CORS_ORIGINS'),
             details: { field: 'Origin', value: 'https://evil.example' },
           },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { newAddress } from '../support/addresses.ts';
 import { sharedTestGateway } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
@@ -51,6 +52,39 @@ describe.each(errors)('request ids of error responses: %s', (_, ask) => {
       expect([shown, headers.get('X-Request-Id')]).toEqual([id, id]);
     }
   });
+});
+
+describe.each([
+  ['GET', '/nothing', 404],
+  ['POST', '/nothing', 404],
+  ['HEAD', '/nothing', 404],
+  ['OPTIONS', '/nothing', 404],
+  ['GET', '/assets/nothing.js', 404],
+  ['GET', '/apis', 404],
+  ['GET', '/livez', 200],
+  ['GET', '/readyz', 200],
+  ['POST', '/livez', 405],
+  ['POST', '/readyz', 405],
+  ['GET', '/', 200],
+  ['HEAD', '/console', 200],
+  ['DELETE', '/console', 405],
+  ['GET', '/openapi.json', 200],
+  ['GET', '/graphql/schema.graphql', 200],
+])('request ids of responses outside REST and GraphQL: %s %s', (method, path, status) => {
+  test.each([undefined, 'gate-7:open.1'])(
+    'the response has the id that the client sent, or a new request id (sent id: %s)',
+    async (id) => {
+      const answer = await gateway.app.request(path, {
+        method,
+        headers: { 'X-Forwarded-For': newAddress(), ...(id && { 'X-Request-Id': id }) },
+      });
+      const requestId = answer.headers.get('X-Request-Id');
+      expect([answer.status, requestId]).toEqual([status, id ?? expect.stringMatching(uuid)]);
+      if (status >= 400 && method !== 'HEAD') {
+        expect(await answer.json()).toMatchObject({ success: false, error: { requestId } });
+      }
+    },
+  );
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
+import { requestIdOf } from './request-id.ts';
 import { ServiceError, shown } from '../../errors/error-table.ts';
 
 /** How long a browser may cache the response to a preflight request, in seconds. */
@@ -55,6 +56,7 @@ export function allowOrigins(origins: readonly string[]): MiddlewareHandler {
       c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined;
     const origin = c.req.header('origin') ?? '';
     if (isPreflight && !origins.includes(origin)) throw refusedPreflight(origin);
+    if (isPreflight) c.header('X-Request-Id', requestIdOf(c.req.header('x-request-id')));
     const isAnswered = origins.length > 0 && (isPreflight || c.req.method !== 'OPTIONS');
     return isAnswered ? answer(c, next) : next();
   };

@@ -50,6 +50,11 @@ export interface Guards {
    * would send the same refusal, but would use more processor time for it.
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
+  /**
+   * Returns the state of a request. If no guard has handled the request, as for a health probe or an unknown path,
+   * `stateOf` creates the state, because every response contains a request id.
+   */
+  stateOf(c: HonoContext<GatewayEnv>): RequestState;
   /** Logs how many requests without a valid API key the gateway has refused since the last log line about refusals. */
   logRefusals(): void;
 }
@@ -130,6 +135,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   }
 
   return {
+    stateOf: (c) => (c.var.state as RequestState | undefined) ?? newState(c, 'public'),
     logRefusals: unauthenticatedClients.logRefusals,
     refusingKnown: (surfaceOf) => createKnownRefusals(dependencies, { record: recordRequest, surfaceOf }),
     ofSurface: (surface, render) =>

@@ -11,7 +11,7 @@ export interface Answer {
    * a function that creates the text from the request id. The same `Answer` object can therefore be the response to
    * several refused requests with different request ids.
    */
-  body: string | ReadableStream<Uint8Array> | ((requestId: string | undefined) => string) | null;
+  body: string | ReadableStream<Uint8Array> | ((requestId: string) => string) | null;
   headers?: Record<string, string>;
   /** The error code of the response, which the log, the metrics and the usage record contain. */
   errorCode?: ErrorCode | undefined;
@@ -55,18 +55,16 @@ export const bodyOf = ({ body }: Answer, requestId: string): string =>
  * passes all headers to the constructor of `Response`. If the function set headers on an existing `Response`, the
  * gateway would answer 10 % fewer list requests per second. A large body is compressed if the client accepts
  * compression.
- *
- * @param state the state of the request; undefined for a request that no guard handles
  */
-export function respond({ status, body: made, headers, errorCode }: Answer, state?: RequestState): Response {
-  const body = typeof made === 'function' ? made(state?.requestId) : made;
-  const large = state !== undefined && body !== null && isLarge(body);
+export function respond({ status, body: made, headers, errorCode }: Answer, state: RequestState): Response {
+  const body = typeof made === 'function' ? made(state.requestId) : made;
+  const large = body !== null && isLarge(body);
   const coding = large ? contentCoding(state.acceptEncoding) : undefined;
   const hold = (change: number) => {
-    if (state) state.heldBytes += change;
+    state.heldBytes += change;
   };
   // The code combines the headers with `Object.assign`, because the spread syntax would take several microseconds.
-  const allHeaders: Record<string, string> = state ? surfaceHeaders(state, status) : {};
+  const allHeaders = surfaceHeaders(state, status);
   if (body !== null) Object.assign(allHeaders, jsonHeaders);
   if (large) allHeaders.Vary = 'Accept-Encoding';
   if (coding) allHeaders['Content-Encoding'] = coding;
@@ -74,10 +72,8 @@ export function respond({ status, body: made, headers, errorCode }: Answer, stat
     status,
     headers: Object.assign(allHeaders, headers),
   });
-  if (state) {
-    state.response = response;
-    if (errorCode) state.errorCode = errorCode;
-  }
+  state.response = response;
+  if (errorCode) state.errorCode = errorCode;
   return response;
 }
 
