@@ -6,28 +6,12 @@ import {
   expectedVersion,
   filledText,
   identifier,
-  listedName,
   slug,
   slugDescription,
   text,
   wholeNumber,
 } from './rules.ts';
-
-/**
- * The time zone names that `Intl` accepts although they are not IANA names. For example, `Intl` takes `BST` for the
- * time zone of Bangladesh, but a client that sends `BST` probably means British Summer Time.
- */
-const otherTimeZone =
-  /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*)$/i;
-
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name) || otherTimeZone.test(name)) return false;
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
-  } catch {
-    return false;
-  }
-}
+import { timeZone } from './time-zone.ts';
 
 /**
  * The maximum lengths of the text fields of a location, in characters. The validation rules enforce these maximum
@@ -44,7 +28,7 @@ const locationFields = {
   address: text(maxLength.address).nullish(),
   description: text(maxLength.description).nullish(),
   capacity: wholeNumber(0).nullish(),
-  timezone: listedName(isTimeZone, 'Must be an IANA time zone name, such as Asia/Dubai'),
+  timezone: timeZone,
   longestStayHours: wholeNumber(1, maxLongestStayHours).nullish(),
 };
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { timeZone } from '../../schema/time-zone.ts';
 import { newId } from '../../src/ids.ts';
 import { everyPermission, newSlug, sharedTestGateway } from '../support/harness.ts';
 import { surfaceNames, surfaces } from '../support/surfaces.ts';
@@ -42,6 +43,22 @@ const updateLocation = (id: string, input: unknown) => ({
       'mutation ($id: ID!, $input: UpdateLocationInput!) { updateLocation(id: $id, input: $input) { id name slug capacity } }',
     variables: { id, input },
   },
+});
+
+test('the corrected letter case of every time zone name is the spelling of the IANA database', async () => {
+  const { prisma } = gateway.database;
+  const listed: { name: string }[] = await prisma.$queryRaw`SELECT name FROM pg_timezone_names`;
+  const names = [...listed.map(({ name }) => name), ...Intl.supportedValuesOf('timeZone')].filter(
+    (name) => timeZone.safeParse(name).success,
+  );
+  expect(names.length).toBeGreaterThan(900);
+  for (const name of names) {
+    expect([name, name.toLowerCase(), name.toUpperCase()].map((sent) => timeZone.parse(sent))).toEqual([
+      name,
+      name,
+      name,
+    ]);
+  }
 });
 
 describe.each(surfaceNames)('registering a company over %s', (surface) => {
@@ -177,6 +194,29 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
         message,
         details: { field },
       });
+    },
+  );
+
+  test.each([
+    ['asia/dubai', 'Asia/Dubai'],
+    ['ASIA/KOLKATA', 'Asia/Kolkata'],
+    ['asia/calcutta', 'Asia/Calcutta'],
+    ['america/port-au-prince', 'America/Port-au-Prince'],
+    ['us/pacific', 'US/Pacific'],
+    ['etc/gmt+5', 'Etc/GMT+5'],
+    ['utc', 'UTC'],
+  ])(
+    'the gateway corrects the letter case of the time zone %s to %s, and never stores another time zone name',
+    async (sent, stored) => {
+      const { key, locationId } = await gateway.newTenant();
+      const { prisma } = gateway.database;
+      const slug = newSlug();
+      const created = await call(gateway, createLocation({ name: 'Gate', slug, timezone: sent }), key);
+      const updated = await call(gateway, updateLocation(locationId, { timezone: sent }), key);
+      expect([created.code, updated.code]).toEqual([undefined, undefined]);
+      for (const where of [{ slug }, { id: locationId }]) {
+        expect(await prisma.location.findFirst({ where })).toMatchObject({ timezone: stored });
+      }
     },
   );
 

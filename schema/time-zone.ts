@@ -1,0 +1,50 @@
+import { listedName } from './rules.ts';
+
+/**
+ * The time zone names that `Intl` accepts although they are not IANA names. For example, `Intl` takes `BST` for the
+ * time zone of Bangladesh, but a client that sends `BST` probably means British Summer Time.
+ */
+const otherTimeZone =
+  /^(ACT|AET|AGT|ART|AST|BET|BST|CAT|CNT|CST|CTT|EAT|ECT|IET|IST|JST|MIT|NET|NST|PLT|PNT|PRT|PST|SST|VST|SystemV\/.*)$/i;
+
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name) || otherTimeZone.test(name)) return false;
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The words in links of the IANA database that do not consist of one upper-case letter and lower-case letters. A link
+ * is another name of a time zone, such as `US/Pacific`.
+ */
+const wordsOfLinks = new Map(
+  [
+    ...['CET', 'CST6CDT', 'EET', 'EST', 'EST5EDT', 'GMT', 'GMT0', 'HST', 'MET', 'MST', 'MST7MDT', 'PST8PDT'],
+    ...['ACT', 'CHAT', 'GB', 'IN', 'LHI', 'NSW', 'NZ', 'PRC', 'ROC', 'ROK', 'SU', 'UCT', 'US', 'UTC', 'WET'],
+    ...['BajaNorte', 'BajaSur', 'ComodRivadavia', 'DeNoronha', 'EasterIsland'],
+  ].map((word) => [word.toLowerCase(), word]),
+);
+
+/**
+ * Corrects the letter case of a time zone name, because `Intl` accepts names in any letter case. The function does not
+ * replace a link by the name to which it leads. `Intl` replaces most links, for example `Asia/Kolkata` by
+ * `Asia/Calcutta`, so `Intl` cannot correct the letter case of a link.
+ */
+function spelledTimeZone(name: string): string {
+  const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+  const lowerCase = name.toLowerCase();
+  if (timeZone.toLowerCase() === lowerCase) return timeZone;
+  return lowerCase.replace(
+    /[a-z0-9]+/g,
+    (word) => wordsOfLinks.get(word) ?? word.charAt(0).toUpperCase() + word.slice(1),
+  );
+}
+
+/** Validates the IANA name of a time zone, and corrects its letter case. */
+export const timeZone = listedName(
+  isTimeZone,
+  'Must be an IANA time zone name, such as Asia/Dubai',
+).transform(spelledTimeZone);
