@@ -124,7 +124,8 @@ describe('the occupancy history of a location', () => {
   });
 
   test('the gateway reads the occupancy history of many locations with one SQL statement that uses an index', async () => {
-    const { companyId, key } = await newActivity();
+    const { companyId, locationId, key } = await newActivity();
+    await addSessions(locationId);
     for (let count = 0; count < 3; count += 1) await gateway.newLocation(companyId);
     const query = `query ($from: DateTime!, $to: DateTime!) { locations { nodes { occupancyHistory(from: $from, to: $to) { occupied } } } }`;
     const ask = () => gateway.graph(query, { key, variables: { from: hour(0), to: hour(24) } });
@@ -266,12 +267,12 @@ test('each point of the occupancy history agrees with the stored parking session
 });
 
 /**
- * Inserts 2,000 completed sessions at a location, and removes all other completed sessions. PostgreSQL chooses a query
- * plan by the statistics of the whole table, so the sessions of other tests could change the plan. One session starts
- * each hour, and lasts half an hour.
+ * Inserts 2,000 completed sessions at a location, and removes the sessions of all other locations. PostgreSQL chooses a
+ * query plan by the statistics of the whole table, so the sessions of other tests could change the plan. One session
+ * starts each hour, and lasts half an hour.
  */
 async function addSessions(locationId: string) {
-  await prisma.parkingSession.deleteMany({ where: { open: false } });
+  await prisma.parkingSession.deleteMany({ where: { locationId: { not: locationId } } });
   const rows = Array.from({ length: 2_000 }, (_, index) => {
     const [enteredAt, exitedAt] = [hour(index), hour(index + 0.5)];
     const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: String(index) };
