@@ -16,13 +16,15 @@ export function hasDecodableLogin(url: string): boolean {
   }
 }
 
-/** Whether a URL contains no text for a database, or one number of a Redis database, such as `/0` or `?db=0`. */
+/**
+ * Whether the text after the host of a URL is empty, or only the number of a Redis database, such as `/0` or `?db=0`.
+ * All other parameters are invalid, because the package ioredis would use them for a single Redis server, but would
+ * ignore them for a cluster or sentinels. For a single server, a parameter would also replace the gateway's options.
+ */
 export function hasDatabaseNumber(url: string): boolean {
   if (!URL.canParse(url)) return true; // another rule reports the invalid URL
-  const { pathname, searchParams } = new URL(url);
-  const path = pathname.slice(1);
-  const numbers = [...(path ? [path] : []), ...searchParams.getAll('db')];
-  return numbers.length <= 1 && numbers.every((number) => /^\d+$/.test(number));
+  const { pathname, search, hash } = new URL(url);
+  return /^(\/?|\/\d+|\/?\?db=\d+)$/.test(pathname + search + hash);
 }
 
 /** Parses the address of a sentinel in a list such as `a.internal:26379,b.internal`. */

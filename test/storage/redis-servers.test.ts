@@ -76,6 +76,14 @@ describe('configuration of Redis', () => {
     [{ REDIS_URL: 'redis://one?db=1&db=2' }, 'must have only the number of a database'],
     [{ REDIS_URL: 'redis://one/1?db=2' }, 'must have only the number of a database'],
     [{ REDIS_URL: 'redis://one,redis://two/?db=1.5' }, 'redis://redis.internal:6379/0 (item 2 of 2)'],
+    [
+      { REDIS_URL: 'redis://one/?tls=true' },
+      'REDIS_URL must have only the number of a database after the host',
+    ],
+    [{ REDIS_URL: 'redis://one/0?family=6' }, 'must have only the number of a database'],
+    [{ REDIS_URL: 'redis://one?db=1&connectTimeout=1' }, 'must have only the number of a database'],
+    [{ REDIS_URL: 'redis://one#2' }, 'must have only the number of a database'],
+    [{ REDIS_URL: 'redis://one,redis://two?password=x' }, 'redis://redis.internal:6379/0 (item 2 of 2)'],
     [{ REDIS_URL: 'redis://one,rediss://two' }, 'REDIS_URL must be all redis:// or all rediss://'],
     [{ REDIS_SENTINELS: 'one:x', REDIS_SENTINEL_NAME: 'main' }, 'REDIS_SENTINELS'],
     [{ REDIS_SENTINELS: 'redis://one', REDIS_SENTINEL_NAME: 'main' }, 'REDIS_SENTINELS'],
@@ -86,6 +94,12 @@ describe('configuration of Redis', () => {
     ],
   ])('the Redis configuration %o is refused', (env, message) => {
     expect(() => redisOf(env)).toThrow(message);
+  });
+
+  test('the configuration error does not show the parameters of a Redis URL, because they can be a part of a password', () => {
+    expect(() => redisOf({ REDIS_URL: 'redis://user:12?secret=hidden@one' })).toThrow(
+      /^REDIS_URL (?!.*(secret|hidden))/,
+    );
   });
 
   test.each(['redis://one/2', 'redis://one/?db=2', 'redis://one?db=2'])(
