@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { databaseUrlParameters, hasKnownParameters } from './database/variables.ts';
 import { listVariable } from './list-variable.ts';
 import { hasDatabaseNumber, hasDecodableLogin, redisServers, sentinelAddress } from './redis/variables.ts';
 import { nameServer } from './webhooks/variables.ts';
@@ -26,6 +27,11 @@ const connectionUrl = (...protocols: string[]) =>
       (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
       `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
     );
+
+const databaseUrl = connectionUrl('postgresql:', 'postgres:').refine(
+  hasKnownParameters,
+  `must have only these parameters after the question mark: ${databaseUrlParameters.join(', ')}`,
+);
 
 const redisUrl = connectionUrl('redis:', 'rediss:')
   .refine(
@@ -105,9 +111,9 @@ const variables = z.object({
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   HOST: z.string().default('127.0.0.1'),
   DATA_DIR: z.string().default('./data'),
-  DATABASE_URL: connectionUrl('postgresql:', 'postgres:').optional(),
-  DIRECT_DATABASE_URL: connectionUrl('postgresql:', 'postgres:').optional(),
-  DATABASE_READ_URL: connectionUrl('postgresql:', 'postgres:').optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  DIRECT_DATABASE_URL: databaseUrl.optional(),
+  DATABASE_READ_URL: databaseUrl.optional(),
   DATABASE_PREPARE: flag.default(true),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATABASE_GATE_POOL_SIZE: wholeNumber(1, 1000).default(3),

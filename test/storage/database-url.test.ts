@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+
+const url = 'postgresql://gateway:secret@db.internal/parking';
+
+/** Returns the environment variables of a gateway that uses the given database URL in the given variable. */
+const withUrl = (name: string, value: string) => ({ DATABASE_URL: url, [name]: value });
+
+const variables = ['DATABASE_URL', 'DIRECT_DATABASE_URL', 'DATABASE_READ_URL'];
+
+test.each(variables)(
+  '%s accepts the parameters for TLS, for a Unix socket and for the application name',
+  (name) => {
+    for (const parameters of [
+      '',
+      '?',
+      '?sslmode=verify-full&sslrootcert=/etc/ca.pem&sslcert=/etc/client.pem&sslkey=/etc/client.key',
+      '?sslmode=require&uselibpqcompat=true&sslnegotiation=direct',
+      '?host=/var/run/postgresql&application_name=gateway-2',
+    ]) {
+      expect(() => loadConfig(withUrl(name, url + parameters))).not.toThrow();
+    }
+  },
+);
+
+test.each([
+  // Parameters of Prisma, which the gateway would ignore
+  ...['schema=parking', 'connection_limit=5', 'pool_timeout=5', 'pgbouncer=true', 'sslaccept=strict'],
+  // Parameters of libpq, which the gateway would ignore
+  ...['connect_timeout=10', 'channel_binding=require', 'target_session_attrs=read-write'],
+  // Parameters that would replace settings of the gateway
+  ...['statement_timeout=0', 'query_timeout=1', 'options=-c%20search_path%3Dparking', 'ssl=false'],
+  'sslmode=verify-full&schema=parking',
+])('the gateway refuses a database URL with the parameters %s', (parameters) => {
+  for (const name of variables) {
+    expect(() => loadConfig(withUrl(name, `${url}?${parameters}`))).toThrow(
+      new RegExp(`^${name} must have only these parameters after the question mark: .*sslmode`),
+    );
+  }
+});
+
+test('the configuration error does not show the parameters of a database URL, because they can be a part of a password', () => {
+  expect(() => loadConfig({ DATABASE_URL: 'postgresql://user:12?secret=hidden@one/parking' })).toThrow(
+    /^DATABASE_URL (?!.*(secret|hidden))/,
+  );
+});
