@@ -79,6 +79,15 @@ const largestMaxEntries = 2_147_483_647;
  */
 const maxTextCharacters = 32_768;
 
+/** The maximum number of rows in one import request. Importing 1,000 rows costs one rate limit point. */
+const maxRequestRows = 1000;
+
+/**
+ * The maximum size of all rows in an import request, in bytes of JSON. The gateway accepts request bodies of up to
+ * 16 MiB (docs/rate-limits.md), but the body also contains the operation.
+ */
+const maxRequestBytes = 15 * 1024 * 1024;
+
 /** Returns the reason why a text is not a valid value of `maxEntries`, or `undefined` if the text is valid. */
 function numberFault(text: string): string | undefined {
   if (!/^\d+$/.test(text)) return words.notWhole;
@@ -191,6 +200,22 @@ export function readRows(file: BufferSource): CsvRow[] {
     entry: entryOf(fields),
     fault: malformed(fields),
   }));
+}
+
+/**
+ * Returns the rows for the next import request, which start at the index `start`. If `maxRequestRows` rows are too
+ * large for one request, the function returns fewer rows. One row alone is never too large, because the console sends
+ * no text of more than `maxTextCharacters` characters.
+ */
+export function rowsOfRequest(rows: readonly CsvRow[], start: number): readonly CsvRow[] {
+  const part = rows.slice(start, start + maxRequestRows);
+  let bytes = 0;
+  const tooMany = part.findIndex(({ entry, fault }) => {
+    // The console does not send a row with a malformed field. A comma separates two rows of the request.
+    if (!fault) bytes += new TextEncoder().encode(JSON.stringify(entry)).length + 1;
+    return bytes > maxRequestBytes;
+  });
+  return tooMany < 0 ? part : part.slice(0, tooMany);
 }
 
 /** Formats whitelist entries as a CSV file that can be imported again. */

@@ -158,6 +158,18 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(entries.map(({ referenceId }) => referenceId)).toEqual(['unit-1', 'unit-4000']);
   });
 
+  test('when all rows together are too large for one request, the import dialog sends them in several requests', async () => {
+    const { page, locationId } = await openWhitelist(browser);
+    const note = 'م'.repeat(30_000);
+    const lines = Array.from({ length: 300 }, (_, index) => `unit-${index},DXB,D,${index},${note}`);
+    await page.getByRole('button', { name: 'Import or export CSV' }).click();
+    await chooseFile(page, [...lines, 'unit-300,DXB,D,300,short'], ',note');
+    await page.getByText('1 new, 0 changed, 0 unchanged, 300 rejected').waitFor({ timeout: 100_000 });
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
+    await page.getByText('Imported.').waitFor();
+    expect(await prisma.whitelistEntry.count({ where: { locationId, plateCode: 'D' } })).toBe(1);
+  });
+
   test('during an import and after a stopped import, the Escape key and a click outside do not close the import dialog', async () => {
     const { page, locationId } = await openWhitelist(browser);
     const dialog = page.getByRole('dialog');

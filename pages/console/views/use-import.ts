@@ -4,13 +4,10 @@ import {
   ImportEntriesDocument,
   type ImportMode,
 } from '../generated/operations.ts';
-import type { CsvRow, RejectedRow } from '../csv.ts';
+import { type CsvRow, type RejectedRow, rowsOfRequest } from '../csv.ts';
 import type { Failure } from '../graph/failure.ts';
 import { useChange } from '../graph/use-change.ts';
 import { texts } from '../texts.ts';
-
-/** The maximum number of rows in one import request. Importing 1,000 rows costs one rate limit point. */
-const rowsPerRequest = 1000;
 
 /** The progress and the current results of an import or a dry run. */
 export interface ImportProgress {
@@ -111,8 +108,8 @@ export function useImport(locationId: string): {
     const isCurrent = currentCheck();
     importing.clear();
     setProgress({ ...sums, rejects });
-    for (let start = sums.done; start < rows.length; start += rowsPerRequest) {
-      const part = rows.slice(start, start + rowsPerRequest);
+    while (sums.done < rows.length) {
+      const part = rowsOfRequest(rows, sums.done);
       const sent = part.filter((row) => !row.fault && !rowOfPlate.has(plateOf(row)));
       const entries = sent.map(({ entry }) => entry);
       const result =
