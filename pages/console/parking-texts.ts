@@ -201,6 +201,8 @@ export const parkingTexts = {
     start: (rows: number) => `Import ${plural(rows, 'row', 'rows')}`,
     stopped: (done: number, rows: number) =>
       `The import stopped after ${done.toLocaleString('en')} of ${plural(rows, 'row', 'rows')}.`,
+    uncertain: (first: number, last: number) =>
+      `The console cannot tell whether the gateway has imported ${first === last ? `row ${first}` : `rows ${first} to ${last}`}. If you import the other rows, the gateway rejects the rows that it has already imported.`,
     continue: (rows: number) => `Import the other ${plural(rows, 'row', 'rows')}`,
     done: 'Imported.',
     rejects: 'Rejected rows',

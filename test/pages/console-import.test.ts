@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../../src/ids.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import {
   chooseFile,
   drawFrames,
+  handleRequest,
   holdRequest,
   openConsole,
   openImport,
@@ -170,6 +169,51 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await prisma.whitelistEntry.count({ where: { locationId, plateCode: 'D' } })).toBe(1);
   });
 
+  /** Starts the import of one row, and answers the request with the given function. The import then stops. */
+  async function stopImport(page: Page, answer: (route: Route) => Promise<void>): Promise<void> {
+    await page.getByRole('button', { name: 'Import 1 row' }).waitFor();
+    await handleRequest(page, 'ImportEntries', { dryRun: false }, answer);
+    await page.getByRole('button', { name: 'Import 1 row' }).click();
+    await page.getByText('The import stopped after 0 of 1 row.').waitFor();
+  }
+
+  /** Sends a request to the gateway, and closes the connection of the page before the page receives the response. */
+  async function loseResponse(route: Route): Promise<void> {
+    await route.fetch();
+    await route.abort();
+  }
+
+  const doubt = 'The console cannot tell whether the gateway has imported row 1.';
+
+  test('when the response to an import is lost, the import dialog says that the rows may be imported', async () => {
+    const { page, locationId } = await openWhitelist(browser);
+    await openImport(page, ['unit-2,DXB,C,2']);
+    await stopImport(page, loseResponse);
+    expect(await prisma.whitelistEntry.count({ where: { locationId } })).toBe(2);
+    await page.getByText(doubt).waitFor();
+    await page.getByRole('button', { name: 'Import the other 1 row' }).click();
+    await page.getByText('Imported.').waitFor();
+    await page.getByText(rejectedText).waitFor();
+    expect(await page.getByText(doubt).count()).toBe(0);
+  });
+
+  test('when the response to an update is lost, the import dialog sends the rows again without a warning', async () => {
+    const { page } = await openWhitelist(browser);
+    await openImport(page, ['unit-2,DXB,C,2']);
+    await chooseUpdate(page);
+    await stopImport(page, loseResponse);
+    expect(await page.getByText(doubt).count()).toBe(0);
+    await page.getByRole('button', { name: 'Import the other 1 row' }).click();
+    await page.getByText('0 new, 0 changed, 1 unchanged, 0 rejected').waitFor();
+  });
+
+  test('when the rate limit stops an import, the import dialog does not say that rows may be imported', async () => {
+    const { page } = await openWhitelist(browser);
+    await openImport(page, ['unit-2,DXB,C,2']);
+    await stopImport(page, (route) => route.fulfill({ status: 429, body: 'slow down' }));
+    expect(await page.getByText(doubt).count()).toBe(0);
+  });
+
   test('during an import and after a stopped import, the Escape key and a click outside do not close the import dialog', async () => {
     const { page, locationId } = await openWhitelist(browser);
     const dialog = page.getByRole('dialog');
@@ -201,63 +245,5 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     await expect.poll(() => dialog.count()).toBe(0);
     await second.release();
     await page.getByRole('cell', { name: 'DXB C 3', exact: true }).waitFor();
-  });
-});
-
-describe.runIf(hasBrowser)('the export of a whitelist by the console', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-    return () => browser.close();
-  });
-
-  /**
-   * Exports a whitelist that is too long for one request, changes the whitelist between the two requests, and returns
-   * the rows of the exported file.
-   */
-  async function exportDuring(change: (whitelist: { key: string; locationId: string }) => Promise<unknown>) {
-    const { key, locationId } = await gateway.newTenant();
-    const body = newEntry({ referenceId: 'first', plateCode: 'E', plateNumber: '0' });
-    await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
-    await prisma.whitelistEntry.createMany({
-      data: Array.from({ length: 5000 }, (_, index) => ({
-        ...newEntry({ plateCode: 'E', plateNumber: String(index + 1) }),
-        id: newId(),
-        locationId,
-      })),
-    });
-    const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
-    await page.getByRole('button', { name: 'Import or export CSV' }).click();
-    let requests = 0;
-    await page.route('**/graphql', async (route) => {
-      const isExport = route.request().postData()?.includes(' ExportEntries(');
-      if (isExport && ++requests === 2) await change({ key, locationId });
-      return route.fallback();
-    });
-    const downloading = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export all entries' }).click();
-    const file = await readFile(await (await downloading).path(), 'utf8');
-    return file.trim().split('\n').slice(1);
-  }
-
-  test('when a plate moves to another whitelist entry during an export, the exported file contains the plate only once', async () => {
-    const rows = await exportDuring(async ({ key, locationId }) => {
-      const { id } = await prisma.whitelistEntry.findFirstOrThrow({
-        where: { locationId, plateNumber: '0' },
-      });
-      await gateway.rest('DELETE', `/locations/${locationId}/whitelist/${id}`, { key });
-      const body = newEntry({ referenceId: 'second', plateCode: 'E', plateNumber: '0' });
-      await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
-    });
-    expect(rows).toHaveLength(5001);
-    expect(rows.filter((row) => row.includes(',E,0,'))).toEqual([expect.stringContaining('second,')]);
-  });
-
-  test('when the database is restored during an export, the exported file contains only the entries of the restored database', async () => {
-    const rows = await exportDuring(async ({ locationId }) => {
-      await prisma.whitelistEntry.deleteMany({ where: { locationId, plateNumber: '0' } });
-      await prisma.auditRecord.deleteMany({ where: { locationId } });
-    });
-    expect(rows).toHaveLength(5000);
   });
 });

@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Request, Route } from 'playwright-core';
 import { expect } from 'vitest';
 import { newUser } from './user.ts';
 
@@ -88,6 +88,25 @@ export interface HeldRequest {
   release(): Promise<void>;
 }
 
+/** Handles the first GraphQL request that the page sends for the given operation with the given variables. */
+export async function handleRequest(
+  page: Page,
+  operation: string,
+  variables: Record<string, unknown>,
+  handle: (route: Route) => Promise<unknown>,
+): Promise<void> {
+  let isHandled = false;
+  await page.route('**/graphql', async (route) => {
+    const body = route.request().postDataJSON() as { query: string; variables?: Record<string, unknown> };
+    const matches =
+      body.query.includes(` ${operation}(`) &&
+      Object.entries(variables).every(([name, value]) => body.variables?.[name] === value);
+    if (isHandled || !matches) return route.fallback();
+    isHandled = true;
+    await handle(route);
+  });
+}
+
 /** Delays the first GraphQL request that the page sends for the given operation with the given variables. */
 export async function holdRequest(
   page: Page,
@@ -96,16 +115,9 @@ export async function holdRequest(
 ): Promise<HeldRequest> {
   let catchRequest!: (request: Request) => void;
   let send!: () => void;
-  let isCaught = false;
   const caught = new Promise<Request>((resolve) => (catchRequest = resolve));
   const released = new Promise<void>((resolve) => (send = resolve));
-  await page.route('**/graphql', async (route) => {
-    const body = route.request().postDataJSON() as { query: string; variables?: Record<string, unknown> };
-    const matches =
-      body.query.includes(` ${operation}(`) &&
-      Object.entries(variables).every(([name, value]) => body.variables?.[name] === value);
-    if (isCaught || !matches) return route.fallback();
-    isCaught = true;
+  await handleRequest(page, operation, variables, async (route) => {
     catchRequest(route.request());
     await released;
     return route.continue();

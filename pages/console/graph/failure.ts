@@ -50,6 +50,14 @@ export function failureOf(error: CombinedError, attempt = 0): Failure {
 }
 
 /**
+ * Whether the gateway may have made the change of a failed request. The gateway may have made the change if the
+ * response is lost, or if the gateway failed while it handled the request.
+ */
+export function isUncertain(failure: Failure | undefined): boolean {
+  return failure?.kind === 'offline' || (failure?.kind === 'refused' && failure.code === 'INTERNAL_ERROR');
+}
+
+/**
  * Returns the current version of an object after a version conflict, or `undefined` after any other failure. A version
  * conflict means that the gateway rejected a change because the request expected an older version of the object.
  */

@@ -2,14 +2,14 @@
 import { useState } from 'react';
 import { DropZone, FileTrigger, ProgressBar } from 'react-aria-components';
 import { useClient } from 'urql';
-import { type CsvRow, entriesFile, readRows, rejectsFile, saveFile } from '../csv.ts';
+import { type CsvRow, entriesFile, readRows, rejectsFile, rowsOfRequest, saveFile } from '../csv.ts';
 import {
   type EntryFieldsFragment,
   ExportEntriesDocument,
   type ExportEntriesQuery,
   type ImportMode,
 } from '../generated/operations.ts';
-import { type Failure, failureOf } from '../graph/failure.ts';
+import { type Failure, failureOf, isUncertain } from '../graph/failure.ts';
 import { texts } from '../texts.ts';
 import { Button, Choice } from '../ui/controls.tsx';
 import { DataTable } from '../ui/data-table.tsx';
@@ -157,6 +157,9 @@ export function CsvPanel(props: {
     if (reading) void check(reading, next);
   }
 
+  // After a lost response to an import in the mode UPSERT, the console can safely send the rows again.
+  const uncertain =
+    progress && mode === 'CREATE' && isUncertain(failure) ? rowsOfRequest(rows, progress.done) : [];
   const startText =
     progress &&
     {
@@ -201,7 +204,10 @@ export function CsvPanel(props: {
           <FailureNotice failure={failure} />
           {progress && <Outcome progress={progress} isDryRun={step === 'choose' || step === 'checked'} />}
           {step === 'stopped' && progress && (
-            <p className="notice warn">{words.stopped(progress.done, progress.rows)}</p>
+            <p className="notice warn">
+              {words.stopped(progress.done, progress.rows)}
+              {uncertain.length > 0 && ` ${words.uncertain(uncertain[0]!.row, uncertain.at(-1)!.row)}`}
+            </p>
           )}
           {step === 'imported' && <p className="notice good">{words.done}</p>}
         </>
