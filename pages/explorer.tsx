@@ -1,6 +1,6 @@
 import type { BrowserFiles } from './browser-files.ts';
 import { Header } from './header.tsx';
-import { addresses, renderDocument } from './layout.tsx';
+import { addresses, linkTo, renderDocument } from './layout.tsx';
 
 /**
  * Renders the page of the explorer, with the field for the API key and an element in which GraphiQL appears.
@@ -14,7 +14,7 @@ export function renderExplorer(files: BrowserFiles): string {
     content: (
       <>
         {/* The preload link makes the browser load the GraphQL schema before the script of the page runs. */}
-        <link rel="preload" as="fetch" href={addresses.schema} crossorigin="anonymous" />
+        <link rel="preload" as="fetch" href={linkTo(addresses.schema)} crossorigin="anonymous" />
         <Header current={addresses.explorer}>
           <div class="key">
             <label for="key">API key</label>

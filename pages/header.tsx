@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { addresses } from './layout.tsx';
+import { addresses, linkTo } from './layout.tsx';
 
 /** The links in the header of a page, in the order in which they appear. */
 const headerLinks = [
@@ -21,7 +21,7 @@ export function Header({ current, children }: { current: string; children?: Chil
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <a class="brand" href={addresses.home}>
+      <a class="brand" href={linkTo(addresses.home)}>
         <span class="brand-mark" aria-hidden="true">
           P
         </span>
@@ -29,7 +29,7 @@ export function Header({ current, children }: { current: string; children?: Chil
       </a>
       <nav aria-label="Pages">
         {headerLinks.map(({ address, name }) => (
-          <a href={address} aria-current={address === current ? 'page' : undefined}>
+          <a href={linkTo(address)} aria-current={address === current ? 'page' : undefined}>
             {name}
           </a>
         ))}

@@ -1,6 +1,6 @@
 import type { BrowserFiles } from './browser-files.ts';
 import { Header } from './header.tsx';
-import { addresses, renderDocument, version } from './layout.tsx';
+import { addresses, linkTo, renderDocument, version } from './layout.tsx';
 
 const links: { address: string; name: string; about: string }[] = [
   {
@@ -57,7 +57,7 @@ export function renderHome(files: BrowserFiles): string {
           <ul class="links">
             {links.map(({ address, name, about }) => (
               <li>
-                <a href={address}>{name}</a>
+                <a href={linkTo(address)}>{name}</a>
                 <span>{about}</span>
               </li>
             ))}

@@ -22,10 +22,10 @@ export function renderDocument(page: {
         <meta name="description" content={description} />
         <link rel="icon" href="data:," />
         {styles.map((style) => (
-          <link rel="stylesheet" href={style} />
+          <link rel="stylesheet" href={linkTo(style)} />
         ))}
         {scripts.map((script) => (
-          <script type="module" src={script}></script>
+          <script type="module" src={linkTo(script)}></script>
         ))}
       </head>
       <body>{content}</body>
@@ -45,3 +45,10 @@ export const addresses = {
   openApi: '/api/openapi.json',
   openApiAtRoot: '/openapi.json',
 } as const;
+
+/**
+ * Returns the link from a page to a path of the gateway. The link is relative, so that it also works behind a proxy
+ * that serves the gateway under a path such as `/parking/`. The link is correct on every page, because all pages are in
+ * the same folder.
+ */
+export const linkTo = (path: string) => `.${path}`;

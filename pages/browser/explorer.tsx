@@ -15,6 +15,7 @@ import { FirstSteps } from './first-steps.tsx';
 import { createFetcher } from './graph-client.ts';
 import { bindKeyField, type KeyField } from './key-field.ts';
 import { followTab, linkedOperation, offerLink } from './link.ts';
+import { graphPath } from './post.ts';
 import { deviceStorage } from './storage.ts';
 
 /**
@@ -104,7 +105,7 @@ const retrySeconds = 10;
  */
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
-    const response = await fetch('/graphql/schema.graphql').catch(() => undefined);
+    const response = await fetch(`${graphPath}/schema.graphql`).catch(() => undefined);
     // A response with status 200 can contain only a part of the schema, if the download was interrupted. A response
     // with status 200 can also be a web page that a proxy sent in place of the schema.
     const schema =

@@ -1,5 +1,8 @@
-/** The path of the GraphQL endpoint. */
-export const graphPath = '/graphql';
+/**
+ * The relative path from a page to the GraphQL endpoint. The path is relative, so that the page also works behind a
+ * proxy that serves the gateway under a path.
+ */
+export const graphPath = './graphql';
 
 /** The body of a GraphQL request. */
 interface GraphRequest {

@@ -12,7 +12,7 @@ import {
   type OperationTypeNode,
 } from 'graphql';
 import { examples } from '../../rest/openapi-text.ts';
-import { addresses } from '../layout.tsx';
+import { addresses, linkTo } from '../layout.tsx';
 
 /** An example operation that a reader can open in the explorer. */
 export interface ExampleOperation {
@@ -24,7 +24,7 @@ export interface ExampleOperation {
 export function explorerLink({ query, variables }: ExampleOperation): string {
   const parameters = new URLSearchParams({ query });
   if (Object.keys(variables).length > 0) parameters.set('variables', JSON.stringify(variables));
-  return `${addresses.explorer}?${parameters}`;
+  return `${linkTo(addresses.explorer)}?${parameters}`;
 }
 
 /**

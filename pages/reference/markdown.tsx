@@ -1,5 +1,6 @@
 import { raw } from 'hono/html';
 import markdownIt from 'markdown-it';
+import { linkTo } from '../layout.tsx';
 import { Code } from './code.tsx';
 import { languageOf } from './highlight.ts';
 
@@ -14,6 +15,9 @@ markdown.renderer.rules.fence = (tokens, index) => {
     <Code text={content} label={`Example: ${info || 'text'}`} language={languageOf(language)} />
   ).toString();
 };
+
+const { normalizeLink } = markdown;
+markdown.normalizeLink = (link) => normalizeLink(link.startsWith('/') ? linkTo(link) : link);
 
 /** Shows a Markdown text that can have paragraphs, lists and headings. */
 export const Prose = ({ text }: { text: string | null | undefined }) => (

@@ -4,7 +4,7 @@ import { errorDescriptions, introduction } from '../../rest/openapi-text.ts';
 import { errorCodes, errorStatus } from '../../src/errors/error-table.ts';
 import type { BrowserFiles } from '../browser-files.ts';
 import { Header } from '../header.tsx';
-import { addresses, renderDocument, version } from '../layout.tsx';
+import { addresses, linkTo, renderDocument, version } from '../layout.tsx';
 import { graphSections } from './graph-section.tsx';
 import { Inline, Prose } from './markdown.tsx';
 import type { Section } from './parts.tsx';
@@ -125,7 +125,7 @@ export function renderReference(schema: GraphQLSchema, files: BrowserFiles): str
         <Header current={addresses.reference} />
         <div class="reference">
           <nav class="contents" aria-label="Contents">
-            <a class="brand" href={addresses.home}>
+            <a class="brand" href={linkTo(addresses.home)}>
               Parking gateway
             </a>
             <p class="version">Version {version}</p>
@@ -152,8 +152,10 @@ export function renderReference(schema: GraphQLSchema, files: BrowserFiles): str
             <header>
               <h1>Reference</h1>
               <p>
-                <a href={addresses.explorer}>Explorer</a> <a href={addresses.guide}>Moving to GraphQL</a>{' '}
-                <a href={addresses.schema}>schema.graphql</a> <a href={addresses.openApi}>openapi.json</a>
+                <a href={linkTo(addresses.explorer)}>Explorer</a>{' '}
+                <a href={linkTo(addresses.guide)}>Moving to GraphQL</a>{' '}
+                <a href={linkTo(addresses.schema)}>schema.graphql</a>{' '}
+                <a href={linkTo(addresses.openApi)}>openapi.json</a>
               </p>
             </header>
             <p id="nothing-found" hidden>

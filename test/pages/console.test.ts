@@ -43,7 +43,7 @@ test('the browser loads at most 200 KB for the first view of the console', async
   const text = (body: Buffer) => gunzipSync(body).toString();
   const page = await bodyOf('/console');
   const sizes = new Map([['/console', page.length]]);
-  const unread = [...text(page).matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+  const unread = [...text(page).matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
   for (let path = unread.pop(); path; path = unread.pop()) {
     if (sizes.has(path)) continue;
     const body = await bodyOf(path);

@@ -463,7 +463,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
   test('the GraphQL explorer has links to the home page and to the guide', async () => {
     const { page } = await open();
     for (const path of ['/', '/moving-to-graphql']) {
-      expect(await page.locator(`header a[href="${path}"]`).count(), path).toBeGreaterThan(0);
+      expect(await page.locator(`header a[href=".${path}"]`).count(), path).toBeGreaterThan(0);
     }
   });
 

@@ -79,7 +79,7 @@ describe.each(pages)('security headers of the web page %s', (path) => {
 
   test('browsers may cache the scripts and styles of a page for ever', async () => {
     const html = await (await get(path)).text();
-    const assets = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, address]) => address!);
+    const assets = [...html.matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)].map(([, address]) => address!);
     expect(assets).not.toHaveLength(0);
     for (const address of assets) {
       const answer = await get(address);
@@ -105,7 +105,7 @@ describe.each(['gzip', 'br'])('download size of GraphiQL with the compression %s
 
   test('for GraphiQL, a browser downloads at most 450 KB of compressed data, and at most 5 scripts and styles', async () => {
     const page = await load('/graphql');
-    const assets = [...page.text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
+    const assets = [...page.text.matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)].map(
       ([, address]) => address!,
     );
     const sizes = { page: page.size, schema: (await load('/graphql/schema.graphql')).size };
@@ -126,7 +126,7 @@ describe.each(['gzip', 'br'])('download size of GraphiQL with the compression %s
 
 test('requests for the scripts and styles of pages count towards the rate limit of the client address', async () => {
   const html = await (await get('/graphql')).text();
-  const [, asset] = /src="(\/assets\/[^"]+)"/.exec(html)!;
+  const [, asset] = /src="\.(\/assets\/[^"]+)"/.exec(html)!;
   const headers = { 'X-Forwarded-For': newAddress() };
   const statuses: number[] = [];
   for (let index = 0; index < 101; index += 1) {
@@ -205,7 +205,7 @@ describe('the home page', () => {
       '/graphql/schema.graphql',
       '/api/openapi.json',
     ]) {
-      expect(html).toContain(`href="${path}"`);
+      expect(html).toContain(`href=".${path}"`);
     }
     expect(html).toContain(createOpenApi(schema).info.version as string);
   });
@@ -213,7 +213,7 @@ describe('the home page', () => {
 
 describe('the API reference', () => {
   const explorerLinks = (html: string) =>
-    [...html.matchAll(/href="(\/graphql\?[^"]+)"/g)].map(([, href]) => {
+    [...html.matchAll(/href="\.(\/graphql\?[^"]+)"/g)].map(([, href]) => {
       const { searchParams } = new URL(decoded(href!), 'http://gateway.example');
       return {
         query: searchParams.get('query')!,
@@ -266,7 +266,7 @@ describe('the API reference', () => {
     const articles = new Map(
       [...html.matchAll(/<article id="([^"]+)".*?<\/article>/gs)].map(([text, id]) => [id!, text]),
     );
-    const operations = [...articles].filter(([, text]) => text.includes('href="/graphql?'));
+    const operations = [...articles].filter(([, text]) => text.includes('href="./graphql?'));
     expect(operations.length).toBeGreaterThan(routes.length);
     for (const [id, text] of operations) {
       for (const language of ['curl', 'TypeScript', 'Python']) {
@@ -306,7 +306,7 @@ describe('the API reference', () => {
     const assets = [
       ...gunzipSync(page)
         .toString()
-        .matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g),
+        .matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g),
     ];
     let total = page.length;
     for (const [, address] of assets) {

@@ -55,7 +55,7 @@ describe('the guide for moving to GraphQL', () => {
   test('the gateway serves the guide for moving to GraphQL without an API key', async () => {
     const headers = { 'X-Forwarded-For': newAddress() };
     const reference = await (await gateway.app.request('/reference', { headers })).text();
-    expect(reference).toContain('href="/moving-to-graphql"');
+    expect(reference).toContain('href="./moving-to-graphql"');
     const guide = await (await gateway.app.request('/moving-to-graphql', { headers })).text();
     for (const { method, path } of routes) expect(guide).toContain(`<h3><code>${method} ${path}</code></h3>`);
   });

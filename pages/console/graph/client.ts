@@ -1,6 +1,6 @@
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, fetchExchange, subscriptionExchange } from 'urql';
-import { keyHeader } from '../../browser/post.ts';
+import { graphPath, keyHeader } from '../../browser/post.ts';
 import { createLive, type LiveConnection } from './live.ts';
 
 /**
@@ -30,7 +30,7 @@ const parts = [
 export function createGraphClient(key: string): { client: Client; connection: LiveConnection } {
   const live = createLive(() => key);
   const client = new Client({
-    url: '/graphql',
+    url: graphPath,
     preferGetMethod: false,
     fetchOptions: { headers: keyHeader(key) },
     exchanges: [

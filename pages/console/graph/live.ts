@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
-import { keyHeader } from '../../browser/post.ts';
+import { graphPath, keyHeader } from '../../browser/post.ts';
 import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
@@ -77,7 +77,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
  */
 export function createLive(currentKey: () => string) {
   const client = createClient({
-    url: '/graphql',
+    url: graphPath,
     headers: () => keyHeader(currentKey()),
     fetchFn: fetchUntilSilent,
     // With `retryAttempts: 0`, the package graphql-sse does not retry a failed subscription, because each rejected

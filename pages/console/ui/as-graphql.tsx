@@ -2,9 +2,8 @@
 import { stringifyDocument } from 'urql';
 import type { ShownOperation } from '../graph/use-view.ts';
 import { explorerAddress } from '../../browser/explorer-address.ts';
+import { graphPath } from '../../browser/post.ts';
 import { texts } from '../texts.ts';
-
-const explorerPath = '/graphql';
 
 /**
  * Returns the address that opens an operation in the explorer. If the address would be too long, the address does not
@@ -15,9 +14,9 @@ function addressOf({ document, variables }: ShownOperation): string {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
   const query = stringifyDocument(document).replace(/\s*__typename/g, '');
   return (
-    explorerAddress(explorerPath, { query, variables: JSON.stringify(given) }) ??
-    explorerAddress(explorerPath, { query, variables: '' }) ??
-    explorerPath
+    explorerAddress(graphPath, { query, variables: JSON.stringify(given) }) ??
+    explorerAddress(graphPath, { query, variables: '' }) ??
+    graphPath
   );
 }
 
