@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { databaseUrlParameters, hasKnownParameters } from './database/variables.ts';
+import { isEasyToGuess } from './auth/key-secret.ts';
+import { databaseParameters, ignoredParameterWarnings } from './database/variables.ts';
 import { listVariable } from './list-variable.ts';
 import { hasDatabaseNumber, hasDecodableLogin, redisServers, sentinelAddress } from './redis/variables.ts';
 import { nameServer } from './webhooks/variables.ts';
@@ -29,8 +30,8 @@ const connectionUrl = (...protocols: string[]) =>
     );
 
 const databaseUrl = connectionUrl('postgresql:', 'postgres:').refine(
-  hasKnownParameters,
-  `must have only these parameters after the question mark: ${databaseUrlParameters.join(', ')}`,
+  databaseParameters.isValid,
+  databaseParameters.message,
 );
 
 const redisUrl = connectionUrl('redis:', 'rediss:')
@@ -224,15 +225,6 @@ const configRule = variables
   }));
 
 /**
- * Whether a secret is easy to guess. A secret is easy to guess if it has few different characters, repeats a short
- * text, or comes from the documentation.
- */
-const isEasyToGuess = (secret: string) =>
-  new Set(secret).size < 10 ||
-  /^(.{1,16})\1+.{0,15}$/.test(secret) ||
-  /change.?me|example|password|operator|0123456789|1234567890/i.test(secret);
-
-/**
  * Whether a configured web origin is useless, because no browser can send it. The host of an origin that a browser
  * sends is always a host name or an IP address, never a wildcard.
  */
@@ -240,8 +232,11 @@ const isOriginOfNoBrowser = (origin: string) =>
   !/^([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(new URL(origin).hostname);
 
 /** Returns warnings about settings that are valid but probably wrong. Each warning is one sentence for the log. */
-export function configWarnings({ operatorApiKey, corsOrigins }: Config): string[] {
+export function configWarnings({ operatorApiKey, corsOrigins, ...config }: Config): string[] {
   return [
+    ...ignoredParameterWarnings('DATABASE_URL', config.databaseUrl),
+    ...ignoredParameterWarnings('DIRECT_DATABASE_URL', config.directDatabaseUrl),
+    ...ignoredParameterWarnings('DATABASE_READ_URL', config.databaseReadUrl),
     ...(operatorApiKey !== undefined && isEasyToGuess(operatorApiKey)
       ? ['OPERATOR_API_KEY is easy to guess; use a random value, such as the output of openssl rand -hex 32']
       : []),

@@ -46,3 +46,12 @@ export function hashSecret(secret: string, pepper: string): string {
 export function secretHint(secret: string): string {
   return `…${secret.slice(-4)}`;
 }
+
+/**
+ * Whether a secret is easy to guess. A secret is easy to guess if it has few different characters, repeats a short
+ * text, or comes from the documentation.
+ */
+export const isEasyToGuess = (secret: string) =>
+  new Set(secret).size < 10 ||
+  /^(.{1,16})\1+.{0,15}$/.test(secret) ||
+  /change.?me|example|password|operator|0123456789|1234567890/i.test(secret);

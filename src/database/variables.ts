@@ -1,15 +1,44 @@
 /**
- * The parameters that a database URL may have. The package pg uses each of these parameters, and none of them replaces
- * a time limit or another setting that the gateway depends on. The package pg silently ignores most other parameters,
- * such as Prisma's parameter `schema`.
+ * The parameters of a database URL that the package pg uses, and that replace no setting that the gateway depends on,
+ * such as a time limit.
  */
-export const databaseUrlParameters: readonly string[] = [
-  ...['application_name', 'host', 'sslcert', 'sslkey', 'sslmode', 'sslnegotiation', 'sslrootcert'],
-  'uselibpqcompat',
+const usedParameters: readonly string[] = [
+  ...['host', 'port', 'user', 'password', 'application_name'],
+  ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'],
 ];
 
-/** Whether a database URL has only parameters in `databaseUrlParameters`. */
-export function hasKnownParameters(url: string): boolean {
-  if (!URL.canParse(url)) return true; // another rule reports the invalid URL
-  return [...new URL(url).searchParams.keys()].every((name) => databaseUrlParameters.includes(name));
+/**
+ * The parameters of a database URL that the package pg silently ignores. Hosting providers and the documentation of
+ * Prisma and of libpq contain URLs with these parameters, so the gateway starts with them, and logs a warning.
+ */
+const ignoredParameters: readonly string[] = [
+  ...['schema', 'connection_limit', 'pool_timeout', 'socket_timeout', 'pgbouncer', 'sslaccept'],
+  ...['connect_timeout', 'channel_binding', 'target_session_attrs', 'gssencmode'],
+];
+
+const parametersOf = (url: string) => [...new URL(url).searchParams.keys()];
+
+/** The rule for the parameters of a database URL: a test of the URL, and the message for a URL that fails this test. */
+export const databaseParameters = {
+  isValid(url: string): boolean {
+    if (!URL.canParse(url)) return true; // another rule reports the invalid URL
+    return parametersOf(url).every(
+      (name) => usedParameters.includes(name) || ignoredParameters.includes(name),
+    );
+  },
+  message: `must have only these parameters after the question mark: ${usedParameters.join(', ')}`,
+};
+
+/**
+ * Returns a warning about the parameters of a database URL that have no effect, if there are any.
+ *
+ * @param name the name of the environment variable with the URL
+ */
+export function ignoredParameterWarnings(name: string, url: string | undefined): string[] {
+  const ignored =
+    url === undefined ? [] : parametersOf(url).filter((each) => ignoredParameters.includes(each));
+  if (ignored.length === 0) return [];
+  return [
+    `${name} has parameters without effect: ${ignored.join(', ')}; docs/configuration.md names the replacements`,
+  ];
 }

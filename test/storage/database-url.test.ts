@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
+import { configWarnings, loadConfig } from '../../src/config.ts';
 
 const url = 'postgresql://gateway:secret@db.internal/parking';
 
@@ -16,21 +16,24 @@ test.each(variables)(
       '?',
       '?sslmode=verify-full&sslrootcert=/etc/ca.pem&sslcert=/etc/client.pem&sslkey=/etc/client.key',
       '?sslmode=require&uselibpqcompat=true&sslnegotiation=direct',
-      '?host=/var/run/postgresql&application_name=gateway-2',
+      '?host=/var/run/postgresql&port=6432&user=gateway&password=secret&application_name=gateway-2',
     ]) {
-      expect(() => loadConfig(withUrl(name, url + parameters))).not.toThrow();
+      expect(configWarnings(loadConfig(withUrl(name, url + parameters)))).toEqual([]);
     }
   },
 );
 
+test.each(variables)('the gateway logs a warning about parameters in %s that have no effect', (name) => {
+  const config = loadConfig(withUrl(name, `${url}?schema=public&sslmode=require&channel_binding=require`));
+  expect(configWarnings(config)).toEqual([
+    `${name} has parameters without effect: schema, channel_binding; docs/configuration.md names the replacements`,
+  ]);
+});
+
 test.each([
-  // Parameters of Prisma, which the gateway would ignore
-  ...['schema=parking', 'connection_limit=5', 'pool_timeout=5', 'pgbouncer=true', 'sslaccept=strict'],
-  // Parameters of libpq, which the gateway would ignore
-  ...['connect_timeout=10', 'channel_binding=require', 'target_session_attrs=read-write'],
   // Parameters that would replace settings of the gateway
   ...['statement_timeout=0', 'query_timeout=1', 'options=-c%20search_path%3Dparking', 'ssl=false'],
-  'sslmode=verify-full&schema=parking',
+  'sslmode=verify-full&lock_timeout=0',
 ])('the gateway refuses a database URL with the parameters %s', (parameters) => {
   for (const name of variables) {
     expect(() => loadConfig(withUrl(name, `${url}?${parameters}`))).toThrow(
