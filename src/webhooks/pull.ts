@@ -1,5 +1,6 @@
 import type { PrismaClient, Webhook } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
+import { databaseNow } from '../database/clock.ts';
 import type { Sql } from '../database/types.ts';
 import { invalidField } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
@@ -52,6 +53,16 @@ export function createWebhookPulls(services: {
 }) {
   const { prisma, sql, secrets, onAttempt } = services;
 
+  /**
+   * Throws an error if the gateway cannot decrypt the secrets that sign the messages of a webhook, because the secrets
+   * were encrypted with another pepper.
+   */
+  async function requireSecrets({ id, secret, formerSecret, formerSecretEndsAt }: Webhook): Promise<void> {
+    secrets.open(id, secret);
+    if (formerSecret && formerSecretEndsAt && formerSecretEndsAt > (await databaseNow(prisma)))
+      secrets.open(id, formerSecret);
+  }
+
   /** Counts the leases that ended without an acknowledgement as failed attempts, and marks the webhook as failing. */
   async function noteEndedLeases(webhookId: string, pulled: readonly Pulled[]): Promise<void> {
     const ended = pulled.flatMap(({ unacknowledgedMs }) => unacknowledgedMs ?? []);
@@ -83,6 +94,8 @@ export function createWebhookPulls(services: {
       const webhook = await findWebhook(prisma, key, webhookId, 'webhookId');
       requirePull(webhook);
       requireEnabled(webhook, 'webhookId');
+      // A reader that gets no messages must also get no leases, so the check comes before the messages are leased.
+      await requireSecrets(webhook);
       const pulled = await sql.query<Pulled>(
         pullStatement,
         pullStatement.values({ webhookId, first, leaseSeconds }),

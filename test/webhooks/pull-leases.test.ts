@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
+import { createWebhookSecretBox } from '../../src/webhooks/secret-box.ts';
+import { newWebhookSecret } from '../../src/webhooks/signature.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 import { webhookTools } from '../support/webhooks.ts';
@@ -116,6 +118,42 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
     const [delivery] = await deliveriesOf(key, webhookId);
     expect(delivery!.attempts).toMatchObject([{ durationMs: 2 ** 31 - 1 }]);
+  });
+});
+
+describe('a pull webhook whose secret was encrypted with another pepper', () => {
+  /** Returns a new secret of a webhook, encrypted with another pepper than the pepper of the gateway. */
+  const sealedElsewhere = (webhookId: string) =>
+    createWebhookSecretBox('another pepper of a test').seal(webhookId, newWebhookSecret());
+  const inAnHour = () => new Date(Date.now() + 3_600_000);
+
+  test.each([
+    ['the secret', (id: string) => ({ secret: sealedElsewhere(id) })],
+    [
+      'the former secret, during its grace period',
+      (id: string) => ({ formerSecret: sealedElsewhere(id), formerSecretEndsAt: inAnHour() }),
+    ],
+  ])('a pull that fails because of %s does not lease the messages', async (_, changed) => {
+    const { key, readerKey, webhookId } = await newReaderWith(2);
+    const { secret } = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
+    await prisma.webhook.update({ where: { id: webhookId }, data: changed(webhookId) });
+    expect(await refused(readerKey, pullAll, { id: webhookId })).toMatchObject({ code: 'INTERNAL_ERROR' });
+    await prisma.webhook.update({
+      where: { id: webhookId },
+      data: { secret, formerSecret: null, formerSecretEndsAt: null },
+    });
+    expect(await pull(readerKey, webhookId)).toHaveLength(2);
+    const deliveries = await deliveriesOf(key, webhookId);
+    expect(deliveries.map(({ attempts }) => attempts)).toEqual([[], []]);
+  });
+
+  test('a pull succeeds after the grace period of the former secret', async () => {
+    const { readerKey, webhookId } = await newReaderWith(1);
+    await prisma.webhook.update({
+      where: { id: webhookId },
+      data: { formerSecret: sealedElsewhere(webhookId), formerSecretEndsAt: new Date(0) },
+    });
+    expect(await pull(readerKey, webhookId)).toHaveLength(1);
   });
 });
 
