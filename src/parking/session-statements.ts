@@ -117,7 +117,7 @@ const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
 // The statements `readSessions` and `readObservations` read the rows of each changed plate group in a subquery
 // (LATERAL), so that PostgreSQL finds the rows with the index of the plate families. With a join, PostgreSQL could read
-// all sessions and events of the location instead.
+// all sessions and events of the location instead. PostgreSQL makes no join of a subquery with OFFSET or UNION ALL.
 
 /**
  * Reads the sessions that may change because a parking event or an occupancy count has changed. The result column

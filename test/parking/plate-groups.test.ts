@@ -1,10 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { newId } from '../../src/ids.ts';
+import { expect, test } from 'vitest';
 import { deriveSessions, sessionState } from '../../src/parking/derive-sessions.ts';
-import { readObservations, readSessions } from '../../src/parking/session-statements.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
-import { testServerUrl } from '../support/scratch-database.ts';
 
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
@@ -161,61 +158,4 @@ test('when a correction replaces the camera text of an entry event with a plate,
   expect(stored).toEqual(derived);
   expect(stored.map(sessionState).toSorted()).toEqual(['MISSED_ENTRY', 'OPEN']);
   expect(await statusOf(locationId)).toMatchObject({ occupied: 1 });
-});
-
-interface PlanNode {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Index Cond'?: string;
-  Plans?: PlanNode[];
-}
-const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-
-describe.runIf(!testServerUrl)('the query plans of the embedded database for parking sessions', () => {
-  test.each([readSessions, readObservations])(
-    'the statement $name finds the sessions and events of ten plates by the last characters of the plates, and does not read all rows of the location',
-    async (statement) => {
-      const { locationId } = await gateway.newTenant();
-      const plateNumbers = Array.from({ length: 2000 }, (_, index) => String(10_000 + index));
-      const stays = plateNumbers.map((plateNumber) => {
-        const plate = { plateType: 'DXB', plateCode: 'A', plateNumber };
-        return { id: newId(), locationId, ...plate, listed: false };
-      });
-      const [from, until] = [new Date(minute(0)), new Date(minute(9))];
-      await prisma.parkingEvent.createMany({
-        data: stays.map((stay) => ({ ...stay, eventId: stay.id, kind: 'ENTRY', occurredAt: from })),
-      });
-      await prisma.parkingSession.createMany({
-        data: stays.map((stay) => ({
-          ...stay,
-          enteredAt: from,
-          exitedAt: until,
-          endedAt: until,
-          open: false,
-        })),
-      });
-      const changed = plateNumbers.slice(0, 10);
-      const [row] = await gateway.database.sql.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-        { name: '', text: `EXPLAIN (FORMAT JSON) ${statement.text}` },
-        statement.values({
-          locationId,
-          plateCode: changed.map(() => 'A'),
-          plateNumber: changed,
-          text: changed.map(() => null),
-          occurredAt: changed.map(() => from),
-          wholeFamily: changed.map(() => false),
-        }),
-      );
-      const scans = nodesOf(row!['QUERY PLAN'][0].Plan);
-      const isSequential = (scan: PlanNode) =>
-        scan['Node Type'] === 'Seq Scan' && scan['Relation Name']?.startsWith('Parking');
-      expect(scans.filter(isSequential)).toEqual([]);
-      const conditions = scans.flatMap((scan) =>
-        scan['Index Name']?.startsWith('parking_') ? scan['Index Cond'] : [],
-      );
-      expect(conditions.length).toBeGreaterThan(0);
-      for (const condition of conditions) expect(condition).toContain('"plateNumber"');
-    },
-  );
 });
