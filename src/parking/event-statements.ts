@@ -47,16 +47,12 @@ export const writeEvents = namedStatement(
   ON CONFLICT (id) DO UPDATE SET ${columnList(eventColumns, (quoted) => `${quoted} = excluded.${quoted}`)}`,
 );
 
-/**
- * Finds the already recorded parking events of a location by the event ids that a gate sent (`eventId`). The list of
- * ids is in a subquery, so that PostgreSQL stores the plan of the statement, and does not make a new plan for each
- * execution.
- */
+/** Finds the already recorded parking events of a location by the event ids that a gate sent (`eventId`). */
 export const knownEvents = namedStatement(
   'parking-events-known',
   `
   SELECT ${modelColumns(Prisma.ParkingEventScalarFieldEnum, 'e')} FROM "ParkingEvent" e
-  WHERE e."locationId" = $locationId AND e."eventId" = ANY((SELECT $eventIds::text[])::text[])`,
+  WHERE e."locationId" = $locationId AND e."eventId" = ANY($eventIds::text[])`,
 );
 
 /** Finds the whitelist entries of a location by the ids that a gate sent. */

@@ -53,14 +53,6 @@ const isReadApart = (alias: string) => {
 const maxGroupsOfFamily = 4;
 
 /**
- * The SQL condition for rows of the location. Like the arrays in `changedGroups`, the id is in a subquery, so that
- * PostgreSQL does not know its value when it plans the statement. If PostgreSQL knew the values, it would expect a new
- * plan to be cheaper than a stored plan, and would plan the statement at each execution. For a single event, planning
- * takes longer than the execution.
- */
-const isOfLocation = (alias: string) => `${alias}."locationId" = (SELECT $locationId::text)`;
-
-/**
  * SQL for the common table expression `changed`. Each row contains a plate group whose sessions must be computed again,
  * and the time of the first change of this group.
  *
@@ -76,26 +68,25 @@ const changedGroups = `
   WITH place AS MATERIALIZED (
     SELECT ${familyOf('p')} AS family, ${groupOf('p')} AS "group", p."wholeFamily" OR ${isShort('p')} OR (${isReadApart('p')}) AS whole,
       p."occurredAt"
-    FROM unnest((SELECT $plateCode::text[]), (SELECT $plateNumber::text[]), (SELECT $text::text[]),
-      (SELECT $occurredAt::timestamptz[]), (SELECT $wholeFamily::boolean[]))
-      AS p("plateCode", "plateNumber", text, "occurredAt", "wholeFamily")
+    FROM unnest($plateCode::text[], $plateNumber::text[], $text::text[], $occurredAt::timestamptz[],
+      $wholeFamily::boolean[]) AS p("plateCode", "plateNumber", text, "occurredAt", "wholeFamily")
   ), family AS MATERIALIZED (
     SELECT family, min("occurredAt") AS "from",
       bool_or(whole) OR count(DISTINCT "group") > ${maxGroupsOfFamily} AS whole
     FROM place GROUP BY 1
   ), undivided AS MATERIALIZED (
     SELECT f.family FROM family f WHERE f.whole
-      OR EXISTS (SELECT FROM "ParkingSession" s WHERE ${isOfLocation('s')} AND ${familyOf('s')} = f.family
+      OR EXISTS (SELECT FROM "ParkingSession" s WHERE s."locationId" = $locationId AND ${familyOf('s')} = f.family
         AND ${endOf('s')} >= f."from" AND ${isShort('s')})
-      OR EXISTS (SELECT FROM "ParkingEvent" e WHERE ${isOfLocation('e')} AND ${familyOf('e')} = f.family
+      OR EXISTS (SELECT FROM "ParkingEvent" e WHERE e."locationId" = $locationId AND ${familyOf('e')} = f.family
         AND e."occurredAt" >= f."from" AND ${isShort('e')})
-      OR EXISTS (SELECT FROM "ParkingEvent" e WHERE ${isOfLocation('e')} AND ${familyOf('e')} = f.family
+      OR EXISTS (SELECT FROM "ParkingEvent" e WHERE e."locationId" = $locationId AND ${familyOf('e')} = f.family
         AND e."occurredAt" >= f."from" AND ${isReadApart('e')})
-      OR EXISTS (SELECT FROM "ParkingSession" s WHERE ${isOfLocation('s')} AND ${familyOf('s')} = f.family
+      OR EXISTS (SELECT FROM "ParkingSession" s WHERE s."locationId" = $locationId AND ${familyOf('s')} = f.family
         AND ${endOf('s')} >= f."from" AND ${startOf('s')} < f."from" AND s."whitelistEntryId" IS NOT NULL
         AND (SELECT ${isReadApart('e')} FROM "ParkingEvent" e WHERE e.id = s.id))
       OR EXISTS (SELECT FROM "OccupancyCount" k JOIN "CountedPlate" p ON p."countId" = k.id AND ${familyOf('p')} = f.family
-        WHERE ${isOfLocation('k')} AND k."countedAt" >= f."from" AND ${isShort('p')})
+        WHERE k."locationId" = $locationId AND k."countedAt" >= f."from" AND ${isShort('p')})
   ), changed AS MATERIALIZED (
     SELECT p.family, CASE WHEN u.family IS NULL THEN p."group" END AS "group", min(p."occurredAt") AS "from"
     FROM place p LEFT JOIN undivided u USING (family) GROUP BY 1, 2
@@ -115,9 +106,10 @@ const isOfChanged = (alias: string) =>
  */
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
-// The statements `readSessions` and `readObservations` read the rows of each changed plate group in a subquery
-// (LATERAL), so that PostgreSQL finds the rows with the index of the plate families. With a join, PostgreSQL could read
-// all sessions and events of the location instead. PostgreSQL makes no join of a subquery with OFFSET or UNION ALL.
+// The statements `readSessions` and `readObservations` read the sessions and events of each changed plate group in a
+// subquery (LATERAL), so that PostgreSQL finds them with the index of the plate families. With a join, PostgreSQL could
+// read all sessions and events of the location instead. `OFFSET 0` keeps PostgreSQL from converting the subquery to a
+// join.
 
 /**
  * Reads the sessions that may change because a parking event or an occupancy count has changed. The result column
@@ -132,8 +124,8 @@ export const readSessions = namedStatement(
     CASE WHEN s."plateCode" <> '' THEN (SELECT e.text FROM "ParkingEvent" e WHERE e.id = s.id) END AS text
   FROM changed c
   CROSS JOIN LATERAL (
-    SELECT ${modelColumns(Prisma.ParkingSessionScalarFieldEnum, 's')} FROM "ParkingSession" s
-    WHERE ${isOfLocation('s')} AND ${isOfChanged('s')} AND ${endOf('s')} >= c."from" OFFSET 0
+    SELECT s.* FROM "ParkingSession" s
+    WHERE s."locationId" = $locationId AND ${isOfChanged('s')} AND ${endOf('s')} >= c."from" OFFSET 0
   ) s`,
 );
 
@@ -147,20 +139,19 @@ export const readObservations = namedStatement(
   'parking-observations-of-groups',
   `
   ${changedGroups}
-  SELECT ${changedGroup}, o.kind, o.id, o."eventId", o."plateType", o."plateCode", o."plateNumber", o.text, o."occurredAt",
-    o."whitelistEntryId", o.listed
+  SELECT ${changedGroup}, e.kind::text AS kind, e.id, e."eventId", e."plateType", e."plateCode", e."plateNumber", e.text,
+    e."occurredAt", e."whitelistEntryId", e.listed
   FROM changed c
   CROSS JOIN LATERAL (
-    SELECT e.kind::text AS kind, e.id, e."eventId", e."plateType", e."plateCode", e."plateNumber", e.text, e."occurredAt",
-      e."whitelistEntryId", e.listed
-    FROM "ParkingEvent" e
-    WHERE ${isOfLocation('e')} AND ${isOfChanged('e')} AND e."occurredAt" >= c."from"
-    UNION ALL
-    SELECT CASE k.kind WHEN 'VEHICLES' THEN 'INSIDE' ELSE 'NUMBER' END, p.id, NULL, p."plateType", p."plateCode",
-      p."plateNumber", NULL, k."countedAt", p."whitelistEntryId", p.listed
-    FROM "OccupancyCount" k LEFT JOIN "CountedPlate" p ON p."countId" = k.id AND ${isOfChanged('p')}
-    WHERE ${isOfLocation('k')} AND k."countedAt" >= c."from"
-  ) o`,
+    SELECT e.* FROM "ParkingEvent" e
+    WHERE e."locationId" = $locationId AND ${isOfChanged('e')} AND e."occurredAt" >= c."from" OFFSET 0
+  ) e
+  UNION ALL
+  SELECT ${changedGroup}, CASE k.kind WHEN 'VEHICLES' THEN 'INSIDE' ELSE 'NUMBER' END, p.id, NULL, p."plateType",
+    p."plateCode", p."plateNumber", NULL, k."countedAt", p."whitelistEntryId", p.listed
+  FROM changed c
+  JOIN "OccupancyCount" k ON k."locationId" = $locationId AND k."countedAt" >= c."from"
+  LEFT JOIN "CountedPlate" p ON p."countId" = k.id AND ${isOfChanged('p')}`,
 );
 
 type OfGroup<Row> = Row & { group: string };
@@ -190,14 +181,11 @@ const sessionColumnTypes = {
 /** The names of the columns of a session. */
 export const writtenColumns = Object.keys(sessionColumnTypes) as (keyof ParkingSession)[];
 
-/**
- * Removes sessions, and writes new and changed sessions to the database. The ids of the removed sessions are in a
- * subquery, so that PostgreSQL stores the plan of the statement (`isOfLocation`).
- */
+/** Removes sessions, and writes new and changed sessions to the database. */
 export const writeSessions = namedStatement(
   'parking-sessions-write',
   `
-  WITH removed AS (DELETE FROM "ParkingSession" WHERE id = ANY((SELECT $removed::text[])::text[]))
+  WITH removed AS (DELETE FROM "ParkingSession" WHERE id = ANY($removed::text[]))
   INSERT INTO "ParkingSession" (${columnList(writtenColumns)})
   SELECT * FROM unnest(${columnList(writtenColumns, (_, column) => `$${column}::${sessionColumnTypes[column]}[]`)})
   ON CONFLICT (id) DO UPDATE SET ${columnList(writtenColumns, (quoted) => `${quoted} = excluded.${quoted}`)}`,

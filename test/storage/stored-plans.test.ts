@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { newId } from '../../src/ids.ts';
 import { newEntry, openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
@@ -12,7 +11,7 @@ const runsUntilStored = 8;
 const measuredRuns = 5;
 
 test.runIf(!testServerUrl)(
-  'on the embedded database, PostgreSQL makes no new query plan for creates, lists, statuses, gate decisions and parking events',
+  'on the embedded database, PostgreSQL makes no new query plan for creates, lists, statuses and gate decisions',
   async () => {
     const gateway = await openTestGateway();
     const { locationId, key } = await gateway.newTenant();
@@ -21,16 +20,12 @@ test.runIf(!testServerUrl)(
     const plate = { plateType, plateCode, plateNumber };
     const path = `/locations/${locationId}`;
     const access = `query ($id: ID!, $plate: PlateInput!) { plateAccess(locationId: $id, plate: $plate) { allowed } }`;
-    const record = `mutation ($id: ID!, $input: ParkingEventInput!) {
-      recordParkingEvent(locationId: $id, input: $input) { id } }`;
-    const newEvent = () => ({ eventId: newId(), kind: 'ENTRY', plate, occurredAt: new Date().toISOString() });
     const requests: Record<string, () => Promise<{ status: number; body: unknown }>> = {
       create: () => gateway.rest('POST', `${path}/whitelist`, { key, body: newEntry() }),
       list: () => gateway.rest('GET', `${path}/whitelist?limit=10`, { key }),
       wholeList: () => gateway.rest('GET', `${path}/whitelist`, { key }),
       status: () => gateway.rest('GET', `${path}/status`, { key }),
       access: () => gateway.graph(access, { key, variables: { id: locationId, plate } }),
-      event: () => gateway.graph(record, { key, variables: { id: locationId, input: newEvent() } }),
     };
     await gateway.rest('POST', `${path}/whitelist`, { key, body: entry });
 
