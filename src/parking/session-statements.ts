@@ -108,7 +108,7 @@ const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
 // The statements `readSessions` and `readObservations` read the sessions and events of each changed plate group in a
 // subquery (LATERAL), so that PostgreSQL finds them with the index of the plate families. With a join, PostgreSQL could
-// read all sessions and events of the location instead. `OFFSET 0` keeps PostgreSQL from converting the subquery to a
+// read all sessions and events of the location instead. PostgreSQL does not convert a subquery with `OFFSET 0` to a
 // join.
 
 /**

@@ -6,6 +6,7 @@ import type { HistoryInterval } from '../../src/parking/history-points.ts';
 import { endOf, startOf as beginOf } from '../../src/parking/session-columns.ts';
 import { openActivity, type Seen } from '../support/activity.ts';
 import { everyPermission, sharedTestGateway } from '../support/harness.ts';
+import { nodesOf, type PlanNode } from '../support/query-plans.ts';
 import { statementsOfRequest } from '../support/statements.ts';
 
 const gateway = await sharedTestGateway();
@@ -307,16 +308,6 @@ test('a query for the occupancy history of an old period reads no parking sessio
 });
 
 describe('the number of sessions that a query for the occupancy history reads', () => {
-  interface Plan {
-    'Subplan Name'?: string;
-    'Index Name'?: string;
-    'Actual Rows': number;
-    'Actual Loops': number;
-    'Rows Removed by Filter'?: number;
-    Plans?: Plan[];
-  }
-  const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-
   test.each<[string, number[], number[]]>([
     ['an occupancy count with an adjustment', [-0.5], [7]],
     ['an occupancy count without an adjustment', [-0.5], [1]],
@@ -337,7 +328,7 @@ describe('the number of sessions that a query for the occupancy history reads', 
       const [{ 'QUERY PLAN': plans }] = await prisma.$transaction(async (transaction) => {
         await transaction.$executeRawUnsafe('SET LOCAL enable_seqscan = off');
         const bounds = Array.from({ length: 11 }, (_each, index) => hour(1950 + index).toISOString());
-        return transaction.$queryRawUnsafe<[{ 'QUERY PLAN': [{ Plan: Plan }] }]>(
+        return transaction.$queryRawUnsafe<[{ 'QUERY PLAN': [{ Plan: PlanNode }] }]>(
           `EXPLAIN (ANALYZE, FORMAT JSON) ${statements.find((text) => text.includes('width_bucket'))}`,
           bounds.map(() => 1),
           bounds.map(() => locationId),

@@ -2,16 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { readObservations, readSessions } from '../../src/parking/session-statements.ts';
 import { openTestGateway } from '../support/harness.ts';
+import { nodesOf, type PlanNode } from '../support/query-plans.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
-
-interface PlanNode {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Index Cond'?: string;
-  Plans?: PlanNode[];
-}
-const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 // The test file has its own gateway, because the rows of other tests could change the query plans.
 const { database, newTenant } = await openTestGateway();
