@@ -10,11 +10,13 @@ import { startReceiver } from '../support/receiver.ts';
 const receiver = await startReceiver();
 const { port } = new URL(receiver.url);
 const message = { headers: { 'webhook-id': 'message' }, body: '{}' };
+/** The time limit of an attempt to deliver a message, in milliseconds. No attempt of these tests needs as much time. */
+const timeLimitMs = 120_000;
 const unknownName: Resolve = () => Promise.reject(new Error('no such name'));
 const targetWith = (resolve: Resolve) =>
   createWebhookTarget({ allowPrivate: false, lookups: createLookups(resolve) });
 const post = (url: string, resolve: Resolve) =>
-  targetWith(resolve).post(url, 'company', message, AbortSignal.timeout(5000));
+  targetWith(resolve).post(url, 'company', message, AbortSignal.timeout(timeLimitMs));
 
 /**
  * A fake DNS resolver whose name server never responds. Each DNS look-up therefore runs until the caller aborts the
@@ -133,7 +135,7 @@ describe('IP addresses and URLs of webhook receivers', () => {
       lookups: createLookups(resolver(['127.0.0.1', '127.0.0.2'])),
     });
     await expect(
-      target.post('http://several.example:1/', 'company', message, AbortSignal.timeout(5000)),
+      target.post('http://several.example:1/', 'company', message, AbortSignal.timeout(timeLimitMs)),
     ).rejects.toThrow(/ECONNREFUSED 127\.0\.0\.1:1; .*ECONNREFUSED 127\.0\.0\.2:1/);
   });
 
@@ -144,7 +146,7 @@ describe('IP addresses and URLs of webhook receivers', () => {
       lookups: createLookups(resolver([...addresses, ...addresses.map((address) => `::ffff:${address}`)])),
     });
     const error: unknown = await target
-      .post('http://several.example:1/', 'company', message, AbortSignal.timeout(5000))
+      .post('http://several.example:1/', 'company', message, AbortSignal.timeout(timeLimitMs))
       .catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(Error);
     const refused = (error as Error).message.split('; ');
@@ -164,7 +166,7 @@ describe('IP addresses and URLs of webhook receivers', () => {
     await once(server, 'listening');
     const target = createWebhookTarget({ allowPrivate: true, lookups: createLookups(unknownName) });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    await expect(target.post(url, 'company', message, AbortSignal.timeout(5000))).rejects.toThrow(
+    await expect(target.post(url, 'company', message, AbortSignal.timeout(timeLimitMs))).rejects.toThrow(
       'The receiver sent more than 10 interim responses',
     );
   });
@@ -173,7 +175,9 @@ describe('IP addresses and URLs of webhook receivers', () => {
     const target = targetWith(resolver(['8.8.8.8'], ['127.0.0.1']));
     const url = `https://rebound.example:${port}/`;
     expect(await target.fault(url, 'company')).toBeUndefined();
-    await expect(target.post(url, 'company', message, AbortSignal.timeout(5000))).rejects.toThrow('public');
+    await expect(target.post(url, 'company', message, AbortSignal.timeout(timeLimitMs))).rejects.toThrow(
+      'public',
+    );
     expect(receiver.messages).toEqual([]);
   });
 
