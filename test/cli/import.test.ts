@@ -203,24 +203,24 @@ describe('the command pms import', () => {
 
   test('pms import waits when the API key reaches its rate limit, and then continues', async () => {
     const { companyId, locationId } = await gateway.newTenant();
-    const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });
-    const file = fileOf([header, ...Array.from({ length: 8 }, () => line())].join('\n'));
+    const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 1 });
+    const file = fileOf([header, ...Array.from({ length: 4 }, () => line())].join('\n'));
     const { code, err } = await pms(key, 'import', file, '--location', locationId, '--batch-size', '1');
     expect(code).toBe(0);
     expect(err).toMatch(/rate limit of the key is reached; retrying in [12] second/);
-    expect(await plateNumbersOf(locationId)).toHaveLength(8);
+    expect(await plateNumbersOf(locationId)).toHaveLength(4);
   });
 
   test('pms import prints its message about the rate limit without damaging the progress bar', async () => {
     const { companyId, locationId } = await gateway.newTenant();
-    const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });
-    const file = fileOf([header, ...Array.from({ length: 8 }, () => line())].join('\n'));
+    const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 1 });
+    const file = fileOf([header, ...Array.from({ length: 4 }, () => line())].join('\n'));
     const args = ['import', file, '--location', locationId, '--batch-size', '1'];
     const { code, err } = await pmsOnTerminal(100, key, ...args);
     expect(code).toBe(0);
     const lines = screenOf(err);
     const bars = lines.filter((text) => text.includes('rows'));
-    expect(bars).toEqual([expect.stringMatching(/^=+ 100% \| 8 rows \| \S+ left$/)]);
+    expect(bars).toEqual([expect.stringMatching(/^=+ 100% \| 4 rows \| \S+ left$/)]);
     expect(lines.at(-2)).toBe(bars[0]);
     const notices = lines.slice(0, -2);
     expect(notices.length).toBeGreaterThan(0);

@@ -26,11 +26,13 @@ async function newWhitelist(count: number) {
 /** Sends REST read requests with an API key, and waits until `pms usage` lists these requests. */
 async function use(key: string, ...paths: string[]): Promise<void> {
   for (const path of paths) await gateway.rest('GET', path, { key });
-  await expect
-    .poll(async () =>
-      (await json(key, 'usage')).filter((row: { operation: string }) => row.operation.startsWith('GET')),
-    )
-    .toHaveLength(new Set(paths.map((path) => path.replace(/[0-9a-f-]{36}|unit%2F\d/g, ''))).size);
+  /** The different operations of the API key. An operation has one usage row for each hour in which it was used. */
+  const operations = async () => {
+    const rows: { operation: string }[] = await json(key, 'usage');
+    return new Set(rows.map(({ operation }) => operation).filter((operation) => operation.startsWith('GET')));
+  };
+  const used = new Set(paths.map((path) => path.replace(/[0-9a-f-]{36}|unit%2F\d/g, ''))).size;
+  await expect.poll(async () => (await operations()).size).toBe(used);
 }
 
 /** Starts a proxy that changes the responses of the gateway, and returns the URL of the proxy. */

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -12,6 +10,7 @@ import { databaseVariables, startGatewayProcess } from '../support/gateway-proce
 import { sharedTestGateway, serve } from '../support/harness.ts';
 import { forwardGraph, startHttpServer } from '../support/http-server.ts';
 import { createEmbeddedDatabase } from '../support/scratch-database.ts';
+import { freePort } from '../support/system-servers.ts';
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
@@ -84,15 +83,6 @@ describe('the command pms sync', () => {
   });
 });
 
-/** Returns a TCP port on which no server listens. */
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return String(port);
-}
-
 /** Starts a process and collects its standard output and standard error. The process is killed when the test ends. */
 function start(args: string[], env: Record<string, string>) {
   const child: ChildProcess = spawn(process.execPath, args, {
@@ -147,7 +137,11 @@ test('pms sync continues to update its copy of a whitelist after the gateway or 
   const scratch = await createEmbeddedDatabase();
   onTestFinished(() => scratch.drop());
   const operator = 'operator-key-of-the-tests-0123456789';
-  const environment = { PORT: await freePort(), ...databaseVariables(scratch), OPERATOR_API_KEY: operator };
+  const environment = {
+    PORT: String(await freePort()),
+    ...databaseVariables(scratch),
+    OPERATOR_API_KEY: operator,
+  };
   let server = startGatewayProcess(environment);
   onTestFinished(() => void server.end('SIGKILL'));
   const address = await server.listening();

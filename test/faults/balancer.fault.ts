@@ -18,7 +18,7 @@ import { askGraph, limitedKeyBudget, newTenant } from './support/tenant.ts';
 
 // These tests run three gateways behind HAProxy on one machine. HAProxy has the configuration from docs/scaling.md.
 
-const timeout = 180_000;
+const timeout = 400_000;
 const gateways = ['gateway-1', 'gateway-2', 'gateway-3'];
 const postgres = await createPostgres();
 const redis = await createRedis();

@@ -14,7 +14,7 @@ import { askGraph, newTenant } from './support/tenant.ts';
 
 // This test runs a PostgreSQL primary with a synchronous standby, with the configuration from docs/scaling.md.
 
-const timeout = 180_000;
+const timeout = 400_000;
 const standbyName = 'standby';
 const primary = await createPostgres();
 const redis = await createRedis();

@@ -198,7 +198,8 @@ describe('compression of responses', () => {
     unzip.on('data', (chunk: Buffer) => texts.push(chunk.toString()));
     // The client can read the first whitelist entries before the gateway has read the last whitelist entries from the
     // database.
-    while (!texts.join('').includes('plateNumber')) unzip.write((await reader.read()).value);
+    const write = (part: Uint8Array) => new Promise<void>((resolve) => unzip.write(part, () => resolve()));
+    while (!texts.join('').includes('plateNumber')) await write((await reader.read()).value!);
     const early = texts.join('').length;
     for (let part = await reader.read(); !part.done; part = await reader.read()) unzip.write(part.value);
     unzip.end();

@@ -39,16 +39,20 @@ describe('an HTTP server that is stopping', () => {
     await stopped;
   });
 
-  /** The time for which a stopping gateway keeps idle connections open in production, in milliseconds. */
-  const { idleGraceMs } = connectionLimits;
   /**
    * The pause of the test client between two requests, in milliseconds. The pause is longer than the pauses of most
-   * clients, and shorter than `idleGraceMs`.
+   * clients, and shorter than the time for which a stopping gateway keeps idle connections open.
    */
   const pauseMs = 1_000;
+  /**
+   * How long a stopping server of these tests keeps idle connections open, in milliseconds. The time is longer than in
+   * production, so that a client on a busy machine can send its request in time.
+   */
+  const idleGraceMs = 60_000;
 
   test('an HTTP server that is stopping answers one more request on an idle connection, and then closes the connection', async () => {
-    expect(idleGraceMs).toBeGreaterThan(connectionLimits.drainTimeoutMs / 2);
+    expect(connectionLimits.idleGraceMs).toBeGreaterThan(connectionLimits.drainTimeoutMs / 2);
+    expect(connectionLimits.idleGraceMs).toBeGreaterThan(pauseMs);
     const { port, close } = await serveApp(newApp().app, { idleGraceMs });
     const idle = await open(port, request('/'));
     await expect.poll(idle.received).toContain('ok');

@@ -42,7 +42,8 @@ describe('an unauthenticated client over its rate limit', () => {
       }
     });
     expect([...statuses]).toEqual([429]);
-    expect(statements.filter((text) => text.includes('ApiKeySecret'))).toEqual([]);
+    // The gateway reads the newest secrets a few seconds after a refusal. Only the look-up of an API key reads by hash.
+    expect(statements.filter((text) => /ApiKeySecret.*hash = ANY/s.test(text))).toEqual([]);
   });
 
   test('each concurrent request with an invented API key costs one point of the rate limit of the client address', async () => {

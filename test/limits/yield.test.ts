@@ -1,20 +1,33 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { beginRequest, yieldToEventLoop } from '../../src/scheduling/yield.ts';
 import { work } from '../support/busy.ts';
 
-/** Keeps the event loop busy for a number of iterations. */
+/** The milliseconds for which `workInTurns` has kept the event loop busy. */
+let workedMs = 0;
+
+/** Keeps the event loop busy for a number of iterations of 8 ms. */
 async function workInTurns(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
-    work(8);
+    const end = process.hrtime.bigint() + 8_000_000n;
+    while (process.hrtime.bigint() < end);
+    workedMs += 8;
     await nextTurn();
   }
 }
 
 /**
+ * Replaces the clock of the process with a clock that shows only the milliseconds of work. With the real clock, other
+ * programs could delay the work until the maximum length of a pause (250 ms) has ended.
+ */
+function useClockOfWork(): void {
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => workedMs);
+  onTestFinished(() => clock.mockRestore());
+}
+
+/**
  * The number of iterations for which other work keeps the event loop busy while a long task yields. The iterations take
- * about 32 ms in total, and a long task that yields waits for up to 250 ms. The tests therefore also pass when other
- * programs slow down the iterations.
+ * 32 ms of work in total, and a long task that yields waits for up to 250 ms.
  */
 const otherTurns = 4;
 
@@ -40,6 +53,7 @@ function beginRequests(others: number): void {
 }
 
 test('when a long task yields to the event loop, another request gets several iterations of the loop before the long task continues', async () => {
+  useClockOfWork();
   beginRequests(1);
   expect(await orderOfEnds()).toEqual(['others', 'long work']);
 });
@@ -50,6 +64,7 @@ test('when no other request is in progress, a long task that yields to the event
 });
 
 test('when two long tasks yield at the same time, the first task does not wait for the second task', async () => {
+  useClockOfWork();
   beginRequests(1);
   const order: string[] = [];
   await Promise.all([

@@ -28,6 +28,9 @@ export function newApp() {
   return { app, release, arrival, arrivals: () => arrivals };
 }
 
+/** The time limits of a test server that a busy machine must not reach, in milliseconds. */
+const longMs = 60_000;
+
 /** Starts an HTTP server that runs the given app on a free port. The HTTP server closes at the end of the test. */
 export async function serveApp(app: Hono, limits: Partial<ConnectionLimits> = {}) {
   const listener = await listen(app, {
@@ -35,7 +38,14 @@ export async function serveApp(app: Hono, limits: Partial<ConnectionLimits> = {}
     port: 0,
     portVariable: 'PORT',
     refusalBody: errorBody,
-    limits: { checkIntervalMs: 50, idleGraceMs: 0, ...limits },
+    limits: {
+      checkIntervalMs: 50,
+      idleGraceMs: 0,
+      headersTimeoutMs: longMs,
+      unreadBodyTimeoutMs: longMs,
+      drainTimeoutMs: longMs,
+      ...limits,
+    },
   });
   onTestFinished(() => listener.close());
   return { ...listener, port: Number(new URL(listener.url).port) };
