@@ -54,8 +54,10 @@ const maxGatesInARow = 20;
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
-  const others: (() => Promise<void>)[] = [];
+  const others: { isLong: boolean; run: () => Promise<void> }[] = [];
   let isRunning = false;
+  /** Whether the database plans each statement at each execution, as long work needs it. */
+  let plansEachExecution = false;
 
   /**
    * Runs the waiting SQL statements for gate decisions. When no such statement is waiting, the function waits a few
@@ -67,7 +69,24 @@ export function shareConnection(pglite: PGlite): SharedConnection {
         await nextIteration();
       const work = gates.shift();
       if (!work) return;
+      if (connection === pglite) await preparePlans(false);
       await work(connection);
+    }
+  }
+
+  /**
+   * Prepares the database for long work, which may change many rows, or for other work. During long work, PostgreSQL
+   * plans each statement at each execution, because a stored plan that suits an import of few rows is six times as slow
+   * for an import of 10,000 rows. After long work, PostgreSQL also plans the statements of all other requests again.
+   */
+  async function preparePlans(isLong: boolean): Promise<void> {
+    if (isLong === plansEachExecution) return;
+    plansEachExecution = isLong;
+    // An error must not reach the work that runs next, because the work does not depend on the plans.
+    if (isLong) await pglite.exec('SET plan_cache_mode = force_custom_plan').catch(() => undefined);
+    else {
+      await pglite.exec('RESET plan_cache_mode').catch(() => undefined);
+      await discardPlans(pglite).catch(() => undefined);
     }
   }
 
@@ -76,7 +95,10 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     isRunning = true;
     while (gates.length + others.length > 0) {
       await answerGates(pglite);
-      await others.shift()?.();
+      const work = others.shift();
+      if (!work) continue;
+      await preparePlans(work.isLong);
+      await work.run();
     }
     isRunning = false;
   }
@@ -87,9 +109,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
       void runAll();
     });
 
-  const queued = <Result>(work: () => Promise<Result>) =>
+  const queued = <Result>(work: () => Promise<Result>, isLong = false) =>
     new Promise<Result>((resolve, reject) => {
-      others.push(AsyncResource.bind(() => work().then(resolve, reject)));
+      others.push({ isLong, run: AsyncResource.bind(() => work().then(resolve, reject)) });
       void runAll();
     });
 
@@ -112,22 +134,6 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     });
   }
 
-  /**
-   * Runs long work, which may change many rows. PostgreSQL plans each statement of the work at each execution, because a
-   * stored plan that suits an import of few rows is six times as slow for an import of 10,000 rows. After the work,
-   * PostgreSQL also plans the statements of all other requests again.
-   */
-  async function withNewPlans<Result>(work: () => Promise<Result>): Promise<Result> {
-    await pglite.exec('SET plan_cache_mode = force_custom_plan');
-    try {
-      return await work();
-    } finally {
-      // An error here must not reach the client, because the work is already complete.
-      await pglite.exec('RESET plan_cache_mode').catch(() => undefined);
-      await discardPlans(pglite).catch(() => undefined);
-    }
-  }
-
   return {
     gates: {
       query: (text, values, options) => ofGates((connection) => connection.query(text, values, options)),
@@ -137,11 +143,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     others: forOthers,
     heavy: {
       ...forOthers,
-      query: (text, values, options) => queued(() => withNewPlans(() => pglite.query(text, values, options))),
+      query: (text, values, options) => queued(() => pglite.query(text, values, options), true),
       transaction: (callback) =>
-        queued(() =>
-          withNewPlans(() => pglite.transaction((transaction) => callback(answeringGates(transaction)))),
-        ),
+        queued(() => pglite.transaction((transaction) => callback(answeringGates(transaction))), true),
     },
   };
 }

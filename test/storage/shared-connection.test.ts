@@ -129,15 +129,24 @@ describe('transactions on the embedded database', async () => {
     return (result!.rows[0]!['QUERY PLAN'] as [{ Plan: { 'Plan Rows': number } }])[0].Plan['Plan Rows'];
   }
 
-  test('after a long transaction, PostgreSQL plans prepared statements again, because the number of rows may have changed', async () => {
-    await pglite.exec('PREPARE all_numbers (int) AS SELECT number FROM numbers WHERE number > $1');
-    for (let run = 0; run < 10; run += 1) await pglite.exec('EXECUTE all_numbers(0)');
-    const stored = await plannedRows();
-    await others.query('INSERT INTO numbers SELECT generate_series(1, 10000)');
-    expect(await plannedRows()).toBe(stored);
-    await heavy.transaction((transaction) => transaction.query('SELECT 1'));
-    expect(await plannedRows()).toBeGreaterThan(2 * stored);
-  });
+  test.each([
+    ['other work', () => others],
+    ['a gate decision', () => gates],
+  ])(
+    'after a long transaction, PostgreSQL plans prepared statements again before %s, because the number of rows may have changed',
+    async (_, nextClient) => {
+      await pglite.exec('TRUNCATE numbers');
+      await pglite.exec('PREPARE all_numbers (int) AS SELECT number FROM numbers WHERE number > $1');
+      for (let run = 0; run < 10; run += 1) await pglite.exec('EXECUTE all_numbers(0)');
+      const stored = await plannedRows();
+      await others.query('INSERT INTO numbers SELECT generate_series(1, 10000)');
+      expect(await plannedRows()).toBe(stored);
+      await heavy.transaction((transaction) => transaction.query('SELECT 1'));
+      await nextClient().query('SELECT 1');
+      expect(await plannedRows()).toBeGreaterThan(2 * stored);
+      await pglite.exec('DEALLOCATE all_numbers');
+    },
+  );
 
   test('PostgreSQL plans each execution of a statement of long work separately, in a transaction or outside', async () => {
     const setting = (client: Pick<PGlite, 'query'>) => client.query('SHOW plan_cache_mode');
