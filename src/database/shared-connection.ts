@@ -150,17 +150,19 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   };
 }
 
-/** Runs each statement of a transaction in a savepoint, so that a failed statement does not abort the transaction. */
+/**
+ * Runs each statement for a gate decision in a savepoint of a long transaction, so that a failed statement does not abort
+ * the transaction. In the savepoint, PostgreSQL may use a stored plan. Making a new plan for each gate decision takes
+ * several times as long as the gate decision. The rollback to the savepoint undoes only the setting, because statements
+ * for gate decisions are read-only.
+ */
 function inSavepoints(transaction: Transaction): Connection {
   async function inSavepoint<Result>(run: () => Promise<Result>): Promise<Result> {
-    await transaction.exec('SAVEPOINT gate');
+    await transaction.exec('SAVEPOINT gate; SET LOCAL plan_cache_mode = auto');
     try {
       return await run();
-    } catch (error) {
-      await transaction.exec('ROLLBACK TO SAVEPOINT gate');
-      throw error;
     } finally {
-      await transaction.exec('RELEASE SAVEPOINT gate');
+      await transaction.exec('ROLLBACK TO SAVEPOINT gate; RELEASE SAVEPOINT gate');
     }
   }
   return {
