@@ -412,6 +412,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await page.keyboard.type(key);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Sites' }).waitFor();
+    await page.getByText('Harbour Garage').first().waitFor();
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
     for (let presses = 0; presses < 40 && !(await focused()).startsWith('Harbour Garage'); presses += 1) {
       await page.keyboard.press('Tab');

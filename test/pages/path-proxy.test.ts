@@ -5,6 +5,7 @@ import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
 import { startHttpServer } from '../support/http-server.ts';
+import { newUser } from '../support/user.ts';
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
@@ -37,7 +38,7 @@ describe.runIf(hasBrowser)('behind a proxy that serves the gateway under a path'
     'all links and files of the page %s are under the path of the proxy',
     async (path) => {
       const proxy = await startPathProxy();
-      const page = await browser.newPage();
+      const page = await (await newUser(browser)).newPage();
       const faults: string[] = [];
       page.on('response', (response) => {
         if (!response.url().startsWith(`${proxy}/`) || response.status() >= 400) faults.push(response.url());

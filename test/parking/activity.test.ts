@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { everyPermission, newEntry, sharedTestGateway } from '../support/harness.ts';
+import { letChangesWait } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 import { statementsOfRequest } from '../support/statements.ts';
 
@@ -376,6 +377,7 @@ describe('parking sessions that the gateway derives from the parking events of o
   test.runIf(testServerUrl)(
     'the parking sessions of a plate are correct when all its events arrive at the same time',
     async () => {
+      letChangesWait();
       const { key, locationId } = await gateway.newTenant();
       const events = Array.from({ length: 30 }, (_, index) => ({
         kind: index % 2 === 0 ? ('ENTRY' as const) : ('EXIT' as const),
@@ -391,6 +393,7 @@ describe('parking sessions that the gateway derives from the parking events of o
   test.runIf(testServerUrl)(
     'a parking event that a client sends 20 times at the same time is recorded once',
     async () => {
+      letChangesWait();
       const { key, locationId } = await gateway.newTenant();
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => record(key, locationId, { eventId: 'same' })),

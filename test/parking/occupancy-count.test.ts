@@ -4,6 +4,7 @@ import { newId } from '../../src/ids.ts';
 import { maxPlatesInside } from '../../src/parking/count-inside.ts';
 import { actionsAt, openActivity, plateOf, type Seen } from '../support/activity.ts';
 import { everyPermission, newEntry, sharedTestGateway } from '../support/harness.ts';
+import { letChangesWait } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 const gateway = await sharedTestGateway();
@@ -184,7 +185,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
     await change(locationId, { longestStayHours: 10 });
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
-    const soon = new Date(Date.now() - 10 * 3_600_000 + 4_000);
+    const soon = new Date(Date.now() - 10 * 3_600_000 + 15_000);
     await adjust(locationId, 10, soon);
     expect(await status(locationId)).toMatchObject({ occupied: 10, state: 'FULL' });
     await expect
@@ -385,6 +386,7 @@ describe('the occupancy that the gateway calculates from parking events and occu
   test.runIf(testServerUrl)(
     'the occupancy of a location is correct when all parking events and occupancy counts arrive at the same time',
     async () => {
+      letChangesWait();
       const { locationId, see, setInside, sessions } = await newActivity();
       const events = Array.from({ length: 24 }, (_, index): Seen => {
         const event = index % 2 === 0 ? entry('DXB/B/10', index) : exit('DXB/8/10', index);

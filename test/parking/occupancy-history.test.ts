@@ -5,11 +5,12 @@ import { newId } from '../../src/ids.ts';
 import type { HistoryInterval } from '../../src/parking/history-points.ts';
 import { endOf, startOf as beginOf } from '../../src/parking/session-columns.ts';
 import { openActivity, type Seen } from '../support/activity.ts';
-import { everyPermission, sharedTestGateway } from '../support/harness.ts';
+import { everyPermission, openTestGateway } from '../support/harness.ts';
 import { nodesOf, type PlanNode } from '../support/query-plans.ts';
 import { statementsOfRequest } from '../support/statements.ts';
 
-const gateway = await sharedTestGateway();
+// The test file has its own gateway, because the rows of other tests could change the query plans.
+const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
 
 const hourMs = 3_600_000;

@@ -382,7 +382,7 @@ describe('the maximum stay of a location', () => {
     const locationId = await gateway.newLocation(companyId, { capacity: 1 });
     const { see, sessions, status, change } = openActivity(gateway, key);
     await change(locationId, { longestStayHours: 1 });
-    await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/7', at: new Date(hoursAgo(1).getTime() + 4_000) });
+    await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/7', at: new Date(hoursAgo(1).getTime() + 15_000) });
     expect(await status(locationId)).toMatchObject({ occupied: 1, state: 'FULL' });
     // When the maximum stay of the vehicle is over, the location is no longer full, even if no parking event arrives.
     await expect.poll(() => status(locationId)).toMatchObject({ occupied: 0, state: 'AVAILABLE' });

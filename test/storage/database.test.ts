@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isUniqueViolation } from '../../src/database/violations.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import type { Database } from '../../src/database/types.ts';
@@ -163,12 +163,13 @@ describe.runIf(onServer)('deadlocks between SQL statements', () => {
       },
       [],
     );
-    await vi.waitUntil(async () => {
+    const waiting = async () => {
       const { rows } = await other.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
-      return rows.length === 1;
-    });
+      return rows.length;
+    };
+    await expect.poll(waiting).toBe(1);
     await other.query('UPDATE held SET value = 1 WHERE id = 1');
     await other.query('COMMIT');
     expect(await both).toEqual([{ value: 11 }]);

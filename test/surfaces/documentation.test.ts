@@ -58,6 +58,9 @@ function withFiles(script: string, path: string): string {
   }, script);
 }
 
+/** The maximum time from the start of the camera program until it accepts connections, on a busy machine. */
+const cameraStartTimeoutMs = 120_000;
+
 describe('commands in the documents', () => {
   const scripts = pages
     .map((page) => ({
@@ -74,6 +77,7 @@ describe('commands in the documents', () => {
     async ({ script, path }) => {
       const commands = withFiles(script, path)
         .replaceAll('http://127.0.0.1:3000', url)
+        .replace('--retry 30 ', `--retry ${cameraStartTimeoutMs / 1000} `)
         // The test does not run npx, because npx needs seconds to search all packages.
         .replaceAll('npx pms', 'node dist/pms.js');
       const { stdout } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
@@ -84,9 +88,6 @@ describe('commands in the documents', () => {
     },
   );
 });
-
-/** The maximum time from the start of the camera program until it accepts connections, on a busy machine. */
-const cameraStartTimeoutMs = 120_000;
 
 /**
  * Starts the program of docs/cameras.md with an API key, and posts the message of a camera that has read a plate.

@@ -78,6 +78,18 @@ test('a query for new whitelist changes reads fewer than 20 database blocks, eve
     feedCursors,
     changesKeptDays: 30,
   });
+  // A position in the feed begins at the oldest transaction that runs on the PostgreSQL server. This transaction can be
+  // one of another test in another database.
+  const changesBeforeOldest = () =>
+    sql.query(
+      {
+        name: '',
+        text: `SELECT bool_and("changedIn" < pg_snapshot_xmin(pg_current_snapshot())) AS "areAll"
+          FROM "WhitelistChange" WHERE "locationId" = $1`,
+      },
+      [locationId],
+    );
+  await expect.poll(changesBeforeOldest).toEqual([{ areAll: true }]);
   const key = { unrestricted: true } as AuthenticatedKey;
   const page = await feed.changes(key, locationId, await feed.cursor(key, locationId), 1000);
   expect(page).toMatchObject({ upserts: [], removals: [], hasMore: false });

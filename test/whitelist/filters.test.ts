@@ -4,10 +4,11 @@ import type { AuthenticatedKey } from '../../src/auth/key.ts';
 import { newId } from '../../src/ids.ts';
 import { createFeedCursors } from '../../src/whitelist/feed/cursor.ts';
 import { createWhitelistReads, type WhitelistFilters } from '../../src/whitelist/reads.ts';
-import { newEntry, sharedTestGateway } from '../support/harness.ts';
+import { newEntry, openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
-const gateway = await sharedTestGateway();
+// The test file has its own gateway, because the rows of other tests could change the query plans.
+const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { newEntry, newSlug, sharedTestGateway } from '../support/harness.ts';
+import { letChangesWait } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 import { type Operation, surfaceNames, surfaces } from '../support/surfaces.ts';
 
@@ -200,6 +201,7 @@ describe.runIf(testServerUrl)('concurrent changes that expect the same version, 
   test.each(changeNames)(
     'when 20 concurrent changes (%s) expect the same version, exactly one change succeeds',
     async (name) => {
+      letChangesWait();
       const target = await newWhitelist();
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
