@@ -128,7 +128,7 @@ describe('the subscription locationStatusChanged', () => {
           variables: { id: body.data.viewer.id, at: new Date(Date.now() + 1000).toISOString() },
         },
       );
-    // The gateway refuses a time that has passed when the request arrives, as it does on a busy machine.
+    // On a busy machine, the time can be over when the request arrives. The gateway then refuses the request.
     await expect.poll(async () => (await expireSoon()).body.errors).toBeUndefined();
     await expect.poll(async () => (await gateway.rest('GET', '/health', { key })).status).toBe(401);
     await drive(other, locationId);

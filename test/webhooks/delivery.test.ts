@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import pg from 'pg';
 import { pino } from 'pino';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openGateway } from '../../src/gateway.ts';
 import { newId } from '../../src/ids.ts';
 import { retryDelayMs } from '../../src/webhooks/attempt-outcome.ts';
 import { newEntry, openTestGateway } from '../support/harness.ts';
+import { locksOf } from '../support/locks.ts';
 import { migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
@@ -281,6 +281,8 @@ describe('webhook deliveries', () => {
 });
 
 describe('the webhook outbox', () => {
+  const locks = locksOf(gateway);
+
   test('a newer webhook message has a greater identifier than an older webhook message', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
@@ -302,20 +304,10 @@ describe('the webhook outbox', () => {
     'a change succeeds even when a webhook that subscribes to this change is deleted at the same time',
     async () => {
       const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
-      const other = new pg.Client(gateway.config.databaseUrl!);
-      await other.connect();
-      onTestFinished(() => other.end());
-      await other.query('BEGIN');
-      await other.query('DELETE FROM "Webhook" WHERE id = $1', [webhookId]);
+      const commit = await locks.openTransaction('DELETE FROM "Webhook" WHERE id = $1', [webhookId]);
       const added = addEntry(key, locationId);
-      const waiting = async () => {
-        const { rows } = await other.query(
-          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return rows.length;
-      };
-      await expect.poll(waiting).toBe(1);
-      await other.query('COMMIT');
+      await expect.poll(() => locks.waitingConnections()).toBe(1);
+      await commit();
       await added;
     },
   );
