@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -32,18 +32,20 @@ export async function welcome(
   const isFirst = missing.operatorKey || missing.demoData;
   // The gateway creates the folder for the file of API keys before it creates the API keys. If the gateway cannot
   // create the folder, no API key is created.
-  const folder = isFirst && !isTerminal ? await keyFolder(config.dataDir) : undefined;
-  const keys = isFirst ? await makeFirstKeys(database, config, { url, missing }) : [];
+  const file = isFirst && !isTerminal ? join(await keyFolder(config.dataDir), keyFileName) : undefined;
+  const show = (lines: readonly string[], flag: 'w' | 'a') =>
+    file ? writeKeys(file, lines, flag) : process.stdout.write(`${lines.join('\n')}\n`);
+
   if (isTerminal) {
     const addresses = [`REST       ${url}/api`, `GraphiQL   ${url}/graphql`, `Reference  ${url}/reference`];
-    process.stdout.write(`\n${[...addresses, ...keys].join('\n')}\n\n`);
+    process.stdout.write(`\n${addresses.join('\n')}\n\n`);
   }
-  if (folder !== undefined && keys.length > 0) {
-    const file = join(folder, keyFileName);
-    // The gateway removes an existing file, because an earlier start may have created the file with permissions that
-    // let other users read it.
-    await rm(file, { force: true });
-    await writeFile(file, `${keys.join('\n').trim()}\n`, { mode: 0o600 });
+  // The gateway shows the operator's key before it creates the demo data. If the process ends while it creates the demo
+  // data, the operator still gets the key, and the next start adds the key of the demo data.
+  const operatorLines = missing.operatorKey ? await makeOperatorKey(database, config) : [];
+  if (operatorLines.length > 0) await show(operatorLines, 'w');
+  if (missing.demoData) await show(await makeDemoData(database, config, url), 'a');
+  if (file && (operatorLines.length > 0 || missing.demoData)) {
     log.info({ file }, 'wrote the keys of the first start to a file that only its owner can read');
   }
 }
@@ -78,38 +80,56 @@ async function warnWithoutKeys({ prisma }: Database, { environment }: Config, lo
   );
 }
 
-/** Creates the missing API keys and demo data. Returns the lines of text that show the created API keys. */
-async function makeFirstKeys(
+/**
+ * Writes lines about new API keys to the file of API keys, which only its owner can read.
+ *
+ * @param flag `w` to replace the file of an earlier database, `a` to add the lines to the file
+ */
+async function writeKeys(path: string, lines: readonly string[], flag: 'w' | 'a'): Promise<void> {
+  const file = await open(path, flag, 0o600);
+  try {
+    // An earlier start may have created the file with permissions that let other users read it.
+    await file.chmod(0o600);
+    await file.writeFile(`${lines.join('\n')}\n`);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Creates an operator's key if the environment has no API key, and returns the lines of text that show the operator's
+ * key. Only one process creates an operator's key, even if several processes start at the same time.
+ */
+async function makeOperatorKey(
   { prisma }: Database,
   { environment, keyPepper: pepper }: Config,
-  { url, missing }: { url: string; missing: Missing },
 ): Promise<string[]> {
-  const lines: string[] = [];
-  if (missing.operatorKey) {
-    const secret = newSecret(environment);
-    // Only one process creates an operator's key, even if several processes start at the same time.
-    if (await createFirstOperatorKey(prisma, { secret, environment, pepper }, 'first start')) {
-      lines.push('', 'Keys, shown only now:', `  operator  ${secret}  has access to everything`);
-    }
-  }
-  if (missing.demoData) {
-    const { demoSecret, locationId } = await seedDemoData(prisma, {
-      environment,
-      hashSecret: (secret) => hashSecret(secret, pepper),
-      webhookSecrets: createWebhookSecretBox(pepper),
-    });
-    const query = `{ plateAccess(locationId: "${locationId}", plate: { plateType: "DXB", plateCode: "A", plateNumber: "7" }) { allowed reason entry { referenceId } } }`;
-    lines.push(
-      `  demo      ${demoSecret}  has access to the demo company, but does not manage keys`,
-      '',
-      'Read a whitelist over REST:',
-      `  curl -s -w '\\n' '${url}/api/locations/${locationId}/whitelist?referenceId=unit-0101' -H 'X-API-Key: ${demoSecret}'`,
-      '',
-      'Ask over GraphQL whether a vehicle may enter:',
-      `  curl -s -w '\\n' ${url}/graphql -H 'X-API-Key: ${demoSecret}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query })}'`,
-      '',
-      'In GraphiQL, type the demo key into the field at the top. The examples then contain ids that the key can use.',
-    );
-  }
-  return lines;
+  const secret = newSecret(environment);
+  const isCreated = await createFirstOperatorKey(prisma, { secret, environment, pepper }, 'first start');
+  return isCreated ? ['Keys, shown only now:', `  operator  ${secret}  has access to everything`] : [];
+}
+
+/** Creates the demo data, and returns the lines of text that show its API key and example requests. */
+async function makeDemoData(
+  { prisma }: Database,
+  { environment, keyPepper: pepper }: Config,
+  url: string,
+): Promise<string[]> {
+  const { demoSecret, locationId } = await seedDemoData(prisma, {
+    environment,
+    hashSecret: (secret) => hashSecret(secret, pepper),
+    webhookSecrets: createWebhookSecretBox(pepper),
+  });
+  const query = `{ plateAccess(locationId: "${locationId}", plate: { plateType: "DXB", plateCode: "A", plateNumber: "7" }) { allowed reason entry { referenceId } } }`;
+  return [
+    `  demo      ${demoSecret}  has access to the demo company, but does not manage keys`,
+    '',
+    'Read a whitelist over REST:',
+    `  curl -s -w '\\n' '${url}/api/locations/${locationId}/whitelist?referenceId=unit-0101' -H 'X-API-Key: ${demoSecret}'`,
+    '',
+    'Ask over GraphQL whether a vehicle may enter:',
+    `  curl -s -w '\\n' ${url}/graphql -H 'X-API-Key: ${demoSecret}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query })}'`,
+    '',
+    'In GraphiQL, type the demo key into the field at the top. The examples then contain ids that the key can use.',
+  ];
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/database/open.ts';
 import { welcome } from '../../src/first-run.ts';
 import { openGateway } from '../../src/gateway.ts';
 import { projectFolder } from '../support/documentation.ts';
+import { openScratchDatabase } from '../support/database.ts';
 import { createScratchDatabase, migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
 
 const scratch = await createScratchDatabase({ migrated: false });
@@ -64,5 +65,30 @@ test.runIf(testServerUrl)(
     );
     expect(await databases[0]!.prisma.apiKey.findMany()).toMatchObject([{ unrestricted: true }]);
     expect((await Promise.all(folders.map((folder) => readdir(folder)))).flat()).toEqual(['first-keys.txt']);
+  },
+);
+
+test.runIf(!testServerUrl)(
+  "when the first start fails while it creates the demo data, the file has the operator's key, and the next start adds the demo key",
+  async () => {
+    const database = await openScratchDatabase();
+    const { dataDir } = database.scratch;
+    const log = pino({ level: 'silent' });
+    const start = () =>
+      welcome(database, loadConfig({ DATA_DIR: dataDir }), { url: '', log, isTerminal: false });
+    const { prisma } = database;
+    await prisma.$executeRaw`ALTER TABLE "Company" ADD CONSTRAINT "noCompany" CHECK (false)`;
+    await expect(start()).rejects.toThrow('noCompany');
+    const file = join(dataDir, 'first-keys.txt');
+    const operatorLines = await readFile(file, 'utf8');
+    expect(operatorLines).toMatch(/^Keys, shown only now:\n {2}operator {2}pms_test_\w{49} .*\n$/);
+
+    await prisma.$executeRaw`ALTER TABLE "Company" DROP CONSTRAINT "noCompany"`;
+    await chmod(file, 0o644);
+    await start();
+    const lines = await readFile(file, 'utf8');
+    expect(lines.startsWith(operatorLines)).toBe(true);
+    expect(lines).toMatch(/^ {2}demo {6}pms_test_\w{49} /m);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
   },
 );
