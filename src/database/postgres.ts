@@ -57,8 +57,8 @@ interface PostgresOptions extends DatabaseOptions {
 
 /**
  * Connects to a PostgreSQL server. The gateway has separate connection pools for requests of gates, for health probes,
- * for long work, and for all other requests. Because each kind of request has its own pool, slow requests cannot occupy
- * the connections for gate requests and health probes.
+ * for heavy work, and for all other requests. Because each kind of request has its own pool, slow requests cannot
+ * occupy the connections for gate requests and health probes.
  *
  * @throws {DatabaseStartError} when PostgreSQL does not answer within `startWaitSeconds`, or rejects the settings
  */

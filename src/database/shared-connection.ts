@@ -11,7 +11,7 @@ type Client = Connection & Pick<PGlite, 'transaction'>;
 
 /**
  * Access to the single connection of the embedded database. There is one database client for gate decisions, one for
- * long work, and one for all other work. The SQL statements of the client for gate decisions run first.
+ * heavy work, and one for all other work. The SQL statements of the client for gate decisions run first.
  */
 export interface SharedConnection {
   /**
@@ -19,11 +19,11 @@ export interface SharedConnection {
    * statements, and must be read-only.
    */
   gates: Client;
-  /** The database client for all work except gate decisions and long work. */
+  /** The database client for all work except gate decisions and heavy work. */
   others: Client;
   /**
-   * The database client for long work, such as imports. SQL statements for gate decisions can run between two
-   * statements of a long transaction. A gate decision that runs in the middle of a long transaction sees the
+   * The database client for heavy work, such as imports. SQL statements for gate decisions can run between two
+   * statements of a heavy transaction. A gate decision that runs in the middle of a heavy transaction sees the
    * uncommitted changes of this transaction.
    */
   heavy: Client;
@@ -54,9 +54,9 @@ const maxGatesInARow = 20;
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
-  const others: { isLong: boolean; run: () => Promise<void> }[] = [];
+  const others: { isHeavy: boolean; run: () => Promise<void> }[] = [];
   let isRunning = false;
-  /** Whether the database plans each statement at each execution, as long work needs it. */
+  /** Whether the database plans each statement at each execution, as heavy work needs it. */
   let plansEachExecution = false;
 
   /**
@@ -75,15 +75,15 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   }
 
   /**
-   * Prepares the database for long work, which may change many rows, or for other work. During long work, PostgreSQL
+   * Prepares the database for heavy work, which may change many rows, or for other work. During heavy work, PostgreSQL
    * plans each statement at each execution, because a stored plan that suits an import of few rows is six times as slow
-   * for an import of 10,000 rows. After long work, PostgreSQL also plans the statements of all other requests again.
+   * for an import of 10,000 rows. After heavy work, PostgreSQL also plans the statements of all other requests again.
    */
-  async function preparePlans(isLong: boolean): Promise<void> {
-    if (isLong === plansEachExecution) return;
-    plansEachExecution = isLong;
+  async function preparePlans(isHeavy: boolean): Promise<void> {
+    if (isHeavy === plansEachExecution) return;
+    plansEachExecution = isHeavy;
     // An error must not reach the work that runs next, because the work does not depend on the plans.
-    if (isLong) await pglite.exec('SET plan_cache_mode = force_custom_plan').catch(() => undefined);
+    if (isHeavy) await pglite.exec('SET plan_cache_mode = force_custom_plan').catch(() => undefined);
     else {
       await pglite.exec('RESET plan_cache_mode').catch(() => undefined);
       await discardPlans(pglite).catch(() => undefined);
@@ -97,7 +97,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
       await answerGates(pglite);
       const work = others.shift();
       if (!work) continue;
-      await preparePlans(work.isLong);
+      await preparePlans(work.isHeavy);
       await work.run();
     }
     isRunning = false;
@@ -109,9 +109,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
       void runAll();
     });
 
-  const queued = <Result>(work: () => Promise<Result>, isLong = false) =>
+  const queued = <Result>(work: () => Promise<Result>, isHeavy = false) =>
     new Promise<Result>((resolve, reject) => {
-      others.push({ isLong, run: AsyncResource.bind(() => work().then(resolve, reject)) });
+      others.push({ isHeavy, run: AsyncResource.bind(() => work().then(resolve, reject)) });
       void runAll();
     });
 
@@ -151,8 +151,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
 }
 
 /**
- * Runs each statement for a gate decision in a savepoint of a long transaction, so that a failed statement does not abort
- * the transaction. In the savepoint, PostgreSQL may use a stored plan. Making a new plan for each gate decision takes
+ * Runs each statement for a gate decision in a savepoint of a heavy transaction, so that a failed statement does not
+ * abort the transaction. In the savepoint, PostgreSQL may use a stored plan. Making a new plan for each gate decision takes
  * several times as long as the gate decision. The rollback to the savepoint undoes only the setting, because statements
  * for gate decisions are read-only.
  */

@@ -86,7 +86,7 @@ export interface PoolState {
 export interface Database extends Connections {
   /** The connections for gate decisions and for the look-ups of API keys. */
   gates: Connections;
-  /** The connections for long work, such as imports, usage reports and the removal of expired records. */
+  /** The connections for heavy work, such as imports, usage reports and the removal of expired records. */
   heavy: Connections;
   /** A read-only copy of the database, if a standby is configured (see standby-reads.ts). */
   standby: Standby | undefined;
@@ -138,7 +138,7 @@ export interface DatabaseOptions {
   log: Logger;
   /**
    * The maximum number of connections in the general connection pool, which all requests except gate requests use. For
-   * long work, such as imports, the process opens additional connections: at most a third of `poolSize`, rounded up.
+   * heavy work, such as imports, the process opens additional connections: at most a third of `poolSize`, rounded up.
    */
   poolSize?: number;
   /** The maximum number of connections in the connection pool for gate requests. */

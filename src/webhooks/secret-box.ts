@@ -1,7 +1,7 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { derivedKey } from '../auth/derived-key.ts';
 
 const cipher = 'aes-256-gcm';
-const keyBytes = 32;
 const ivBytes = 12;
 const tagBytes = 16;
 
@@ -25,10 +25,10 @@ export interface WebhookSecretBox {
 
 /**
  * Creates the functions that encrypt and decrypt webhook secrets. The encryption uses AES-256-GCM with a key that is
- * derived from the pepper of the API keys (HKDF, RFC 5869).
+ * derived from the pepper of the API keys.
  */
 export function createWebhookSecretBox(pepper: string): WebhookSecretBox {
-  const key = Buffer.from(hkdfSync('sha256', pepper, '', 'webhook-secrets', keyBytes));
+  const key = derivedKey(pepper, 'webhook-secrets');
   return {
     seal(webhookId, secret) {
       const iv = randomBytes(ivBytes);

@@ -88,20 +88,20 @@ describe('transactions on the embedded database', async () => {
     return { answeredBeforeSecond, answer: await asked.catch((error: Error) => error.message) };
   }
 
-  test('on the embedded database, a query for a gate decision does not wait for a long transaction, and reads the uncommitted rows of the transaction', async () => {
+  test('on the embedded database, a query for a gate decision does not wait for a heavy transaction, and reads the uncommitted rows of the transaction', async () => {
     const question = () => numbersOf(gates);
     expect(await interrupt(heavy, question)).toEqual({ answeredBeforeSecond: true, answer: [1] });
     expect(await numbersOf(gates)).toEqual([1, 2]);
   });
 
-  test('a long transaction continues when a query for a gate decision fails in the middle of the transaction', async () => {
+  test('a heavy transaction continues when a query for a gate decision fails in the middle of the transaction', async () => {
     const question = () => gates.query('SELECT 1 / 0');
     const outcome = await interrupt(heavy, question);
     expect(outcome).toEqual({ answeredBeforeSecond: true, answer: 'division by zero' });
     expect(await numbersOf(gates)).toEqual([1, 2]);
   });
 
-  test('queries for gate decisions run in the middle of a long transaction, but other queries wait until the transaction has ended', async () => {
+  test('queries for gate decisions run in the middle of a heavy transaction, but other queries wait until the transaction has ended', async () => {
     for (const client of [others, heavy]) {
       const outcome = await interrupt(heavy, () => numbersOf(client));
       expect(outcome).toEqual({ answeredBeforeSecond: false, answer: [1, 2] });
@@ -113,7 +113,7 @@ describe('transactions on the embedded database', async () => {
     expect(await interrupt(others, question)).toEqual({ answeredBeforeSecond: false, answer: [1, 2] });
   });
 
-  test('a long transaction that fails is rolled back', async () => {
+  test('a heavy transaction that fails is rolled back', async () => {
     await pglite.exec('DELETE FROM numbers');
     const failing = heavy.transaction(async (transaction) => {
       await transaction.query('INSERT INTO numbers VALUES (1)');
@@ -133,7 +133,7 @@ describe('transactions on the embedded database', async () => {
     ['other work', () => others],
     ['a gate decision', () => gates],
   ])(
-    'after a long transaction, PostgreSQL plans prepared statements again before %s, because the number of rows may have changed',
+    'after a heavy transaction, PostgreSQL plans prepared statements again before %s, because the number of rows may have changed',
     async (_, nextClient) => {
       await pglite.exec('TRUNCATE numbers');
       await pglite.exec('PREPARE all_numbers (int) AS SELECT number FROM numbers WHERE number > $1');
@@ -148,7 +148,7 @@ describe('transactions on the embedded database', async () => {
     },
   );
 
-  test('PostgreSQL plans each execution of a statement of long work separately, in a transaction or outside', async () => {
+  test('PostgreSQL plans each execution of a statement of heavy work separately, in a transaction or outside', async () => {
     const setting = (client: Pick<PGlite, 'query'>) => client.query('SHOW plan_cache_mode');
     const inTransaction = await heavy.transaction((transaction) => setting(transaction as unknown as PGlite));
     for (const { rows } of [inTransaction, await setting(heavy)])

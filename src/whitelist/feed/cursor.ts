@@ -1,5 +1,6 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { derivedKey } from '../../auth/derived-key.ts';
 import { isId } from '../../ids.ts';
 
 /**
@@ -111,11 +112,10 @@ export interface FeedCursors {
 
 /**
  * Creates the functions that encode and decode cursors. Cursors are signed with HMAC-SHA256, so that a client cannot
- * forge a cursor. A forged cursor would be dangerous, because database queries use the content of a cursor. The signing
- * key is derived from the pepper of the API keys (HKDF, RFC 5869).
+ * forge a cursor. A forged cursor would be dangerous, because database queries use the content of a cursor.
  */
 export function createFeedCursors(pepper: string): FeedCursors {
-  const key = Buffer.from(hkdfSync('sha256', pepper, '', 'whitelist-feed-cursors', 32));
+  const key = derivedKey(pepper, 'whitelist-feed-cursors');
   const sign = (content: string) => createHmac('sha256', key).update(content).digest('base64url');
   return {
     encode(value) {
