@@ -1,5 +1,4 @@
 import { AsyncResource } from 'node:async_hooks';
-import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { PGlite, Transaction } from '@electric-sql/pglite';
 import { discardPlans } from './embedded-maintenance.ts';
 
@@ -56,8 +55,20 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
   const others: { isHeavy: boolean; run: () => Promise<void> }[] = [];
   let isRunning = false;
+  /** Ends the pause in which the queue waits for statements of gate decisions. */
+  let endPause: () => void = () => undefined;
   /** Whether the database plans each statement at each execution, as heavy work needs it. */
   let plansEachExecution = false;
+
+  /**
+   * Waits until the event loop has begun its next iteration, or until a statement for a gate decision arrives. In a busy
+   * process, an iteration of the event loop can take 100 ms.
+   */
+  const nextIterationOrGate = () =>
+    new Promise<void>((resolve) => {
+      endPause = resolve;
+      setImmediate(resolve);
+    });
 
   /**
    * Runs the waiting SQL statements for gate decisions. When no such statement is waiting, the function waits a few
@@ -66,7 +77,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {
       for (let iteration = 0; iteration < iterationsForGates && gates.length === 0; iteration += 1)
-        await nextIteration();
+        await nextIterationOrGate();
       const work = gates.shift();
       if (!work) return;
       if (connection === pglite) await preparePlans(false);
@@ -106,6 +117,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   const ofGates = <Result>(work: (connection: Connection) => Promise<Result>) =>
     new Promise<Result>((resolve, reject) => {
       gates.push(AsyncResource.bind((connection) => work(connection).then(resolve, reject)));
+      endPause();
       void runAll();
     });
 

@@ -28,6 +28,13 @@ test('on the embedded database, a query for a gate decision runs between two SQL
   expect(asked.indexOf('gate')).toBeLessThanOrEqual(2);
 });
 
+test('while other queries wait, a query for a gate decision runs before the next iteration of the event loop, because an iteration can take long', async () => {
+  const { asked, gates, others } = newDatabase();
+  const nextIteration = nextTurn().then(() => asked.push('next iteration'));
+  await Promise.all([others.query('other'), gates.query('gate'), nextIteration]);
+  expect(asked).toEqual(['gate', 'next iteration', 'other']);
+});
+
 test('queries for gate decisions run before other queries, and queries of the same priority run in the order of their arrival', async () => {
   const { asked, gates, others } = newDatabase();
   const all = ['a', 'b'].map((text) => others.query(text));
