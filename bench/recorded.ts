@@ -35,10 +35,10 @@ export interface RecordedWorst {
   growthMiB: number;
   /**
    * The 99th percentile (p99) of the gate decision times during the expensive requests, divided by the p99 without
-   * expensive requests. `p99Ratio` is undefined in the figures of old benchmark runs, which did not measure this ratio.
+   * expensive requests.
    */
-  p99Ratio?: number;
-  failures?: number;
+  p99Ratio: number;
+  failures: number;
 }
 
 /** The cost of a request in rate limit points, and the processor time of the request. */

@@ -50,10 +50,7 @@ export function figuresOf(results: readonly AttackResult[]): Record<string, Reco
   );
 }
 
-const cell = (value: number | undefined, most: number) => {
-  if (value === undefined) return '–';
-  return value > most ? `**${value}**` : String(value);
-};
+const cell = (value: number, most: number) => (value > most ? `**${value}**` : String(value));
 
 /**
  * Returns a Markdown table with the figures of each kind of expensive request. A figure above its maximum value (such
