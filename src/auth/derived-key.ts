@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 
-/** What a derived key is for. Keys for different purposes are independent of each other. */
+/** The purpose of a derived key. The key of one purpose does not reveal the key of another purpose. */
 type Purpose = 'whitelist-feed-cursors' | 'webhook-secrets';
 
 /**

@@ -61,8 +61,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   let plansEachExecution = false;
 
   /**
-   * Waits until the event loop has begun its next iteration, or until a statement for a gate decision arrives. In a busy
-   * process, an iteration of the event loop can take 100 ms.
+   * Waits until the event loop has begun its next iteration, or until a statement for a gate decision arrives. In a
+   * busy process, an iteration of the event loop can take 100 ms.
    */
   const nextIterationOrGate = () =>
     new Promise<void>((resolve) => {
@@ -164,9 +164,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
 
 /**
  * Runs each statement for a gate decision in a savepoint of a heavy transaction, so that a failed statement does not
- * abort the transaction. In the savepoint, PostgreSQL may use a stored plan. Making a new plan for each gate decision takes
- * several times as long as the gate decision. The rollback to the savepoint undoes only the setting, because statements
- * for gate decisions are read-only.
+ * abort the transaction. In the savepoint, PostgreSQL may use a stored plan. Making a new plan for each gate decision
+ * takes several times as long as the gate decision. The rollback to the savepoint undoes only the setting, because
+ * statements for gate decisions are read-only.
  */
 function inSavepoints(transaction: Transaction): Connection {
   async function inSavepoint<Result>(run: () => Promise<Result>): Promise<Result> {

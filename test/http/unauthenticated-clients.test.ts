@@ -42,7 +42,8 @@ describe('an unauthenticated client over its rate limit', () => {
       }
     });
     expect([...statuses]).toEqual([429]);
-    // Five seconds after a refusal, the gateway reads the newest secrets, ordered by age. No request waits for this read.
+    // Five seconds after a refusal, the gateway reads the newest secrets, ordered by age. No request waits for this
+    // read.
     const ofKeys = statements.filter((text) => text.includes('ApiKeySecret') && !text.includes('ORDER BY'));
     expect(ofKeys).toEqual([]);
   });
