@@ -97,7 +97,6 @@ async function installPostGraphile(): Promise<string> {
 
 await buildAll();
 const target = await createTarget({ embedded });
-const { migrationsFolder } = await import('../test/support/scratch-database.ts');
 const database = await target.open();
 const profiles = profile ? join(root, `bench/results/profile-${Date.now()}`) : undefined;
 
@@ -147,7 +146,7 @@ try {
     world,
     database,
     postgres: target.databaseUrl === undefined ? undefined : { url: target.databaseUrl, poolSize },
-    openHere: () => openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder),
+    openHere: () => openGateway(loadConfig(env), pino({ level: 'silent' })),
     startRaw: async (answer) => {
       await writeFile(answerFile, JSON.stringify(answer));
       return startServer({ script: 'bench-raw-answer', env: { ANSWER_FILE: answerFile } });

@@ -7,18 +7,13 @@ import { newSecret } from './auth/key-secret.ts';
 import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
-/**
- * The folder with the database migrations. The relative path `../prisma/migrations/` is correct for `src/` and for the
- * bundle in `dist/`, because both folders have the same parent folder.
- */
-const migrations = new URL('../prisma/migrations/', import.meta.url);
 const standardError = 2;
 
 try {
   const config = loadConfig(process.env);
   const { environment, keyPepper: pepper } = config;
   const log = pino({ level: config.logLevel }, pino.destination(standardError));
-  await withMigratedDatabase(config, log, migrations, async ({ prisma }) => {
+  await withMigratedDatabase(config, log, async ({ prisma }) => {
     const secret = newSecret(environment);
     if (!(await createFirstOperatorKey(prisma, { secret, environment, pepper }, 'keys:bootstrap'))) {
       throw new Error(

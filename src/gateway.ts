@@ -32,6 +32,7 @@ import { createLocationSlots } from './location-access/location-slots.ts';
 import { createLocationReads } from './locations/reads.ts';
 import { waitForLastRequests } from './scheduling/yield.ts';
 import { createLocationWrites } from './locations/writes.ts';
+import { migrationsFolder } from './migrated-database.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { applyMigrations } from './database/migrations.ts';
 import { applyOperatorKey } from './auth/operator-key.ts';
@@ -91,10 +92,9 @@ export interface Gateway {
 /**
  * Starts a gateway: opens the database and Redis, applies the migrations, and creates the HTTP app.
  *
- * @param migrations the folder of the migrations of this build
  * @throws when the database cannot be opened or migrated. The gateway also starts while Redis is unreachable
  */
-export async function openGateway(config: Config, log: Logger, migrations: URL): Promise<Gateway> {
+export async function openGateway(config: Config, log: Logger): Promise<Gateway> {
   const { environment, keyPepper: pepper, operatorApiKey } = config;
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
@@ -107,7 +107,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     startWaitSeconds: config.databaseStartWaitSeconds,
     log,
   });
-  await applyMigrations(database, log, migrations);
+  await applyMigrations(database, log, migrationsFolder);
   const { prisma, sql, gates, heavy, kind } = database;
   // The table partitions for usage records are created before the gateway accepts requests. Table partitions may be
   // missing if no gateway has run for weeks.

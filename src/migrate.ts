@@ -4,12 +4,6 @@ import { pino } from 'pino';
 import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
-/**
- * The folder with the database migrations. The relative path works in `src/` and in the bundle in `dist/`, because both
- * folders have the same parent folder.
- */
-const migrations = new URL('../prisma/migrations/', import.meta.url);
-
 // In a container, the script is process 1, and Linux ignores the signals of process 1 that have no listener. The script
 // therefore needs a listener for SIGTERM and SIGINT.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
@@ -17,7 +11,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => pr
 try {
   const config = loadConfig(process.env);
   const log = pino({ level: config.logLevel });
-  await withMigratedDatabase(config, log, migrations, async (_, applied) => {
+  await withMigratedDatabase(config, log, async (_, applied) => {
     if (applied.length === 0) log.info('no migration is pending');
   });
 } catch (error) {

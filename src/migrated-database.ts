@@ -5,6 +5,12 @@ import { openDatabase } from './database/open.ts';
 import type { Database } from './database/types.ts';
 
 /**
+ * The folder with the SQL files of the database migrations. The relative path `../prisma/migrations/` works in `src/`
+ * and in the bundle in `dist/`, because both folders have the same parent folder.
+ */
+export const migrationsFolder = new URL('../prisma/migrations/', import.meta.url);
+
+/**
  * Opens the configured database, applies the migrations, calls `work`, and closes the database. If
  * `DIRECT_DATABASE_URL` is set, the connection uses `DIRECT_DATABASE_URL`, because migrations cannot run through a
  * pooler.
@@ -14,7 +20,6 @@ import type { Database } from './database/types.ts';
 export async function withMigratedDatabase(
   config: Config,
   log: Logger,
-  migrations: URL,
   work: (database: Database, applied: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const database = await openDatabase({
@@ -24,7 +29,7 @@ export async function withMigratedDatabase(
     log,
   });
   try {
-    await work(database, await applyMigrations(database, log, migrations));
+    await work(database, await applyMigrations(database, log, migrationsFolder));
   } finally {
     await database.close();
   }

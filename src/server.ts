@@ -10,12 +10,6 @@ import { listen, requireFreeAddress } from './http/listener/server.ts';
 // gateway and the HTTP listener. When the process stops, the HTTP listener stops before the gateway.
 
 /**
- * The folder with the SQL files of the database migrations. The relative path `../prisma/migrations/` works in `src/`
- * and in the bundle in `dist/`, because both folders have the same parent folder.
- */
-const migrations = new URL('../prisma/migrations/', import.meta.url);
-
-/**
  * The body of the response to a request that cannot be parsed. The response body has the form of a REST error, because
  * the gateway cannot know whether an unparsable request is for REST or GraphQL.
  */
@@ -46,7 +40,7 @@ try {
   if (metricsPort !== undefined) {
     await requireFreeAddress({ host, port: metricsPort, portVariable: 'METRICS_PORT' });
   }
-  const gateway = await openGateway(config, log, migrations);
+  const gateway = await openGateway(config, log);
   const { app, refuseKnown } = gateway;
   const options = { host, port, portVariable: 'PORT', refusalBody, behindProxy, refuseKnown } as const;
   const listener = await listen(app, options);

@@ -11,7 +11,7 @@ import { welcome } from '../../src/first-run.ts';
 import { openGateway } from '../../src/gateway.ts';
 import { projectFolder } from '../support/documentation.ts';
 import { openScratchDatabase } from '../support/database.ts';
-import { createScratchDatabase, migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
+import { createScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
 
 const scratch = await createScratchDatabase({ migrated: false });
 afterAll(() => scratch.drop());
@@ -31,7 +31,7 @@ test("the script keys:bootstrap creates an operator's API key only if no API key
     stderr: expect.stringContaining('There are already API keys for development'),
   });
 
-  const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder);
+  const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }));
   try {
     const { prisma } = gateway.database;
     expect(await prisma.apiKey.findMany()).toMatchObject([{ unrestricted: true, fromConfiguration: false }]);

@@ -7,12 +7,7 @@ import { type Gateway, openGateway } from '../../src/gateway.ts';
 import { newId } from '../../src/ids.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
-import {
-  createScratchDatabase,
-  migrationsFolder,
-  type ScratchDatabase,
-  testServerUrl,
-} from '../support/scratch-database.ts';
+import { createScratchDatabase, type ScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
 
 // Values for OPERATOR_API_KEY in the format of the API key secrets that the gateway generates. A secret in any other
 // format works only while OPERATOR_API_KEY contains the secret.
@@ -42,7 +37,7 @@ async function start(operatorKey?: string): Promise<Gateway> {
     REDIS_URL: process.env.REDIS_URL,
     OPERATOR_API_KEY: operatorKey,
   };
-  const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder);
+  const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }));
   open.push(gateway);
   return gateway;
 }
@@ -170,7 +165,7 @@ describe.runIf(testServerUrl)('an API key that is revoked while a gateway starts
       'UPDATE "ApiKey" SET "revokedAt" = now() WHERE unrestricted AND NOT "fromConfiguration"',
     );
     const config = { ...gateway.config, operatorApiKey: next };
-    const starting = openGateway(config, pino({ level: 'silent' }), migrationsFolder);
+    const starting = openGateway(config, pino({ level: 'silent' }));
     await expect.poll(() => waitingConnections('ApiKey')).toBe(1);
     await commit();
     await (await starting).close();
@@ -201,7 +196,7 @@ test.runIf(!testServerUrl)(
   'the first start of an embedded database creates the API key from the variable OPERATOR_API_KEY',
   async () => {
     const env = { DATA_DIR: 'memory://', OPERATOR_API_KEY: first };
-    const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder);
+    const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }));
     open.push(gateway);
     expect(await gateway.database.prisma.apiKey.count({ where: { unrestricted: true } })).toBe(1);
   },

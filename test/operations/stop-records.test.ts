@@ -11,7 +11,7 @@ import { plateOf } from '../support/activity.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
 import { open } from '../support/raw-connections.ts';
-import { createScratchDatabase, migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
+import { createScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
 
 const operatorKey = newSecret('development');
 const silent = pino({ level: 'silent' });
@@ -30,14 +30,14 @@ async function newConfig() {
 
 test('a gateway that stops also writes the usage record of a request that is still running', async () => {
   const config = await newConfig();
-  const closing = await openGateway(config, silent, migrationsFolder);
+  const closing = await openGateway(config, silent);
   const answer = closing.app.request('/api/companies', {
     headers: { 'X-API-Key': operatorKey, 'X-Request-Id': 'running-at-the-stop' },
   });
   await closing.close();
   expect((await answer).status).toBe(200);
 
-  const next = await openGateway(config, silent, migrationsFolder);
+  const next = await openGateway(config, silent);
   const records = await next.database.prisma.usageRecord.findMany();
   await next.close();
   expect(records).toMatchObject([{ requestId: 'running-at-the-stop', status: 200 }]);
@@ -46,7 +46,7 @@ test('a gateway that stops also writes the usage record of a request that is sti
 test('a gateway that stops logs how many requests without a valid API key it has refused since its last log line', async () => {
   const lines: { msg: string; refused?: object }[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
-  const gateway = await openGateway(await newConfig(), log, migrationsFolder);
+  const gateway = await openGateway(await newConfig(), log);
   await gateway.app.request('/api/companies');
   await gateway.close();
   expect(lines.filter(({ refused }) => refused)).toMatchObject([{ refused: { UNAUTHORIZED: 1 } }]);
@@ -55,7 +55,7 @@ test('a gateway that stops logs how many requests without a valid API key it has
 test('a gateway that stops waits 2 s for running requests, and then logs once how many requests are still running', async () => {
   const lines: { msg: string; requests?: number }[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) });
-  const gateway = await openGateway(await newConfig(), log, migrationsFolder);
+  const gateway = await openGateway(await newConfig(), log);
   lines.length = 0;
   onTestFinished(beginRequest());
   const startedAt = performance.now();
@@ -72,7 +72,7 @@ describe.runIf(testServerUrl)(
 
     test('the gateway writes the usage record of a change that waits for a locked location, even if the client has disconnected', async () => {
       const { key, locationId } = await gateway.newTenant();
-      const stopping = await openGateway(gateway.config, silent, migrationsFolder);
+      const stopping = await openGateway(gateway.config, silent);
       const listener = await listen(stopping.app, {
         host: '127.0.0.1',
         port: 0,

@@ -4,12 +4,8 @@ import { applyMigrations } from '../../src/database/migrations.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import type { Statement } from '../../src/database/types.ts';
 import { newId } from '../../src/ids.ts';
-import {
-  createScratchDatabase,
-  migrateUpTo,
-  migrationsFolder,
-  testServerUrl,
-} from '../support/scratch-database.ts';
+import { migrationsFolder } from '../../src/migrated-database.ts';
+import { createScratchDatabase, migrateUpTo, testServerUrl } from '../support/scratch-database.ts';
 
 const log = pino({ level: 'silent' });
 const firstOfTheDays = '20261121222000_usage_partitions';

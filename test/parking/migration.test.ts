@@ -3,9 +3,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { applyMigrations } from '../../src/database/migrations.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { newId } from '../../src/ids.ts';
+import { migrationsFolder } from '../../src/migrated-database.ts';
 import { openActivity, plateOf } from '../support/activity.ts';
 import { openTestGateway } from '../support/harness.ts';
-import { createScratchDatabase, migrateUpTo, migrationsFolder } from '../support/scratch-database.ts';
+import { createScratchDatabase, migrateUpTo } from '../support/scratch-database.ts';
 
 // The tests migrate the data of an earlier release of the gateway: locations with whitelist entries, parking events and
 // parking sessions. The earlier release of the gateway derived the parking sessions from the parking events.

@@ -11,9 +11,10 @@ import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open.ts';
 import { applyMigrations, readMigrations } from '../../src/database/migrations.ts';
+import { migrationsFolder } from '../../src/migrated-database.ts';
 import { loadSchemaEngine, noFilters, toMigrationList } from '../../prisma/schema-engine.ts';
 import { openScratchDatabase, runMigrate } from '../support/database.ts';
-import { createScratchDatabase, migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
+import { createScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
 import type { ScratchDatabase } from '../support/scratch-database.ts';
 
 const log = pino({ level: 'silent' });

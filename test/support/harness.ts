@@ -8,12 +8,7 @@ import { type Config, loadConfig } from '../../src/config.ts';
 import { type Gateway, openGateway } from '../../src/gateway.ts';
 import { newId } from '../../src/ids.ts';
 import { newAddress } from './addresses.ts';
-import {
-  createScratchDatabase,
-  migrationsFolder,
-  type ScratchDatabase,
-  withDatabaseName,
-} from './scratch-database.ts';
+import { createScratchDatabase, type ScratchDatabase, withDatabaseName } from './scratch-database.ts';
 
 /** All permissions that an API key can have. */
 export const everyPermission = Object.values(Permission);
@@ -156,7 +151,7 @@ async function startTestGateway(
     ...(poolerUrl && scratch.databaseUrl && throughPooler(poolerUrl, scratch.databaseUrl)),
     ...env,
   });
-  const gateway = await openGateway(config, pino({ level: 'silent' }), migrationsFolder);
+  const gateway = await openGateway(config, pino({ level: 'silent' }));
   const { app, database } = gateway;
   const { prisma } = database;
 

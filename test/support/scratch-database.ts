@@ -11,6 +11,7 @@ import { advisoryLocks } from '../../src/database/advisory-locks.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import type { Database } from '../../src/database/types.ts';
 import { applyMigrations, readMigrations } from '../../src/database/migrations.ts';
+import { migrationsFolder } from '../../src/migrated-database.ts';
 
 /** A new database for tests, with the options that `openDatabase` needs. */
 export interface ScratchDatabase {
@@ -29,9 +30,6 @@ export interface ScratchDatabase {
  * The URL of the PostgreSQL server for the test run. When DATABASE_URL is not set, the tests run on embedded databases.
  */
 export const testServerUrl = process.env.DATABASE_URL || undefined;
-
-/** The folder with the migrations of the gateway. */
-export const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url);
 
 /**
  * The time in seconds within which a PostgreSQL server must accept a connection of a test, even if the server is busy.

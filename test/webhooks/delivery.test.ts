@@ -7,7 +7,7 @@ import { newId } from '../../src/ids.ts';
 import { retryDelayMs } from '../../src/webhooks/attempt-outcome.ts';
 import { newEntry, openTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
-import { migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
 const operator = 'operator-key-of-the-tests-0123456789';
@@ -316,7 +316,7 @@ describe('the webhook outbox', () => {
     'when several gateway processes send webhook messages, each message is sent only once',
     async () => {
       const others = await Promise.all(
-        [1, 2].map(() => openGateway(gateway.config, pino({ level: 'silent' }), migrationsFolder)),
+        [1, 2].map(() => openGateway(gateway.config, pino({ level: 'silent' }))),
       );
       afterAll(() => Promise.all(others.map((other) => other.close())));
       const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);

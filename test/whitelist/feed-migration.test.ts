@@ -8,7 +8,8 @@ import { createWhitelistFeed } from '../../src/whitelist/feed/feed.ts';
 import { createFeedCursors } from '../../src/whitelist/feed/cursor.ts';
 import { feedLife } from '../../src/whitelist/feed/position.ts';
 import { createWhitelistReads } from '../../src/whitelist/reads.ts';
-import { createScratchDatabase, migrateUpTo, migrationsFolder } from '../support/scratch-database.ts';
+import { migrationsFolder } from '../../src/migrated-database.ts';
+import { createScratchDatabase, migrateUpTo } from '../support/scratch-database.ts';
 
 const log = pino({ level: 'silent' });
 const entries = 1000;
