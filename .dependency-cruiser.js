@@ -19,10 +19,10 @@ const shared =
   '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|paging|json/[^/]+|scheduling/[^/]+|observability/spans)\\.ts$)';
 
 /**
- * Matches the files with the request context, the configuration and the observability code, which the folders `graphql`
- * and `http` may import.
+ * Matches the files with the request context and the observability code, which the folders `graphql` and `http` may
+ * import.
  */
-const requestContext = '^src/(context|config|observability/[^/]+)\\.ts$';
+const requestContext = '^src/(context|observability/[^/]+)\\.ts$';
 
 const foundation = ['database', 'errors', 'redis'];
 
@@ -106,7 +106,7 @@ export default {
       'audit-usage',
       'Domain folders write audit and usage records. The folders audit and usage do not import domain folders.',
       inFolders('audit', 'usage'),
-      inFolders('rate-limit', ...foundation),
+      inFolders(...foundation),
     ),
     ...Object.entries(domainImports).map(([folder, others]) =>
       folderRule(
@@ -138,7 +138,7 @@ export default {
       'app.ts combines the folders graphql and http with the schema and REST. The folders graphql and http do not import the schema or REST.',
       inFolders('graphql', 'http'),
       requestContext,
-      inFolders('graphql', 'http', 'auth', 'audit', 'usage', 'rate-limit', 'errors'),
+      inFolders('graphql', 'http', 'auth', 'usage', 'rate-limit', 'errors'),
     ),
     folderRule(
       'rest',

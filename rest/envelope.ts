@@ -31,6 +31,6 @@ export const wrongMethod = (method: string, allowed: readonly string[]): Answer 
  * Creates a successful response, whose body is the usual JSON envelope around the data
  * (docs/contract.md#response-envelope).
  */
-export function successAnswer(fields: Record<string, unknown>, status = 200): Answer & { body: string } {
+export function successAnswer(fields: Record<string, unknown>, status = 200): Answer {
   return { status, body: JSON.stringify({ success: true, ...fields }) };
 }

@@ -38,11 +38,10 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
       details: reference('schemas', 'ErrorDetails'),
       requestId: {
         type: 'string',
-        description:
-          'Identifier of the request in the log of the gateway, as in the header X-Request-Id. `requestId` is missing when the gateway could not read the HTTP request.',
+        description: 'Identifier of the request in the log of the gateway, as in the header X-Request-Id.',
       },
     },
-    { optional: ['details', 'requestId'] },
+    { optional: ['details'] },
   );
   return {
     description: codes.map((code) => `\`${code}\`: ${errorDescriptions[code]}`).join('\n'),

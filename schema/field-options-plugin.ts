@@ -51,14 +51,11 @@ declare global {
 class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(fieldConfig: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const { permission, errors, complexity, rowsPerPoint } = fieldConfig.pothosOptions;
-    const isPaged = 'first' in fieldConfig.args && complexity === undefined;
-    const pageSize = isPaged
-      ? defaultPageSize
-      : typeof complexity === 'object'
-        ? complexity.pageSize
-        : undefined;
-    const cost = typeof complexity === 'number' ? { field: complexity, multiplier: 1 } : complexity;
-    const options: StoredOptions = { permission, errors, cost, pageSize, rowsPerPoint };
+    const isPaged = 'first' in fieldConfig.args;
+    const usual = isPaged ? { field: 1, multiplier: 1, pageSize: defaultPageSize } : undefined;
+    const cost =
+      typeof complexity === 'number' ? { field: complexity, multiplier: 1 } : (complexity ?? usual);
+    const options: StoredOptions = { permission, errors, cost, rowsPerPoint };
     const given = Object.entries(options).filter(([, value]) => value !== undefined);
     const extensions = { ...fieldConfig.extensions, ...Object.fromEntries(given) };
     const { kind, type } = fieldConfig;

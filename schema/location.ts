@@ -209,7 +209,7 @@ builder.mutationFields((t) => ({
     type: Location,
     permission: 'WRITE_LOCATIONS',
     errors: ['CONFLICT'],
-    complexity: { field: 1, multiplier: 1, fieldOf: updateCost },
+    complexity: { field: updateCost, multiplier: 1 },
     description:
       'Changes the given fields of a location. A change of `longestStayHours` costs five rate limit points. Fails with `CONFLICT` when the company has another location with the slug, or when the version of the location is not `expectedVersion`.',
     args: {

@@ -101,7 +101,7 @@ builder.objectField(Location, 'occupancyHistory', (t) =>
   t.field({
     type: [OccupancyPoint],
     permission: 'READ_ACTIVITY',
-    complexity: { field: readingCost, multiplier: 1, itemsOf: pointsOf },
+    complexity: { field: readingCost, multiplier: pointsOf },
     description: `The occupancy history of the location with the numbers of entries and exits, oldest data point first. The time of the first data point is the start of the interval that contains \`from\`. The last data point is before \`to\` and not in the future. A history has at most ${maxHistoryPoints} data points, and each data point increases the cost of the request.`,
     args: {
       from: t.arg({

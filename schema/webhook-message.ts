@@ -104,7 +104,7 @@ builder.mutationFields((t) => ({
     type: [WebhookMessage],
     permission: 'RECEIVE_WEBHOOKS',
     errors: ['CONFLICT'],
-    complexity: { field: 1, multiplier: maxPulledMessages, itemsOf: pulledMessages },
+    complexity: { field: 1, multiplier: pulledMessages },
     description: `Pulls messages of a webhook with pull delivery, oldest first. No other reader gets these messages until the lease ends. A message that is not acknowledged before the end of the lease can be pulled again. After ${retryDays} days without an acknowledgement, the message fails. One call may return fewer messages if the messages are large: repeat the call until the result is empty. Fails with \`CONFLICT\` when the webhook is disabled.`,
     args: {
       webhookId: t.arg.id(webhookId),

@@ -46,8 +46,7 @@ const validAtCost = 200;
 
 /** The cost of a field that returns a whitelist. With the filter `validAt`, the field costs more. */
 const listCost = {
-  field: 1,
-  fieldOf: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),
+  field: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),
   multiplier: 1,
   pageSize: defaultPageSize,
 };

@@ -29,8 +29,8 @@ import type { GatewayEnv } from './http/request-state.ts';
  */
 const maxGraphRequestBytes = 16 * 1024 * 1024;
 
-/** The services that the HTTP app needs. Tests pass their own services to the app. */
-export interface AppDependencies extends GuardDependencies {
+/** The services that the HTTP app needs. */
+interface AppDependencies extends GuardDependencies {
   /**
    * The abort signal that ends all GraphQL subscriptions when the gateway stops, because the process cannot exit while
    * a subscription is open.

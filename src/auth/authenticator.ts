@@ -6,7 +6,7 @@ import type { ApiKeySecret, PrismaClient } from '../../prisma/generated/client/c
 import { createQueryBatch } from '../database/statement-batch.ts';
 import { keyInvalid, keyRequired } from '../errors/error-table.ts';
 import { anyChange, type PubSub } from '../redis/pub-sub.ts';
-import { createKnownSecretHashes } from './known-secret-hashes.ts';
+import { createKnownSecretHashes, type KnownSecretHashes } from './known-secret-hashes.ts';
 import { authenticatedKey, type AuthenticatedKey, keyScopeRelations, type ScopedApiKey } from './key.ts';
 import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 
@@ -31,15 +31,8 @@ export interface Authenticator {
    * The hashes of API key secrets that the gateway has issued. If the hash of a client's secret is in the set of known
    * hashes, the client did not guess the secret.
    */
-  knownSecretHashes: {
+  knownSecretHashes: Pick<KnownSecretHashes, 'add' | 'readSoon'> & {
     has(secret: string | undefined): boolean;
-    /** Adds the hash of a new API key secret to the set of known hashes. */
-    add(hash: string): void;
-    /**
-     * Waits 5 s, and then reads the hashes of the newest secrets from the database, because other processes may have
-     * issued new secrets. Further calls of `readSoon` have no effect until the hashes have been read.
-     */
-    readSoon(): void;
   };
   /**
    * Empties the caches of API keys in all processes. Call `keysChanged` after the commit of each transaction that

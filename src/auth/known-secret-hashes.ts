@@ -19,7 +19,8 @@ export interface KnownSecretHashes {
   add(hash: string): void;
   delete(hash: string): void;
   /**
-   * Reads the hashes of the newest secrets from the database 5 s after the call. Further calls of `readSoon` have no
+   * Reads the hashes of the newest secrets from the database 5 s after the call, because other processes may have issued
+   * new secrets. Further calls of `readSoon` have no
    * effect until the hashes have been read.
    */
   readSoon(): void;

@@ -40,7 +40,7 @@ function causeOf(error: unknown): unknown {
  */
 export function toldError(
   { message, nodes, source, positions, path, extensions }: GraphQLError,
-  requestId: string | undefined,
+  requestId: string,
   http?: GraphQLErrorExtensions['http'],
 ): GraphQLError {
   return new GraphQLError(message, {
@@ -48,6 +48,6 @@ export function toldError(
     source,
     positions,
     path,
-    extensions: { ...extensions, ...(requestId && { requestId }), ...(http && { http }) },
+    extensions: { ...extensions, requestId, ...(http && { http }) },
   });
 }

@@ -1,4 +1,4 @@
-import { type DocumentNode, type GraphQLSchema, specifiedRules, type ValidationRule } from 'graphql';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../errors/error-table.ts';
 import { slotLimits } from '../scheduling/limits.ts';
@@ -23,7 +23,7 @@ export interface ClientDocuments {
    * Returns the validation errors of a document. If the cache does not contain the document, `faultsOf` validates the
    * document first.
    */
-  faultsOf(document: DocumentNode, rules: readonly ValidationRule[]): readonly ServiceError[];
+  faultsOf(document: DocumentNode): readonly ServiceError[];
 }
 
 /**
@@ -46,13 +46,13 @@ export function createClientDocuments(schema: GraphQLSchema): ClientDocuments {
         try {
           const document = parseDocument(text);
           await yieldToEventLoop();
-          faults.set(document, validateDocument(schema, document, specifiedRules));
+          faults.set(document, validateDocument(schema, document));
           parsed.set(text, document);
         } catch (error) {
           if (!(error instanceof ServiceError)) throw error;
         }
       });
     },
-    faultsOf: (document, rules) => faults.get(document) ?? validateDocument(schema, document, rules),
+    faultsOf: (document) => faults.get(document) ?? validateDocument(schema, document),
   };
 }

@@ -101,8 +101,8 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
 
   /** Returns the cost of a field without the costs of the fields in its selection. */
   function ownCost(node: FieldNode, field: GraphQLField<unknown, unknown>): number {
-    const { cost } = optionsOf(field);
-    return cost?.fieldOf ? cost.fieldOf(argumentValues(node, field)) : (cost?.field ?? 1);
+    const own = optionsOf(field).cost?.field ?? 1;
+    return typeof own === 'function' ? own(argumentValues(node, field)) : own;
   }
 
   /**
@@ -115,17 +115,17 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     field: GraphQLField<unknown, unknown>,
     { items, lists }: Surroundings,
   ): number {
-    const { cost } = optionsOf(field);
-    if (cost?.itemsOf) return cost.itemsOf(argumentValues(node, field));
-    if (!isListType(getNullableType(field.type))) return cost?.multiplier ?? 1;
+    const multiplier = optionsOf(field).cost?.multiplier;
+    if (typeof multiplier === 'function') return multiplier(argumentValues(node, field));
+    if (!isListType(getNullableType(field.type))) return multiplier ?? 1;
     if (isIntrospectionType(getNamedType(field.type))) {
       return lists > freeIntrospectionLists ? introspectionListItems : 1;
     }
-    return cost?.multiplier ?? items;
+    return multiplier ?? items;
   }
 
   function ofField(node: FieldNode, field: GraphQLField<unknown, unknown>, around: Surroundings): number {
-    const { cost, pageSize } = optionsOf(field);
+    const { cost } = optionsOf(field);
     const own = ownCost(node, field);
     if (!node.selectionSet) return own;
     const isList = isListType(getNullableType(field.type));
@@ -134,6 +134,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
       lists: isList ? around.lists + 1 : around.lists,
       items: rows ? rowsOf(rows, variables) : 1,
     };
+    const pageSize = cost?.pageSize;
     if (pageSize !== undefined) {
       // A negative page size must not reduce the cost: the gateway rejects a negative page size only after it has
       // computed the cost.

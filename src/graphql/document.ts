@@ -11,6 +11,7 @@ import {
   Kind,
   parse,
   type SelectionSetNode,
+  specifiedRules,
   type ASTVisitor,
   validate,
   type ValidationContext,
@@ -32,10 +33,11 @@ import {
 } from './limits.ts';
 
 /**
- * The validation rules that limit the size of documents. The limits that depend on the variables of a request are in
- * cost.ts.
+ * The validation rules for documents: the rules of GraphQL, and the rules that limit the size of documents. The limits
+ * that depend on the variables of a request are in cost.ts.
  */
-const limitRules = [
+const rules = [
+  ...specifiedRules,
   maxAliasesRule({ n: maxAliases, allowList: [] }),
   maxDirectivesRule({ n: maxDirectives }),
   maxDepthRule({ n: maxDocumentDepth, ignoreIntrospection: false, flattenFragments: true }),
@@ -93,19 +95,13 @@ export function parseDocument(text: string): DocumentNode {
  *
  * @returns the faults of the document, each as a `VALIDATION_ERROR`
  */
-export function validateDocument(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  rules: readonly ValidationRule[],
-): readonly ServiceError[] {
+export function validateDocument(schema: GraphQLSchema, document: DocumentNode): readonly ServiceError[] {
   if (countSelections(document) > maxSelections) {
     return [new ServiceError('VALIDATION_ERROR', `Document selects more than ${maxSelections} fields`)];
   }
   try {
     const options = { maxErrors: maxDocumentErrors };
-    return validate(schema, document, [...rules, ...limitRules], options).map((error) =>
-      namingField(error, document),
-    );
+    return validate(schema, document, rules, options).map((error) => namingField(error, document));
   } catch (error) {
     // The rules of GraphQL Armor throw their errors, while all other rules report their errors to the validation
     // context.

@@ -1,11 +1,11 @@
 import { type DocumentNode, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { compileQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
+import { type AuthenticatedKey, requirePermission } from '../auth/key.ts';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors/error-table.ts';
 import { maskError } from '../errors/masking.ts';
 import type { RequestState } from '../http/request-state.ts';
-import { authorizeOperation } from './authorize.ts';
 import { affordableCost, type OperationCost } from './cost.ts';
 import { countValues } from './count-values.ts';
 import { asSent, checkVariables, requireExactVariables, requireValues } from './check-variables.ts';
@@ -72,7 +72,7 @@ export interface PreparedOperation {
  * Runs operations. The steps are:
  *
  * - operation-plan.ts plans the operation;
- * - authorize.ts checks the permissions of the API key;
+ * - the executor checks the permissions of the API key;
  * - cost.ts computes the cost of the operation, and the executor charges this cost to the API key;
  * - run-operation.ts runs the operation;
  * - check-variables.ts checks the variables, and creates the error messages about invalid variables;
@@ -119,6 +119,17 @@ interface KnownOperation {
   run: OperationRunner;
 }
 
+/**
+ * Checks that the API key has the permissions for all fields of an operation. The gateway checks the permissions before
+ * it validates the variables and before any field runs. An operation for which the API key lacks a permission therefore
+ * neither returns nor changes any data.
+ *
+ * @throws {ServiceError} `FORBIDDEN`
+ */
+function authorize(plan: OperationPlan, key: AuthenticatedKey): void {
+  for (const permission of plan.permissions) requirePermission(key, permission);
+}
+
 /** Stores the first error of a response in the context of the request, for the log and the metrics. */
 export function recordError(
   [first]: readonly ServiceError[],
@@ -159,7 +170,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
   ): Promise<OperationCost> {
     const { operation, rootFields } = plan;
     context.state.operation = operationName(operation.operation, rootFields).slice(0, maxOperationName);
-    authorizeOperation(plan, context.key);
+    authorize(plan, context.key);
     countValues(variables);
     requireValues(plan, variables);
     requireExactVariables(plan, variables);
@@ -252,7 +263,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
       const { plan } = operation;
       return {
         plan,
-        authorize: ({ key }) => authorizeOperation(plan, key),
+        authorize: ({ key }) => authorize(plan, key),
         run: (variables, context) =>
           run(operation, variables, context).catch(async (error: unknown) => ({
             errors: [await explain(error, plan, variables, context)],

@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
+import type { GraphQLError, GraphQLErrorExtensions } from 'graphql';
 import { errorStatus, ServiceError } from '../errors/error-table.ts';
 import { type ErrorSource, maskError, toldError } from '../errors/masking.ts';
 import type { Answer } from '../http/responses/response.ts';
@@ -11,7 +11,7 @@ import { type GraphRequestContext, recordError } from './executor.ts';
  */
 export const errorsBody =
   (errors: readonly GraphQLError[], others: object = {}) =>
-  (requestId: string | undefined) =>
+  (requestId: string) =>
     JSON.stringify({ ...others, errors: errors.map((error) => toldError(error, requestId)) });
 
 /** Converts any error to a GraphQL response without `data` (GraphQL over HTTP). */
@@ -29,10 +29,10 @@ export const graphFailure = (error: ServiceError): Answer => ({
  * Creates the response to a request that is rejected before execution. The caller passes the HTTP status, such as 413,
  * which can differ from the usual status of `VALIDATION_ERROR` (400).
  */
-export function graphRefusal(status: number, message: string): Answer {
-  const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
-  return { status, body: errorsBody([error]), errorCode: 'VALIDATION_ERROR' };
-}
+export const graphRefusal = (status: number, message: string): Answer => ({
+  ...graphFailure(new ServiceError('VALIDATION_ERROR', message)),
+  status,
+});
 
 /**
  * Returns the HTTP status of an error that has a status of its own. For example, an exceeded rate limit has the status

@@ -2,18 +2,17 @@ import type { GraphQLField } from 'graphql';
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import type { ErrorCode } from '../errors/error-table.ts';
 
+/** Computes a number from the arguments of a field, such as the cost of the field. */
+type FromArguments = (values: Readonly<Record<string, unknown>>) => number;
+
 /**
  * The cost of a GraphQL field. `field` is the cost without the subfields that a client selects. If the field has a page
  * size, the gateway multiplies the costs of the selected subfields by the page size. If the field has no page size, the
  * gateway multiplies the costs of the subfields by `multiplier`.
  */
 export interface FieldCost {
-  field: number;
-  /**
-   * Computes the cost of the field from its arguments. If `fieldOf` is given, the gateway ignores the constant `field`.
-   */
-  fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
-  multiplier: number;
+  field: number | FromArguments;
+  multiplier: number | FromArguments;
   /**
    * Whether subfields that read the database have another multiplier than the other subfields. There are two
    * multipliers: `multiplier`, and the number of items on the page (or of rows in the request). The larger one applies
@@ -31,11 +30,6 @@ export interface FieldCost {
    * Set `isHeavy` for a field that can read many rows although its cost is low.
    */
   isHeavy?: boolean;
-  /**
-   * Computes the maximum number of list items from the arguments of the field. If `itemsOf` is given, the gateway
-   * ignores `multiplier`.
-   */
-  itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
   /** The default page size of a field that returns pages. */
   pageSize?: number;
 }
@@ -50,8 +44,6 @@ export interface FieldOptions {
    */
   errors?: readonly ErrorCode[] | undefined;
   cost?: FieldCost | undefined;
-  /** The default page size of a field that returns pages of a list. */
-  pageSize?: number | undefined;
   /** For a root field whose argument is a list of rows: the number of rows that cost one rate limit point. */
   rowsPerPoint?: number | undefined;
 }

@@ -185,7 +185,7 @@ export function planOperation(
         const { permission, errors = [], cost, rowsPerPoint } = optionsOf(field);
         hasHeavyField ||= (cost?.isHeavy ?? false) || field === SchemaMetaFieldDef;
         hasVariableCost ||=
-          (cost?.fieldOf ?? cost?.itemsOf) !== undefined &&
+          (typeof cost?.field === 'function' || typeof cost?.multiplier === 'function') &&
           (node.arguments ?? []).some(({ value }) => value.kind === Kind.VARIABLE);
         if (permission) permissions.add(permission);
         for (const code of errors) errorCodes.add(code);

@@ -3,11 +3,10 @@ import type { AuthenticatedKey } from '../auth/key.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
 /**
- * The API key of a subscription, and the functions for further checks of this API key. The abort signal `stopping` ends
+ * The functions with which a subscription checks its API key again. The abort signal `stopping` ends
  * the subscription when the process stops.
  */
 export interface StreamLease {
-  key: AuthenticatedKey;
   /** Checks the API key of the request again, and throws an error if the API key is no longer valid. */
   reauthenticate(): Promise<unknown>;
   /** Calls `listener` whenever an API key may have changed. The returned function removes `listener`. */

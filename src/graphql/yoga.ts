@@ -4,7 +4,6 @@ import {
   getOperationAST,
   GraphQLError,
   type GraphQLSchema,
-  type specifiedRules,
 } from 'graphql';
 import { createYoga, type GraphQLParams, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { maskError, toldError } from '../errors/masking.ts';
@@ -68,9 +67,7 @@ export function createGraphYoga(
       };
     },
     onValidate({ setValidationFn }) {
-      setValidationFn((_: GraphQLSchema, document: DocumentNode, rules: typeof specifiedRules) =>
-        documents.faultsOf(document, rules),
-      );
+      setValidationFn((_: GraphQLSchema, document: DocumentNode) => documents.faultsOf(document));
     },
     onExecute({ args, setExecuteFn }) {
       setExecuteFn(() => executor.execute(requestOf(args), args.contextValue));

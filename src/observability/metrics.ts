@@ -155,7 +155,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   const app = new Hono().get('/metrics', async (c) =>
     c.body(await all.metrics(), 200, { 'Content-Type': register.contentType }),
   );
-  const metrics: Metrics = {
+  return {
     record(request) {
       const { surface, status, errorCode, durationMs } = request;
       const operation = labelOf(request.operation);
@@ -176,7 +176,6 @@ export function createMetrics(sources: MetricSources): Metrics {
     },
     app,
   };
-  return metrics;
 }
 
 /**

@@ -14,8 +14,8 @@ export function askAtMostEvery<Answer>(
   let answer: Promise<Answer> | undefined;
   let answeredAt = Infinity;
   return () => {
+    // While `ask` is running, `answeredAt` is infinite, and the difference is less than every interval.
     if (answer && now() - answeredAt < intervalMs) return answer;
-    if (answer && answeredAt === Infinity) return answer; // `ask` is running
     answeredAt = Infinity;
     answer = ask().finally(() => (answeredAt = now()));
     return answer;

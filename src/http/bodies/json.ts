@@ -11,7 +11,7 @@ const maxJsonValues = 150_000;
 const maxJsonDepth = 40;
 
 /**
- * The maximum number of wide fields in one JSON text. A field is wide if the same object has more than
+ * The maximum number of wide fields in one JSON text. A field is wide if the same object has at least
  * `maxNarrowFields` earlier fields. The number of wide fields is limited, because parsing an object with many fields
  * takes much time and memory for each field. Clients need few wide fields. Only JSON values with arbitrary content,
  * such as the company settings, can have wide fields, and these values have at most 16 KiB.
@@ -46,12 +46,20 @@ const closingBrace = 0x7d;
  * structure check comes first, because the check only counts the values, which takes milliseconds. Parsing millions of
  * small values would block the process for seconds.
  *
- * @param options.isBounded true when the structure of the text has already been checked
  * @throws {ServiceError} `VALIDATION_ERROR` for a text that is not JSON or that exceeds a limit; the error names no
  *   field
  */
-export function parseJson(text: string, { isBounded = false } = {}): unknown {
-  if (!isBounded) requireBoundedStructure(text);
+export function parseJson(text: string): unknown {
+  requireBoundedStructure(text);
+  return parseBoundedJson(text);
+}
+
+/**
+ * Parses a JSON text whose structure has already been checked (`requireBoundedStructure`).
+ *
+ * @throws {ServiceError} `VALIDATION_ERROR` for a text that is not JSON; the error names no field
+ */
+export function parseBoundedJson(text: string): unknown {
   try {
     return parseExactly(text);
   } catch {
@@ -181,7 +189,7 @@ export function createStructureCheck(): (part: string) => string | undefined {
           continue;
         case comma:
           values += 1;
-          if (fields[depth]! >= 0 && (fields[depth]! += 1) > maxNarrowFields) wideFields += 1;
+          if (fields[depth]! >= 0 && (fields[depth]! += 1) >= maxNarrowFields) wideFields += 1;
           break;
         case openingBracket:
           values += 1;

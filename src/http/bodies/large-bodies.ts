@@ -6,6 +6,7 @@ import {
   createStructureCheck,
   createUtf8Decoder,
   decodeUtf8,
+  parseBoundedJson,
   parseJson,
   requireBoundedStructure,
 } from './json.ts';
@@ -62,7 +63,7 @@ export function createBodyAnswerer(): BodyAnswerer {
     }
     return largeSlots.run(keyId, async () => {
       const text = await boundedText(request);
-      return answer(await parseYielding(text, { isBounded: true }));
+      return answer(await parseBoundedYielding(text));
     });
   };
 }
@@ -71,13 +72,16 @@ export function createBodyAnswerer(): BodyAnswerer {
  * Checks and parses a JSON text, like `parseJson`. The function yields to the event loop before the check, between the
  * check and the parsing, and after the parsing.
  */
-async function parseYielding(text: string, { isBounded = false } = {}): Promise<unknown> {
+async function parseYielding(text: string): Promise<unknown> {
   await yieldToEventLoop();
-  if (!isBounded) {
-    requireBoundedStructure(text);
-    await yieldToEventLoop();
-  }
-  const value = parseJson(text, { isBounded: true });
+  requireBoundedStructure(text);
+  return parseBoundedYielding(text);
+}
+
+/** Parses a JSON text whose structure has already been checked, and yields to the event loop before and after. */
+async function parseBoundedYielding(text: string): Promise<unknown> {
+  await yieldToEventLoop();
+  const value = parseBoundedJson(text);
   await yieldToEventLoop();
   return value;
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { defaultLimits } from '../../auth/key.ts';
 import type { ErrorCode } from '../../errors/error-table.ts';
 import { rateLimitExceeded } from '../../errors/error-table.ts';
 import type { RateLimiter, RateLimitSubject } from '../../rate-limit/types.ts';
@@ -6,21 +7,19 @@ import { charge } from './charge.ts';
 import { clientOf } from './client-address.ts';
 import type { RequestState } from '../request-state.ts';
 
-/**
- * The rate limits of one client address. All requests without a valid API key from this address share these limits. The
- * limits are equal to the default rate limits of an API key.
- */
-const addressLimits = { hourlyLimit: 1000, burstLimit: 100 };
 /** The time between two log entries that count the refused requests without a valid API key, in milliseconds. */
 const summaryIntervalMs = 60_000;
 /** The value of `Retry-After`, in seconds, for a client address with too many running look-ups of API keys. */
 const lookUpRetrySeconds = 1;
 
-/** Returns the rate limit of a client address, which applies to all its requests without a valid API key. */
+/**
+ * Returns the rate limits of a client address, which all its requests without a valid API key share. The limits are the
+ * default limits of an API key.
+ */
 export const addressSubject = (address: string): RateLimitSubject => ({
   kind: 'address',
   id: clientOf(address),
-  ...addressLimits,
+  ...defaultLimits,
 });
 
 /** Limits and counts the requests without a valid API key. */

@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Duplex } from 'node:stream';
 import { RequestError } from '@hono/node-server';
 import type { ErrorCode } from '../../errors/error-table.ts';
+import { jsonHeaders } from '../responses/response.ts';
 import type { Connections } from './connections.ts';
 
 /** Creates the response body for a request that the server refuses before the request reaches the app. */
@@ -24,8 +25,6 @@ const refusals: Record<string, { status: number; message: string }> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request was not complete in time' },
 };
 const malformed = { status: 400, message: 'Malformed HTTP request' };
-
-const jsonType = 'application/json; charset=utf-8';
 
 /**
  * Answers requests that Node rejects before the requests reach the app. Node's own response would have an empty body,
@@ -71,7 +70,7 @@ function refusalOf({ message }: EarlyRefusal, bodyOf: RefusalBody) {
   const requestId = randomUUID();
   const body = bodyOf({ code: 'VALIDATION_ERROR', message }, requestId);
   const headers = {
-    'Content-Type': jsonType,
+    ...jsonHeaders,
     'Content-Length': String(Buffer.byteLength(body)),
     'X-Request-Id': requestId,
   };
@@ -109,7 +108,7 @@ export function refuseSeveralHosts(
  */
 export function earlyResponse(error: unknown, bodyOf: RefusalBody): Response {
   const requestId = randomUUID();
-  const headers = { 'Content-Type': jsonType, 'X-Request-Id': requestId };
+  const headers = { ...jsonHeaders, 'X-Request-Id': requestId };
   if (error instanceof RequestError) {
     const message = 'Malformed request address or Host header';
     return new Response(bodyOf({ code: 'VALIDATION_ERROR', message }, requestId), { status: 400, headers });

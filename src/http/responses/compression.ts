@@ -23,13 +23,8 @@ const brotliQuality = 4;
 /**
  * Returns the compression method that the client prefers, or undefined when the client accepts no supported method (RFC
  * 9110, "Accept-Encoding").
- *
- * @param offered the compression methods that the gateway supports, with the preferred method first
  */
-export function contentCoding(
-  acceptEncoding: string | undefined,
-  offered: readonly ContentCoding[] = codings,
-): ContentCoding | undefined {
+export function contentCoding(acceptEncoding: string | undefined): ContentCoding | undefined {
   if (!acceptEncoding) return undefined;
   const qualities = new Map(
     acceptEncoding.split(',').map((entry) => {
@@ -39,7 +34,7 @@ export function contentCoding(
     }),
   );
   const qualityOf = (coding: ContentCoding) => qualities.get(coding) ?? qualities.get('*') ?? 0;
-  const [best] = offered
+  const [best] = codings
     .filter((coding) => qualityOf(coding) > 0)
     .sort((a, b) => qualityOf(b) - qualityOf(a));
   return best;
