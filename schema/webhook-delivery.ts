@@ -163,7 +163,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a webhook message again with the same identifier, even if the receiver already accepted the message. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends a webhook message again with the same identifier, even if the receiver already accepted the message. Fails with `FORBIDDEN` when the API key may not read the event, and with `CONFLICT` when the webhook is disabled.',
     args: {
       deliveryId: t.arg.id({
         required: true,
@@ -177,7 +177,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends undelivered webhook messages again if the gateway tried to deliver them between `since` and `until`. The gateway also sends failed or cancelled messages again if they report changes in this period. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends undelivered webhook messages again if the gateway tried to deliver them between `since` and `until`. The gateway also sends failed or cancelled messages again if they report changes in this period. Messages about events that the API key may not read are not sent. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id(webhookIdArg),
       since: t.arg({

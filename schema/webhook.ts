@@ -208,7 +208,7 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
   description:
-    'The new values for some fields of a webhook. Omitted fields are unchanged. With an API key that may not read all events of the webhook, a client can only disable the webhook or replace its events.',
+    'The new values for some fields of a webhook. Omitted fields are unchanged. With an API key that may not read all events of the webhook, a client can only disable the webhook or replace its events. To change the URL, the API key must also be able to read the messages that still wait for delivery.',
   fields: (t) => ({
     url: t.string({ description: `Not allowed for pull delivery. ${urlDescription}` }),
     events: t.field({

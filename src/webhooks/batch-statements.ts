@@ -97,10 +97,10 @@ export interface ResentBatch {
 /**
  * Schedules undelivered messages of a webhook again. The statement selects undelivered messages that the gateway tried
  * to deliver between `$since` and `$until`. The statement also selects failed and cancelled deliveries that were
- * created between `$since` and `$until`. The statement reads one batch of deliveries of the webhook: the first
- * deliveries whose ids are greater than `$after`. The statement looks for delivery attempts in a subquery with `LIMIT
- * 1`. If the statement used `EXISTS` instead of this subquery, PostgreSQL could read the delivery attempts of all
- * webhooks.
+ * created between `$since` and `$until`. The statement selects no messages about the events `$unreadable`. The statement
+ * reads one batch of deliveries of the webhook: the first deliveries whose ids are greater than `$after`. The statement
+ * looks for delivery attempts in a subquery with `LIMIT 1`. If the statement used `EXISTS` instead of this subquery,
+ * PostgreSQL could read the delivery attempts of all webhooks.
  */
 export const resendBatch = namedStatement(
   'webhook-resend-batch',
@@ -110,7 +110,7 @@ export const resendBatch = namedStatement(
       ORDER BY d.id ${limitToBatch}
     ), resent AS (
       ${makeDue} FROM "Webhook" w
-      WHERE ${isInBatch} AND w.id = d."webhookId" AND (
+      WHERE ${isInBatch} AND w.id = d."webhookId" AND d.type <> ALL ($unreadable::text[]) AND (
         (d.status IN ('FAILED', 'CANCELLED') AND d."createdAt" BETWEEN $since::timestamptz AND $until::timestamptz)
         OR (d.status <> 'DELIVERED' AND (
           SELECT true FROM "WebhookAttempt" a

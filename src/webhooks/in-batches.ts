@@ -1,12 +1,19 @@
+import type { WaitingAuthor } from '../auth/key.ts';
+
 /**
  * Calls `runBatch` again and again, until `runBatch` returns a result. Each batch is one short transaction, so that
- * other requests run between two batches.
+ * other requests run between two batches. The function checks the API key again before each further batch.
  *
  * @param runBatch runs one batch; returns `undefined` when a further batch must follow
+ * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access between two batches
  */
-export async function inBatches<Result>(runBatch: () => Promise<Result | undefined>): Promise<Result> {
+export async function inBatches<Result>(
+  author: WaitingAuthor,
+  runBatch: () => Promise<Result | undefined>,
+): Promise<Result> {
   for (;;) {
     const result = await runBatch();
     if (result !== undefined) return result;
+    await author.reauthenticate();
   }
 }

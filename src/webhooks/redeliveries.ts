@@ -1,7 +1,7 @@
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { WebhookEvent } from '../audit/actions.ts';
 import { recordChange } from '../audit/record.ts';
-import type { Author } from '../auth/key.ts';
+import type { Author, WaitingAuthor } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
 import { invalidField, ServiceError } from '../errors/error-table.ts';
@@ -12,6 +12,7 @@ import { retryDays, retryForMs } from './outbox.ts';
 import { testMessageType } from './payload.ts';
 import { deliveryNotFound, lockWebhook, requireEnabled } from './lock.ts';
 import { type Delivery, withAttempts } from './reads.ts';
+import { requireReadPermissions, unreadableEvents } from './requirements.ts';
 
 /** The functions that send test messages, and send earlier messages again, for the webhooks in the database. */
 export type WebhookRedeliveries = ReturnType<typeof createWebhookRedeliveries>;
@@ -56,6 +57,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     /**
      * Sends a message again, even if the receiver has already accepted the message.
      *
+     * @throws {ServiceError} `FORBIDDEN` for a message that the API key may not read
      * @throws {ServiceError} `NOT_FOUND` for a delivery outside the API key's scope
      * @throws {ServiceError} `CONFLICT` when the webhook is disabled
      */
@@ -70,6 +72,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
             throw error instanceof ServiceError ? deliveryNotFound(deliveryId) : error;
           },
         );
+        requireReadPermissions(author.key, [found.type], 'deliveryId');
         requireEnabled(webhook);
         await queryInTransaction(transaction, resendStatement, { deliveryId, retryDays });
         await recordChange(transaction, author, {
@@ -92,7 +95,8 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
      * Resends the messages that the receiver of a webhook did not accept. If the gateway tried to deliver a message in
      * the time range, and the message is still undelivered, the function resends the message. If a delivery was created
      * in the time range, and has failed or was cancelled, the function also resends the message of this delivery. The
-     * messages are resent in batches, and the transaction of the last batch writes the audit record.
+     * function does not resend messages that the API key may not read. The messages are resent in batches, and the
+     * transaction of the last batch writes the audit record.
      *
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again
@@ -102,14 +106,15 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
      * @throws {ServiceError} `VALIDATION_ERROR` when `since` is not in the past, or `until` is not after `since`
      */
     async recover(
-      author: Author,
+      author: WaitingAuthor,
       id: string,
       { since, until }: { since: Date; until: Date | null | undefined },
     ): Promise<number> {
       let now: Date | undefined;
       let after = '';
       let deliveries = 0;
-      return inBatches(() =>
+      const unreadable = unreadableEvents(author.key);
+      return inBatches(author, () =>
         prisma.$transaction(async (transaction) => {
           const webhook = await lockWebhook(transaction, author.key, id);
           requireEnabled(webhook);
@@ -117,7 +122,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
           if (since >= now) throw invalidField('since', 'Must be in the past', since);
           const end = until ?? now;
           if (end <= since) throw invalidField('until', 'Must be after since', end);
-          const parameters = { webhookId: id, after, since, until: end, retryDays };
+          const parameters = { webhookId: id, after, since, until: end, unreadable, retryDays };
           const [batch] = await queryInTransaction<ResentBatch>(transaction, resendBatch, parameters);
           deliveries += batch?.count ?? 0;
           after = batch?.last ?? after;

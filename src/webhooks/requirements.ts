@@ -1,5 +1,13 @@
 import type { Webhook } from '../../prisma/generated/client/client.ts';
-import { auditActions, enumName, isAuditAction, isWebhookEvent } from '../audit/actions.ts';
+import {
+  auditActions,
+  enumName,
+  isAuditAction,
+  isWebhookEvent,
+  mayReadChanges,
+  type WebhookEvent,
+  webhookEvents,
+} from '../audit/actions.ts';
 import type { Transaction } from '../database/types.ts';
 import type { AuthenticatedKey, WaitingAuthor } from '../auth/key.ts';
 import { advisoryLocks } from '../database/advisory-locks.ts';
@@ -15,15 +23,49 @@ import type { WebhookTarget } from './sender.ts';
  */
 export const maxWebhooks = 20;
 
-/** Checks that the API key may read the content of the events that the webhook sends to its receiver. */
-export function requireReadPermissions(key: AuthenticatedKey, events: readonly string[]): void {
+/**
+ * Checks that the API key may read the content of events, which a webhook sends to its receiver.
+ *
+ * @param field the name of the argument that causes the messages; the error contains this name
+ * @throws {ServiceError} `FORBIDDEN`
+ */
+export function requireReadPermissions(
+  key: AuthenticatedKey,
+  events: readonly string[],
+  field = 'events',
+): void {
   for (const event of events.filter(isAuditAction).filter(isWebhookEvent)) {
     const { readPermission } = auditActions[event];
     if (!key.permissions.has(readPermission)) {
       const message = `API key lacks the permission ${readPermission}, which the event ${enumName(event)} requires`;
-      throw new ServiceError('FORBIDDEN', message, { field: 'events', value: enumName(event) });
+      throw new ServiceError('FORBIDDEN', message, { field, value: enumName(event) });
     }
   }
+}
+
+/** Returns the events whose content the API key may not read. */
+export const unreadableEvents = ({ permissions }: AuthenticatedKey): WebhookEvent[] =>
+  webhookEvents.filter((event) => !mayReadChanges(permissions, event));
+
+/**
+ * Checks that the API key may read the waiting messages of a webhook, before the webhook gets another URL. A message can
+ * still wait although the webhook no longer subscribes to its event. The function waits until the transactions that
+ * have added messages to the webhook have ended, because their messages are not visible before.
+ *
+ * @throws {ServiceError} `FORBIDDEN`
+ */
+export async function requireReadableMessages(
+  transaction: Transaction,
+  key: AuthenticatedKey,
+  webhookId: string,
+): Promise<void> {
+  const unreadable = unreadableEvents(key);
+  if (unreadable.length === 0) return;
+  await transaction.$executeRaw`SELECT id FROM "Webhook" WHERE id = ${webhookId} FOR UPDATE`;
+  const waiting = await transaction.webhookDelivery.findFirst({
+    where: { webhookId, status: 'PENDING', type: { in: unreadable } },
+  });
+  if (waiting) requireReadPermissions(key, [waiting.type], 'url');
 }
 
 /**

@@ -14,7 +14,12 @@ import { cancelBatch, maxBatchDeliveries, removeBatch } from './batch-statements
 import { inBatches } from './in-batches.ts';
 import { findWebhook, lockWebhook } from './lock.ts';
 import { cancelPending, disableWebhook } from './outbox.ts';
-import { requireReadPermissions, requireBelowMaxWebhooks, requireTarget } from './requirements.ts';
+import {
+  requireBelowMaxWebhooks,
+  requireReadableMessages,
+  requireReadPermissions,
+  requireTarget,
+} from './requirements.ts';
 import type { WebhookSecretBox } from './secret-box.ts';
 import type { WebhookTarget } from './sender.ts';
 import { newWebhookSecret } from './signature.ts';
@@ -149,7 +154,8 @@ export function createWebhookWrites(services: {
      * deliveries that are still pending.
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. An API key that
-     *   may not read the events of the webhook can only disable the webhook
+     *   may not read the events of the webhook can only disable the webhook or replace its events. The URL can be
+     *   changed only by an API key that may also read the waiting messages, because the new receiver gets them
      */
     async update(
       author: WaitingAuthor,
@@ -162,8 +168,13 @@ export function createWebhookWrites(services: {
       if (isGiven(url)) await requireTarget(author, target, { delivery, url, companyId });
       const change = async (transaction: Transaction): Promise<Webhook | undefined> => {
         const before = await lockWebhook(transaction, key, id);
+        const isMoved = isGiven(url) && url !== before.url;
         if (isGiven(url) || events || locationIds || enabled)
           requireReadPermissions(key, events ?? before.events);
+        if (isMoved) {
+          requireReadPermissions(key, before.events);
+          await requireReadableMessages(transaction, key, id);
+        }
         if (locationIds) await requireLocations(transaction, key, locationIds, before.companyId);
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
@@ -175,7 +186,7 @@ export function createWebhookWrites(services: {
           data: {
             ...(isGiven(url) && { url }),
             // A new URL can mean a new receiver, so the failures at the old URL no longer count.
-            ...(isGiven(url) && url !== before.url && { failingSince: null }),
+            ...(isMoved && { failingSince: null }),
             ...(events && { events: distinct(events) }),
             ...(locationIds && { locationIds: distinct(locationIds) }),
             ...(isEnabling && { disabledAt: null, failingSince: null }),
@@ -190,7 +201,7 @@ export function createWebhookWrites(services: {
         });
         return after;
       };
-      const after = await inBatches(() => prisma.$transaction(change));
+      const after = await inBatches(author, () => prisma.$transaction(change));
       if (enabled === false) await cancelPending(sql, id);
       return after;
     },
@@ -201,7 +212,7 @@ export function createWebhookWrites(services: {
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
      */
-    async remove(author: Author, id: string): Promise<Webhook> {
+    async remove(author: WaitingAuthor, id: string): Promise<Webhook> {
       const removeNext = async (transaction: Transaction): Promise<Webhook | undefined> => {
         const webhook = await lockWebhook(transaction, author.key, id);
         if (await isFullBatch(transaction, removeBatch, id)) return undefined;
@@ -217,7 +228,7 @@ export function createWebhookWrites(services: {
         });
         return webhook;
       };
-      return inBatches(() => prisma.$transaction(removeNext));
+      return inBatches(author, () => prisma.$transaction(removeNext));
     },
 
     /**

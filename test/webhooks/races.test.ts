@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
-import { openTestGateway } from '../support/harness.ts';
+import { everyPermission, openTestGateway } from '../support/harness.ts';
+import { locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
-const { newSubscriber, addEntry, received, prisma } = webhookTools(gateway);
+const { newSubscriber, addEntry, received, run, refused, prisma } = webhookTools(gateway);
+const { openTransaction, waitingConnections } = locksOf(gateway);
 
 /**
  * GraphQL operations that change one webhook or its deliveries. The test sends all operations at the same time, some of
@@ -67,6 +69,26 @@ describe.runIf(testServerUrl)('concurrent changes of one webhook', () => {
       where: { targetId: webhookId, action: 'webhook.rotated' },
     });
     expect(records).toBe(8);
+  });
+
+  test('a new URL from an API key that may not read an event is refused while an open transaction adds a message about the event', async () => {
+    const { companyId, key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    const without = await gateway.newKey({
+      companyIds: [companyId],
+      permissions: everyPermission.filter((permission) => permission !== 'READ_WHITELIST'),
+    });
+    const update =
+      'mutation ($id: ID!, $input: UpdateWebhookInput!) { updateWebhook(id: $id, input: $input) { id } }';
+    const commit = await openTransaction(
+      `INSERT INTO "AuditRecord" (id, action, "targetId", "companyId", "locationId", "requestId")
+       VALUES ($1, 'whitelist.created', $1, $2, $3, 'test')`,
+      [newId(), companyId, locationId],
+    );
+    await run(key, update, { id: webhookId, input: { events: ['LOCATION_FULL'] } });
+    const moved = refused(without, update, { id: webhookId, input: { url: `${receiver.url}/mine` } });
+    await expect.poll(() => waitingConnections('FOR UPDATE')).toBe(1);
+    await commit();
+    expect(await moved).toMatchObject({ code: 'FORBIDDEN', details: { field: 'url' } });
   });
 });
 

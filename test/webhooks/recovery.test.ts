@@ -38,6 +38,8 @@ const failingForDays = (id: string, days: number) =>
     [id, days],
   );
 
+const redeliver = 'mutation ($deliveryId: ID!) { redeliverWebhook(deliveryId: $deliveryId) { id } }';
+
 const attemptsOf = (webhookId: string) => prisma.webhookAttempt.count({ where: { delivery: { webhookId } } });
 
 describe('webhooks with a receiver that fails', () => {
@@ -223,5 +225,41 @@ describe('API keys without the permission to read a webhook event', () => {
     expect(await run(without, update, { id: webhookId, input: { enabled: false } })).toMatchObject({
       enabled: false,
     });
+  });
+
+  test('an API key without the permission to read a webhook event cannot have messages about the event sent to another URL', async () => {
+    const { companyId, key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    const without = await gateway.newKey({
+      companyIds: [companyId],
+      permissions: everyPermission.filter((permission) => permission !== 'READ_WHITELIST'),
+    });
+    const url = `${receiver.url}/mine`;
+    receiver.answer = 500;
+    await addEntry(key, locationId);
+    await expect.poll(() => attemptsOf(webhookId), soon).toBe(1);
+    const [delivery] = await deliveriesOf(key, webhookId);
+    const forbidden = (field: string) => ({
+      code: 'FORBIDDEN',
+      details: { field, value: 'WHITELIST_CREATED' },
+    });
+
+    expect(
+      await refused(without, update, { id: webhookId, input: { url, events: ['LOCATION_FULL'] } }),
+    ).toMatchObject(forbidden('events'));
+    await run(without, update, { id: webhookId, input: { events: ['LOCATION_FULL'] } });
+    expect(await refused(without, update, { id: webhookId, input: { url } })).toMatchObject(forbidden('url'));
+    expect(await refused(without, redeliver, { deliveryId: delivery!.id })).toMatchObject(
+      forbidden('deliveryId'),
+    );
+    const since = '2026-01-01T00:00:00.000Z';
+    expect(await run(without, recover, { id: webhookId, since })).toEqual({ deliveries: 0 });
+    expect(await attemptsOf(webhookId)).toBe(1);
+    expect(await run(key, recover, { id: webhookId, since })).toEqual({ deliveries: 1 });
+    await expect.poll(() => attemptsOf(webhookId), soon).toBe(2);
+
+    receiver.answer = 204;
+    await skipRetryDelay(webhookId);
+    await expect.poll(() => deliveriesOf(key, webhookId), soon).toMatchObject([{ status: 'DELIVERED' }]);
+    await run(without, update, { id: webhookId, input: { url } });
   });
 });
