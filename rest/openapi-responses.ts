@@ -47,6 +47,7 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
     description: codes.map((code) => `\`${code}\`: ${errorDescriptions[code]}`).join('\n'),
     headers: headerReferences({
       ...everyHeaders,
+      ...(codes.includes('UNAUTHORIZED') && challengeHeaders),
       ...(codes.includes('RATE_LIMIT_EXCEEDED') && retryHeaders),
     }),
     content: json({ schema: objectSchema({ success: { type: 'boolean', const: false }, error }) }),
@@ -117,6 +118,11 @@ export const everyHeaders = {
     'The state of the two rate limits: `r` is the number of remaining points, and `t` is the number of seconds until the oldest counted request no longer counts, such as `"hour";r=942;t=3100, "burst";r=57;t=12`.',
   ),
   'X-Request-Id': header('string', 'Identifier of the request in the log.'),
+};
+
+/** The header `WWW-Authenticate`, which only responses with status 401 have. */
+export const challengeHeaders = {
+  'WWW-Authenticate': header('string', 'The authentication scheme of the gateway (RFC 9110): `ApiKey`.'),
 };
 
 /** The header `Retry-After`, which only responses with status 429 (rate limit exceeded) have. */

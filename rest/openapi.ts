@@ -7,6 +7,7 @@ import { argumentSchema, type Components, type JsonSchema, objectSchema, referen
 import { parametersOf } from './openapi-parameters.ts';
 import {
   brownoutHeaders,
+  challengeHeaders,
   deprecationHeaders,
   errorDetails,
   errorResponse,
@@ -87,6 +88,7 @@ export function createOpenApi(schema: GraphQLSchema): OpenApi {
       },
       headers: {
         ...everyHeaders,
+        ...challengeHeaders,
         ...retryHeaders,
         ...validatorHeaders,
         ...deprecationHeaders,

@@ -11,7 +11,7 @@ import { validationError } from '../src/errors/faults.ts';
 import { keepSentText } from '../src/errors/sent-instants.ts';
 import { jsonScalar } from './json-scalar.ts';
 import { instant } from './instant.ts';
-import { cursor, defaultPageSize, pageSize } from './pagination.ts';
+import { cursor, pageSize, pageSizes } from './pagination.ts';
 import CountOncePlugin from './count-once-plugin.ts';
 import FieldOptionsPlugin from './field-options-plugin.ts';
 
@@ -73,7 +73,7 @@ export const builder = new SchemaBuilder<{
         'Whether the list has items before or after this page, and the cursors of the first and last item on this page.',
     },
     firstArgOptions: {
-      description: `Maximum number of items on the page, counted from the start of the list or from the cursor \`after\`: 1 to 100. Default, without \`last\`: ${defaultPageSize}.`,
+      description: `Maximum number of items on the page, counted from the start of the list or from the cursor \`after\`: 1 to 100. Default, without \`last\`: ${pageSizes.usual}.`,
       validate: pageSize,
     },
     lastArgOptions: {

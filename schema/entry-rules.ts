@@ -26,7 +26,8 @@ builder.mutationField('setEntryHours', (t) =>
       id: t.arg.id(entryIdArg),
       hours: t.arg({
         type: [WeeklyHoursInput],
-        description: 'The weekly hours. With null or an empty list, the vehicle may enter at all times.',
+        description:
+          'The weekly hours. With null, an empty list or an omitted value, the vehicle may enter at all times.',
         validate: weeklyHoursRule.nullish(),
       }),
       expectedVersion: t.arg.int({

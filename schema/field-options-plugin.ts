@@ -9,7 +9,7 @@ import SchemaBuilder, {
 import type { GraphQLFieldResolver } from 'graphql';
 import type { Context } from '../src/context.ts';
 import type { FieldCost, FieldOptions as StoredOptions } from '../src/graphql/field-options.ts';
-import { defaultPageSize } from './pagination.ts';
+import { pageSizes } from './pagination.ts';
 
 const pluginName = 'fieldOptions';
 
@@ -52,7 +52,7 @@ class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(fieldConfig: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const { permission, errors, complexity, rowsPerPoint } = fieldConfig.pothosOptions;
     const isPaged = 'first' in fieldConfig.args;
-    const usual = isPaged ? { field: 1, multiplier: 1, pageSize: defaultPageSize } : undefined;
+    const usual = isPaged ? { field: 1, multiplier: 1, pageSize: pageSizes } : undefined;
     const cost =
       typeof complexity === 'number' ? { field: complexity, multiplier: 1 } : (complexity ?? usual);
     const options: StoredOptions = { permission, errors, cost, rowsPerPoint };
@@ -65,7 +65,8 @@ class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
 
   /**
    * Checks the API key again before each root field of a mutation. The root fields of a mutation run one after the
-   * other, so the API key may have been revoked while an earlier root field ran.
+   * other, so the API key may have been revoked while an earlier root field ran. An earlier root field may also have
+   * added a company to the scope of the API key, so the resolver gets the current scope.
    */
   override wrapResolve(
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
@@ -73,8 +74,9 @@ class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     if (kind !== 'Mutation') return resolve;
     return async (parent, args, context, info) => {
-      await (context as Pick<Context, 'reauthenticate'>).reauthenticate();
-      return resolve(parent, args, context, info);
+      const { key, reauthenticate } = context as Pick<Context, 'key' | 'reauthenticate'>;
+      const current = await reauthenticate();
+      return resolve(parent, args, current === key ? context : { ...context, key: current }, info);
     };
   }
 }

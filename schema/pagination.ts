@@ -5,13 +5,11 @@ import { isId } from '../src/ids.ts';
 import type { PagedList } from '../src/paging.ts';
 import { wholeNumber } from './rules.ts';
 
-/** The default number of items on a page of a connection. */
-export const defaultPageSize = 20;
-/** The maximum number of items on a page of a connection. */
-const maxPageSize = 100;
+/** The default number and the maximum number of items on a page of a connection. */
+export const pageSizes = { usual: 20, max: 100 };
 
 /** Validates the arguments `first` and `last` of a GraphQL connection, which set the page size. */
-export const pageSize = wholeNumber(1, maxPageSize);
+export const pageSize = wholeNumber(1, pageSizes.max);
 
 const encodeCursor = (id: string) => Buffer.from(id).toString('base64url');
 
@@ -58,8 +56,8 @@ export async function keysetConnection<Item extends { id: string }>(
   const { edges = [], pageInfo } = await resolveCursorConnection<Promise<Item[]>>(
     {
       args,
-      defaultSize: defaultPageSize,
-      maxSize: maxPageSize,
+      defaultSize: pageSizes.usual,
+      maxSize: pageSizes.max,
       toCursor: (item) => encodeCursor(item.id),
     },
     ({ after, before, limit, inverted }) =>

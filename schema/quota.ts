@@ -119,7 +119,7 @@ const QuotaInput = builder.inputType('QuotaInput', {
   description: 'A quota to set.',
   fields: (t) => ({
     referenceId: t.string({ required: true, description: descriptions.referenceId }),
-    inside: t.int({ description: `${descriptions.inside}; null removes the quota.` }),
+    inside: t.int({ description: `${descriptions.inside}; null or an omitted value removes the quota.` }),
     enforcement: t.field({
       type: QuotaEnforcement,
       defaultValue: 'HARD',
@@ -142,7 +142,7 @@ builder.mutationFields((t) => ({
         validate: quotaRule.shape.referenceId,
       }),
       inside: t.arg.int({
-        description: `${descriptions.inside}; null removes the quota.`,
+        description: `${descriptions.inside}; null or an omitted value removes the quota.`,
         validate: quotaRule.shape.inside,
       }),
       enforcement: t.arg({

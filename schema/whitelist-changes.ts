@@ -84,7 +84,7 @@ builder.queryField('whitelistChanges', (t) =>
     type: WhitelistChanges,
     permission: 'READ_WHITELIST',
     // The comment on `pageComplexity` explains the cost of the field `whitelistChanges`.
-    complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize },
+    complexity: { field: 1, multiplier: 1, pageSize: { usual: defaultFeedPageSize, max: maxFeedPageSize } },
     description:
       'The changes of a whitelist, for gates that keep a copy of the whitelist. A client that has no copy yet omits `after`: the pages then contain the whole whitelist. With `after`, the pages contain only the changes since this cursor.',
     args: {

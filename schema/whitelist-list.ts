@@ -2,7 +2,7 @@ import type { InputShapeFromFields } from '@pothos/core';
 import type { Context } from '../src/context.ts';
 import { builder } from './builder.ts';
 import { Location, locationIdArg } from './location.ts';
-import { type ConnectionArguments, defaultPageSize, emptyList, keysetConnection } from './pagination.ts';
+import { type ConnectionArguments, emptyList, keysetConnection, pageSizes } from './pagination.ts';
 import { instant } from './instant.ts';
 import { textFilter } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
@@ -48,7 +48,7 @@ const validAtCost = 200;
 const listCost = {
   field: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),
   multiplier: 1,
-  pageSize: defaultPageSize,
+  pageSize: pageSizes,
 };
 
 type WhitelistArguments = ConnectionArguments & InputShapeFromFields<typeof filterArguments>;

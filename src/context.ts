@@ -70,10 +70,10 @@ export interface Context {
   readonly services: Services;
   readonly key: AuthenticatedKey;
   /**
-   * Checks the API key again during a long response. Throws an error if the API key has become invalid, or has lost a
-   * permission or a part of its scope, since the request began.
+   * Checks the API key again during a long response, and returns its current permissions and scope. Throws an error if
+   * the API key has become invalid, or has lost a permission or a part of its scope, since the request began.
    */
-  reauthenticate(): Promise<unknown>;
+  reauthenticate(): Promise<AuthenticatedKey>;
   /**
    * Closes the connection in the middle of the response, so that the client notices that the response is incomplete.
    *

@@ -179,7 +179,7 @@ export type QuotaEnforcement = typeof QuotaEnforcement[keyof typeof QuotaEnforce
 export type QuotaInput = {
   /** What happens when the quota is full. Default: `HARD`. */
   enforcement?: QuotaEnforcement | null | undefined;
-  /** How many vehicles of the reference may be inside at the same time, 0 or more; null removes the quota. */
+  /** How many vehicles of the reference may be inside at the same time, 0 or more; null or an omitted value removes the quota. */
   inside?: number | null | undefined;
   /** The reference id of whitelist entries, 1 to 100 characters. */
   referenceId: string;
@@ -279,7 +279,7 @@ export type UpdateLocationInput = {
   timezone?: string | null | undefined;
 };
 
-/** The new values for some fields of a webhook. Omitted fields are unchanged. With an API key that may not read all events of the webhook, a client can only disable the webhook or replace its events. */
+/** The new values for some fields of a webhook. Omitted fields are unchanged. With an API key that may not read all events of the webhook, a client can only disable the webhook or replace its events. To change the URL, the API key must also be able to read the messages that still wait for delivery. */
 export type UpdateWebhookInput = {
   /** Whether the gateway delivers messages to the receiver. When a client disables a webhook, the gateway cancels the deliveries of all waiting messages. The gateway never reports an event that happens while the webhook is disabled. */
   enabled?: boolean | null | undefined;

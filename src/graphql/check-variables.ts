@@ -163,10 +163,14 @@ async function coerceInParts(
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */
-export function requireValues({ requiredVariables }: OperationPlan, variables: Variables): void {
+export function requireValues(
+  { requiredVariables, variableArguments }: OperationPlan,
+  variables: Variables,
+): void {
   for (const name of requiredVariables) {
     if (sentValue(variables, name) === null) {
-      throw invalidField(name, `Missing required field: ${name}`, null);
+      const field = variableArguments.find(({ variable }) => variable === name)?.argument.name ?? name;
+      throw invalidField(field, `Missing required field: ${field}`, null);
     }
   }
 }

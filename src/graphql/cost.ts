@@ -136,9 +136,10 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     };
     const pageSize = cost?.pageSize;
     if (pageSize !== undefined) {
-      // A negative page size must not reduce the cost: the gateway rejects a negative page size only after it has
-      // computed the cost.
-      const items = Math.max(0, wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize);
+      // The gateway rejects an invalid page size only after it has computed the cost. A negative page size must not
+      // reduce the cost, and with a too large page size, the client must get the error about the page size.
+      const asked = wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize.usual;
+      const items = Math.min(pageSize.max, Math.max(0, asked));
       return own + ofSelections(node.selectionSet, getNamedType(field.type), { ...within, items });
     }
     const multiplier = Math.max(0, multiplierOf(node, field, { ...around, lists: within.lists }));

@@ -111,27 +111,35 @@ export function validateDocument(schema: GraphQLSchema, document: DocumentNode):
 }
 
 /**
- * Converts an error about a value in the document to a `ServiceError` with the name of the value's field.
+ * Matches the error messages of graphql-js about a missing argument, and about a missing field of an input object. The
+ * regular expression reads the name of the missing argument or field, because graphql-js gives this name nowhere else.
+ */
+const missingInput =
+  /^Field "\w+(?:" argument "|\.)(\w+)" of (?:required )?type .* (?:is required|was not provided)/;
+
+/**
+ * Converts an error about an argument or an input field in the document to a `ServiceError` with the name of the field.
  */
 function namingField(error: GraphQLError, document: DocumentNode): ServiceError {
   const [faulty] = error.nodes ?? [];
-  if (!faulty || !isValueNode(faulty)) return documentFault(error);
+  const [, absent] = missingInput.exec(error.message) ?? [];
+  const isInput = faulty && (isValueNode(faulty) || faulty.kind === Kind.OBJECT_FIELD || absent);
+  if (!isInput) return documentFault(error);
   const names: string[] = [];
   visit(document, {
     enter(node, _key, parent, _path, ancestors) {
       if (node !== faulty) return undefined;
-      names.push(...inputNames([...ancestors, parent]));
+      names.push(...inputNames([...ancestors, parent, node]));
       return BREAK;
     },
   });
+  if (absent) names.push(absent);
   if (names.length === 0) return documentFault(error);
-  // The regular expression reads the name of a missing required field from the error message, because graphql-js gives
-  // this name nowhere else.
-  const [, absent] = /^Field "\w+\.(\w+)" of required type/.exec(error.message) ?? [];
-  const field = fieldName([...names, ...(absent ? [absent] : [])]);
+  const field = fieldName(names);
+  const given = faulty.kind === Kind.OBJECT_FIELD ? faulty.value : faulty;
   const { message, details } = absent
     ? invalidField(field, `Missing required field: ${field}`, undefined)
-    : invalidField(field, error.message, valueFromASTUntyped(faulty));
+    : invalidField(field, error.message, isValueNode(given) ? valueFromASTUntyped(given) : undefined);
   return new ServiceError('VALIDATION_ERROR', message, details, error);
 }
 

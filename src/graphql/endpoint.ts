@@ -90,9 +90,11 @@ export function createGraphEndpoint(
     // If a client accepts only event streams, Yoga also sends the result of a query as an event stream. The maximum
     // size of a response applies to a query result in an event stream, too.
     if (isEventStream(response) && isSubscription(context)) {
-      // The gateway removes the header `Connection` that Yoga sets on an event stream, because the HTTP listener
-      // decides how long a connection stays open.
+      // The gateway removes two headers that Yoga sets on an event stream. The HTTP listener decides how long a
+      // connection stays open, and `none` is not a content coding (RFC 9110, section 8.4.1).
       headers.delete('Connection');
+      headers.delete('Content-Encoding');
+      headers.set('Cache-Control', 'no-store, no-transform'); // a proxy that compresses the stream would delay events
       return response;
     }
     const body = await response.text();

@@ -30,8 +30,8 @@ export interface FieldCost {
    * Set `isHeavy` for a field that can read many rows although its cost is low.
    */
   isHeavy?: boolean;
-  /** The default page size of a field that returns pages. */
-  pageSize?: number;
+  /** The default page size and the maximum page size of a field that returns pages. */
+  pageSize?: { usual: number; max: number };
 }
 
 /** The options of a GraphQL field, which schema/field-options-plugin.ts stores in the extensions of the field. */

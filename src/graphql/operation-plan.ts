@@ -108,8 +108,8 @@ export interface OperationPlan {
    */
   literalVariables: ReadonlyMap<string, LiteralVariable>;
   /**
-   * The variables that the document uses where the schema does not allow null. The executor must reject null for each
-   * variable in `requiredVariables`, even if the variable has a default value (GraphQL, 5.8.5).
+   * The nullable variables that the document uses where the schema does not allow null, which GraphQL allows if the
+   * variable has a default value. The executor must reject null for each of these variables (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
   /**
@@ -146,6 +146,11 @@ export function planOperation(
   const literalVariables = new Map<string, LiteralVariable>();
   const rowCharges: RowCharge[] = [];
   const requiredVariables = new Set<string>();
+  const isNonNull = (variable: string) =>
+    operation.variableDefinitions?.some(
+      (definition) =>
+        definition.variable.name.value === variable && definition.type.kind === Kind.NON_NULL_TYPE,
+    );
   let hasVariableCost = false;
   let isCompilable = true;
   let hasHeavyField = false;
@@ -156,7 +161,8 @@ export function planOperation(
     alone,
     visitWithTypeInfo(typeInfo, {
       Variable({ name }, _, __, ___, ancestors) {
-        if (isNonNullType(typeInfo.getInputType())) requiredVariables.add(name.value);
+        if (isNonNullType(typeInfo.getInputType()) && !isNonNull(name.value))
+          requiredVariables.add(name.value);
         if (ancestors.some((node) => 'kind' in node && node.kind === Kind.OBJECT)) isCompilable = false;
       },
       VariableDefinition({ type, defaultValue }) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseList } from 'structured-headers';
 import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
 import { newEntry, openTestGateway, serve, sharedTestGateway } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
@@ -195,6 +196,39 @@ test.each([
     }
   },
 );
+
+describe('headers for caches and for clients without a valid API key', () => {
+  test('no cache may store a response of REST or GraphQL, except that the client itself may store a whitelist', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    for (const answer of [
+      await gateway.rest('GET', '/companies', { key }),
+      await gateway.rest('GET', '/locations/status', { key }),
+      await gateway.rest('GET', `/locations/${locationId}/status`, { key }),
+      await gateway.rest('GET', `/locations/${newId()}`, { key }),
+      await gateway.rest('GET', '/companies'),
+      await gateway.graph('{ viewer { id } }', { key }),
+      await gateway.graph('{ viewer { id } }', { key }),
+      await gateway.graph('{', { key }),
+      await gateway.graph('{ viewer { id } }'),
+    ]) {
+      expect(answer.headers.get('Cache-Control')).toBe('no-store');
+    }
+    const whitelist = await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key });
+    expect(whitelist.headers.get('Cache-Control')).toBe('private, no-cache');
+  });
+
+  test('every response with status 401 names the authentication scheme', async () => {
+    for (let time = 0; time < 2; time += 1) {
+      for (const path of ['/api/companies', '/graphql?query={viewer{id}}']) {
+        const answer = await fetch(url + path, { headers: { 'X-API-Key': 'pms_unknown' } });
+        expect([answer.status, answer.headers.get('WWW-Authenticate')]).toEqual([
+          401,
+          'ApiKey realm="parking-gateway"',
+        ]);
+      }
+    }
+  });
+});
 
 describe('rate limit headers and remaining points', () => {
   const budget = 'rateLimit { name limit remaining windowSeconds resetAt }';

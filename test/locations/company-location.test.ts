@@ -61,6 +61,21 @@ test('the corrected letter case of every time zone name is the spelling of the I
   }
 });
 
+test('after a mutation has registered a company, its later fields use the new scope of the API key', async () => {
+  const register = `mutation ($input: RegisterCompanyInput!) {
+    registerCompany(input: $input) { id }
+    createLocation(input: { name: "Gate", slug: "gate" }) { id companyId company { slug } } }`;
+  const first = await gateway.newKey();
+  const one = await gateway.graph(register, { key: first, variables: { input: company() } });
+  expect(one.body.errors).toBeUndefined();
+  expect(one.body.data.createLocation.companyId).toBe(one.body.data.registerCompany.id);
+  expect(one.body.data.createLocation.company).not.toBeNull();
+  const two = await gateway.graph(register, { key: first, variables: { input: company() } });
+  expect(two.body.errors).toMatchObject([
+    { path: ['createLocation'], extensions: { details: { field: 'companyId' } } },
+  ]);
+});
+
 describe.each(surfaceNames)('registering a company over %s', (surface) => {
   const call = surfaces[surface];
   const companyIdOf = (body: { data: { companyId: string; registerCompany: { id: string } } }) =>

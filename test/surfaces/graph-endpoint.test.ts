@@ -81,7 +81,7 @@ const context = (permissions: readonly Permission[] = Object.values(Permission))
   charge,
   state,
   showsCost: false,
-  reauthenticate: () => Promise.resolve(),
+  reauthenticate: () => Promise.resolve(stub<Context['key']>({})),
   onKeysChanged: () => () => undefined,
   stopping: new AbortController().signal,
 });

@@ -24,6 +24,10 @@ const createEntry = `mutation ($input: WhitelistEntryInput!) {
 const recordEvent = `mutation ($input: ParkingEventInput!) {
   recordParkingEvent(locationId: "${locationId}", input: $input) { id } }`;
 const createKey = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }';
+interface GraphError {
+  extensions: { details: { errors: { field: string }[] } };
+}
+
 const plateAccess = `query ($at: DateTime, $reading: ReadingInput) {
   plateAccess(locationId: "${locationId}", reading: $reading, at: $at) { reason } }`;
 const whitelistChanges = `query ($after: String, $first: Int) {
@@ -187,6 +191,50 @@ describe('names of invalid fields in errors about GraphQL variables', () => {
       expect(error.extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field, value } });
       expect(error.extensions.details.errors.map((fault: { field: string }) => fault.field)).toEqual(errors);
       expect(error.message).not.toContain('whitelist.updated');
+    },
+  );
+
+  test.each([
+    ['query ($id: ID!) { location(id: $id) { id } }', { id: null }, ['id']],
+    [
+      'query ($location: ID!) { whitelist(locationId: $location) { totalCount } }',
+      { location: null },
+      ['locationId'],
+    ],
+    ['query ($location: ID!) { whitelist(locationId: $location) { totalCount } }', {}, ['locationId']],
+    [
+      'query ($location: ID = "a") { whitelist(locationId: $location) { totalCount } }',
+      { location: null },
+      ['locationId'],
+    ],
+    [
+      'mutation ($of: ID!, $values: UpdateLocationInput!) { updateLocation(id: $of, input: $values) { id } }',
+      { of: null, values: null },
+      ['id', 'input'],
+    ],
+    ['{ whitelist { totalCount } }', {}, ['locationId']],
+    [
+      '{ plateAccess(locationId: "a", plate: { plateType: "DXB", plateCode: "A" }) { reason } }',
+      {},
+      ['plateNumber'],
+    ],
+    [`mutation { updateLocation(id: "${locationId}", input: { level: 1 }) { id } }`, {}, ['level']],
+    ['{ locations(first: 100000) { nodes { id } } }', {}, ['first']],
+  ])(
+    'the error about missing, unknown or too large values names all invalid fields: %s %o',
+    async (operation, variables, fields) => {
+      // From the third execution on, the gateway runs a compiled operation.
+      for (let time = 0; time < 4; time += 1) {
+        const { body } = await gateway.graph(operation, { key, variables });
+        const details = body.errors.map((error: GraphError) => error.extensions.details);
+        const named = details.flatMap(({ errors }: { errors: { field: string }[] }) =>
+          errors.map(({ field }) => field),
+        );
+        expect([body.errors[0].extensions.code, named], JSON.stringify(body)).toEqual([
+          'VALIDATION_ERROR',
+          fields,
+        ]);
+      }
     },
   );
 

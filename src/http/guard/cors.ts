@@ -6,6 +6,19 @@ import { ServiceError, shown } from '../../errors/error-table.ts';
 /** How long a browser may cache the response to a preflight request, in seconds. */
 const preflightMaxAgeSeconds = 600;
 
+/** The request headers that scripts of other web origins may send. */
+const allowedHeaders = [
+  'Content-Type',
+  'X-API-Key',
+  'X-Request-Id',
+  'X-Request-Purpose',
+  'X-Query-Cost',
+  'If-None-Match',
+  'If-Match',
+  'traceparent',
+  'tracestate',
+];
+
 /** The response headers that scripts of other web origins may read. */
 const exposedHeaders = [
   'X-RateLimit-Limit',
@@ -47,7 +60,7 @@ export function allowOrigins(origins: readonly string[]): MiddlewareHandler {
   const answer = cors({
     origin: [...origins],
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowHeaders: ['Content-Type', 'X-API-Key', 'X-Request-Id', 'If-None-Match', 'If-Match', 'traceparent'],
+    allowHeaders: allowedHeaders,
     exposeHeaders: exposedHeaders,
     maxAge: preflightMaxAgeSeconds,
   });

@@ -21,7 +21,7 @@ import {
   unknownOperation,
 } from '../request-state.ts';
 import { createRequestsInProgress, type EndRequest } from './requests-in-progress.ts';
-import { type Answer, isEventStream, respond, surfaceHeaders } from '../responses/response.ts';
+import { type Answer, isEventStream, notStored, respond, surfaceHeaders } from '../responses/response.ts';
 import { beginRequest } from '../../scheduling/yield.ts';
 import { addressSubject, createUnauthenticatedClients } from './unauthenticated-clients.ts';
 
@@ -177,9 +177,10 @@ export function createGuards(dependencies: GuardDependencies): Guards {
           c.set('context', context);
           await next();
           if (c.res !== state.response) {
-            for (const [name, value] of Object.entries(surfaceHeaders(state, c.res.status))) {
-              c.res.headers.set(name, value);
-            }
+            const { headers, status } = c.res;
+            for (const [name, value] of Object.entries(surfaceHeaders(state, status)))
+              headers.set(name, value);
+            if (!headers.has('Cache-Control')) headers.set('Cache-Control', notStored['Cache-Control']);
           }
         } catch (error) {
           const refusal = await chargeUnauthenticatedClient(error, state);

@@ -17,8 +17,20 @@ export interface Answer {
   errorCode?: ErrorCode | undefined;
 }
 
-/** The `Content-Type` header of all responses that have a body. */
-export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
+/**
+ * The value of `Cache-Control` for responses without an entity tag. A shared cache does not know that a response depends
+ * on the API key, because RFC 9111 (section 3.5) restricts shared caches only for the header `Authorization`.
+ */
+export const notStored = { 'Cache-Control': 'no-store' };
+
+/** The headers of all responses that have a JSON body. */
+export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8', ...notStored };
+
+/**
+ * The value of `WWW-Authenticate` in a response with status 401, which must name an authentication scheme (RFC 9110,
+ * section 15.5.2). No standard defines a scheme for the header `X-API-Key`, so the gateway names its own scheme.
+ */
+const challenge = 'ApiKey realm="parking-gateway"';
 
 /**
  * The value of `Retry-After`, in seconds, when an overloaded gateway refuses a request. For example, the gateway
@@ -39,6 +51,7 @@ export function surfaceHeaders(
 ): Record<string, string> {
   const headers = decision ? rateLimitHeaders(decision) : {};
   headers['X-Request-Id'] = requestId;
+  if (status === 401) headers['WWW-Authenticate'] = challenge;
   if (status === 429) {
     headers['Retry-After'] ??= String(busyRetryAfterSeconds);
     if (decision) headers['X-RateLimit-Remaining'] = '0';
