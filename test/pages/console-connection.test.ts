@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createLive } from '../../pages/console/graph/live.ts';
 import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from '../../pages/console/graph/retry.ts';
 import { maxSilenceMs } from '../../pages/console/graph/silence.ts';
@@ -63,6 +63,74 @@ test('when one subscription of the console ends, the connection state of another
   endSecond();
   expect(states()).toEqual([undefined, undefined]);
   vi.unstubAllGlobals();
+});
+
+describe('the end of a stream in the console', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+  });
+
+  const refusalOf = (code: string) => JSON.stringify({ errors: [{ message: 'No', extensions: { code } }] });
+  const openStream = (body: ReadableStream | string) =>
+    new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
+  const streamWith = (code: string) => openStream(`event: next\ndata: ${refusalOf(code)}\n\n`);
+  const rejectedWith = (status: number, code: string) => new Response(refusalOf(code), { status });
+
+  /**
+   * Opens a subscription whose first request gets the given response. Each further request gets a stream that stays
+   * open. The subscription skips its pauses, because the test reports at once that the network is available again.
+   */
+  function subscribeAfter(first: Response) {
+    const responses = [first];
+    const fetched = vi.fn(() => Promise.resolve(responses.shift() ?? openStream(new ReadableStream())));
+    vi.stubGlobal('fetch', fetched);
+    vi.stubGlobal('addEventListener', (_: string, listener: () => void) => listener());
+    vi.stubGlobal('removeEventListener', vi.fn());
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const sink = { next: vi.fn(), complete: vi.fn() };
+    const { connection, subscribe } = createLive(() => 'key');
+    const end = subscribe({ key: 1, query: 'subscription { tick }' }, sink);
+    const pauses = () => timers.mock.calls.map(([, ms]) => ms);
+    return { state: () => connection.state(1), fetched, sink, end, pauses };
+  }
+
+  test.each([
+    ['a stream that ends with INTERNAL_ERROR', streamWith('INTERNAL_ERROR'), 1_000],
+    ['a stream that ends with RATE_LIMIT_EXCEEDED', streamWith('RATE_LIMIT_EXCEEDED'), 11_000],
+    ['a response with status 500', rejectedWith(500, 'INTERNAL_ERROR'), 1_000],
+    ['a response with status 429', rejectedWith(429, 'RATE_LIMIT_EXCEEDED'), 11_000],
+    [
+      'a response with status 404 from another server',
+      new Response('<h1>Not found</h1>', { status: 404 }),
+      1_000,
+    ],
+  ])('after %s, the console opens a new stream after a pause', async (_, response, pauseMs) => {
+    const { state, fetched, sink, end, pauses } = subscribeAfter(response);
+    await expect.poll(() => fetched.mock.calls.length).toBe(2);
+    await expect.poll(state).toBe('live');
+    expect(pauses()).toContain(pauseMs);
+    expect(sink.next).not.toHaveBeenCalled();
+    end();
+  });
+
+  test.each([
+    ['a stream that ends with UNAUTHORIZED', streamWith('UNAUTHORIZED'), 'UNAUTHORIZED'],
+    ['a response with status 401', rejectedWith(401, 'UNAUTHORIZED'), 'UNAUTHORIZED'],
+    ['a stream that ends with FORBIDDEN', streamWith('FORBIDDEN'), 'FORBIDDEN'],
+    ['a stream that ends with NOT_FOUND', streamWith('NOT_FOUND'), 'NOT_FOUND'],
+    ['a response with status 400', rejectedWith(400, 'VALIDATION_ERROR'), 'VALIDATION_ERROR'],
+  ])(
+    'after %s, the console ends the subscription and passes the error to the view',
+    async (_, response, code) => {
+      const { state, fetched, sink } = subscribeAfter(response);
+      await expect.poll(() => sink.complete.mock.calls.length).toBe(1);
+      expect(sink.next.mock.calls).toEqual([[JSON.parse(refusalOf(code))]]);
+      expect(fetched).toHaveBeenCalledTimes(1);
+      expect(state()).toEqual(expect.any(Number));
+    },
+  );
 });
 
 describe.runIf(hasBrowser)('the connection of the console in a browser', () => {

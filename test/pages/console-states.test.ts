@@ -111,22 +111,37 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     await expect.poll(() => operations.filter((name) => name === 'SitesLive').length).toBeGreaterThan(1);
   });
 
-  test('the console signs out and shows the reason when its API key is revoked', async () => {
+  test('the console signs out and shows the reason when its API key is revoked, with and without open streams', async () => {
     const { key, companyId } = await gateway.newTenant();
-    const { page } = await openConsole(browser, url, { key });
-    const { id } = await prisma.apiKey.findFirstOrThrow({
-      where: { companies: { some: { id: companyId } } },
-    });
+    const { page, goTo } = await openConsole(browser, url, { key });
     const operator = await gateway.newKey({ unrestricted: true });
-    const { body } = await gateway.graph('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', {
-      key: operator,
-      variables: { id },
-    });
-    expect(body.errors).toBeUndefined();
+    const revokeKey = async () => {
+      const { id } = await prisma.apiKey.findFirstOrThrow({
+        where: { companies: { some: { id: companyId } }, revokedAt: null },
+      });
+      const { body } = await gateway.graph('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', {
+        key: operator,
+        variables: { id },
+      });
+      expect(body.errors).toBeUndefined();
+    };
+    const expectSignedOut = async (secret: string) => {
+      await page.getByLabel('API key').waitFor();
+      await page.getByRole('alert').getByText('The gateway no longer accepts the key').waitFor();
+      expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain(secret);
+    };
+    await page.getByText('Live', { exact: true }).waitFor();
+    await revokeKey();
+    await expectSignedOut(key);
+
+    const second = await gateway.newKey({ companyIds: [companyId] });
+    await page.getByLabel('API key').fill(second);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await goTo('key');
+    await page.getByRole('heading', { name: 'My key' }).waitFor();
+    await revokeKey();
     await page.evaluate(() => (location.hash = '#/audit'));
-    await page.getByLabel('API key').waitFor();
-    await page.getByRole('alert').getByText('The gateway no longer accepts the key').waitFor();
-    expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain(key);
+    await expectSignedOut(second);
   });
 
   test.each<[Permission, string[], string]>([

@@ -8,7 +8,7 @@ import { newSlug, openTestGateway, serve } from '../support/harness.ts';
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 
-describe.runIf(hasBrowser)('the list of sites in a browser', () => {
+describe.runIf(hasBrowser)('the views of sites in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser();
@@ -46,4 +46,25 @@ describe.runIf(hasBrowser)('the list of sites in a browser', () => {
       expect(complaints).toEqual([]);
     },
   );
+
+  test('with an API key without the permission READ_STATUS, the view of a location reads its events every minute and its charts every 15 minutes', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const permissions = ['READ_LOCATIONS', 'READ_ACTIVITY'] as const;
+    const key = await gateway.newKey({ companyIds: [companyId], permissions: [...permissions] });
+    const { page, operations, goTo } = await openConsole(browser, url, { key, place: 'key' });
+    await page.clock.install();
+    await goTo(`sites/${locationId}`);
+    const reads = (operation: string) => operations.filter((name) => name === operation).length;
+    await page.getByText('As a table').first().waitFor();
+    await expect.poll(() => reads('LocationActivity')).toBe(1);
+    await page.clock.fastForward(60_000);
+    await expect.poll(() => reads('LocationActivity')).toBeGreaterThan(1);
+    expect(reads('LocationHistory')).toBe(1);
+    const start = await page.evaluate(() => new Date().toISOString());
+    const [refresh] = await Promise.all([
+      page.waitForRequest((request) => /query LocationHistory/.test(request.postData() ?? '')),
+      page.clock.fastForward(15 * 60_000),
+    ]);
+    expect(refresh.postDataJSON().variables.to > start).toBe(true);
+  });
 });

@@ -1,6 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { timeText } from '../../pages/console/ui/time.tsx';
+import { hourlyTraffic } from '../../pages/console/views/hourly-traffic.ts';
+import { type HistoryInterval, historyBounds } from '../../src/parking/history-points.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { openConsole } from '../support/console.ts';
 import { openTestGateway, serve } from '../support/harness.ts';
@@ -34,6 +36,32 @@ describe('the text of a time in the console', () => {
     expect(timeText(at, 'UTC', 'time')).toBe('10:00');
   });
 });
+
+test.each([
+  ['Asia/Kolkata', '2026-06-01T10:40:00Z', ['10:30', '11:30', '12:30']],
+  ['Asia/Kathmandu', '2026-06-01T10:40:00Z', ['10:15', '11:15', '12:15']],
+  ['Asia/Dubai', '2026-06-01T10:40:00Z', ['10:00', '11:00', '12:00']],
+  // On Lord Howe Island, the clocks go back by half an hour at 15:00 UTC, and the hour from 14:00 UTC has 90 minutes.
+  ['Australia/Lord_Howe', '2026-04-04T14:10:00Z', ['14:00', '15:30']],
+])(
+  'the console adds up the vehicles of a location for the hours of the time zone %s, as the gateway does',
+  (zone, from, starts) => {
+    const date = from.slice(0, 10);
+    const to = new Date(Date.parse(from) + 2 * 3_600_000);
+    const traffic = (interval: HistoryInterval) => {
+      const bounds = historyBounds(new Date(from), to, interval, zone).slice(0, -1);
+      return hourlyTraffic(
+        bounds.map((at) => ({ at: at.toISOString(), entries: 1, exits: 2 })),
+        zone,
+      );
+    };
+    const expected = starts.map((start) => Date.parse(`${date}T${start}:00Z`));
+    expect(traffic('HOUR')).toEqual(expected.map((at) => ({ at, entries: 1, exits: 2 })));
+    const quarters = traffic('QUARTER_HOUR');
+    expect(quarters.map(({ at }) => at)).toEqual(expected);
+    expect(quarters[0]!.exits).toBe(2 * quarters[0]!.entries);
+  },
+);
 
 describe.runIf(hasBrowser)('the times of the console in a browser', () => {
   let browser: Browser;

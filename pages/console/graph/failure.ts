@@ -31,11 +31,11 @@ interface Extensions {
 }
 
 /**
- * Converts an error of the GraphQL client to a failure that a view can show.
+ * Converts the error of a failed request to a failure that a view can show.
  *
  * @param attempt the number of times that the console has already repeated the failed request
  */
-export function failureOf(error: CombinedError, attempt = 0): Failure {
+export function failureOf(error: Pick<CombinedError, 'graphQLErrors' | 'response'>, attempt = 0): Failure {
   const response = error.response as Response | undefined;
   const [first] = error.graphQLErrors;
   const { code = 'INTERNAL_ERROR', details } = (first?.extensions ?? {}) as Extensions;

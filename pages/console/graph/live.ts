@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
 import { graphPath, keyHeader } from '../../browser/post.ts';
+import { failureOf } from './failure.ts';
 import { maxRetryDelayMs, rateLimitDelayMs, retryDelayMs } from './retry.ts';
 import { fetchUntilSilent } from './silence.ts';
 
@@ -21,7 +22,11 @@ export interface LiveConnection {
   onChange(listener: () => void): () => void;
 }
 
-/** The functions that a subscription calls: `next` with each result, and `complete` at the end of the subscription. */
+/**
+ * The functions that a subscription calls: `next` with each result, and `complete` at the end of the subscription. A
+ * subscription calls `next` with a result that contains errors only if the gateway has rejected the subscription
+ * permanently. After a temporary error, the subscription opens a new stream instead.
+ */
 interface Sink {
   next(result: ExecutionResult): void;
   complete(): void;
@@ -37,18 +42,31 @@ interface SubscriptionRequest {
   variables?: Record<string, unknown>;
 }
 
+/** The end of a stream: the error result of the gateway, and the HTTP response if the gateway opened no stream. */
+interface StreamEnd {
+  refusal?: ExecutionResult | undefined;
+  response?: Response | undefined;
+}
+
+/** Returns the end of a stream that the package graphql-sse reported with an error. */
+async function endOf(error: unknown): Promise<StreamEnd> {
+  if (!(error instanceof NetworkError) || !error.response) return {};
+  const response = error.response as Response;
+  const refusal = (await response.json().catch(() => undefined)) as ExecutionResult | undefined;
+  return { refusal, response };
+}
+
 /**
  * Returns the pause before the next attempt to subscribe, in milliseconds. Returns `undefined` if the gateway has
  * rejected the subscription permanently.
  */
-async function delayAfter(error: unknown, attempt: number, sink: Sink): Promise<number | undefined> {
-  if (!(error instanceof NetworkError) || !error.response) return retryDelayMs(attempt);
-  const response = error.response as Response;
-  if (response.status === 429) return rateLimitDelayMs(attempt, response);
-  if (response.status >= 500) return retryDelayMs(attempt);
-  const refusal = (await response.json().catch(() => ({ errors: [] }))) as ExecutionResult;
-  sink.next(refusal);
-  return undefined;
+function delayAfter({ refusal, response }: StreamEnd, attempt: number): number | undefined {
+  if (response && response.status >= 500) return retryDelayMs(attempt);
+  const failure = failureOf({ graphQLErrors: [...(refusal?.errors ?? [])], response });
+  if (failure.kind === 'rate-limit') return rateLimitDelayMs(attempt, response);
+  const isPermanent =
+    failure.kind === 'key-refused' || (failure.kind === 'refused' && failure.code !== 'INTERNAL_ERROR');
+  return isPermanent ? undefined : retryDelayMs(attempt);
 }
 
 /**
@@ -70,8 +88,9 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Creates subscriptions over server-sent events. When a stream breaks or ends, the function opens a new stream. A
- * subscription ends when the gateway rejects the subscription, or when the view closes it.
+ * Creates subscriptions over server-sent events. When a stream breaks or ends, for example with the error
+ * `INTERNAL_ERROR`, the function opens a new stream. A subscription ends when the gateway rejects the subscription
+ * permanently, for example with the error `UNAUTHORIZED`, or when the view closes it.
  *
  * @param currentKey a function that returns the API key, and that is called before each attempt to connect
  */
@@ -111,18 +130,18 @@ export function createLive(currentKey: () => string) {
       );
       const stop = () => void results.return?.();
       signal.addEventListener('abort', stop);
-      let lost: unknown;
+      let end: StreamEnd | Promise<StreamEnd> = {};
       try {
         for await (const result of results) {
           if (signal.aborted) return;
-          sink.next(result as ExecutionResult);
           if (result.errors) {
-            lose(key);
-            return;
+            end = { refusal: result as ExecutionResult };
+            break;
           }
+          sink.next(result as ExecutionResult);
         }
       } catch (error) {
-        lost = error;
+        end = endOf(error);
       } finally {
         signal.removeEventListener('abort', stop);
       }
@@ -132,8 +151,12 @@ export function createLive(currentKey: () => string) {
       // shortest pause. If the gateway closes each stream immediately, the pauses become longer with each attempt, up
       // to the maximum pause.
       if (Date.now() - openedAt >= maxRetryDelayMs) attempt = 0;
-      const delayMs = await delayAfter(lost, attempt, sink);
-      if (delayMs === undefined) return;
+      const ended = await end;
+      const delayMs = delayAfter(ended, attempt);
+      if (delayMs === undefined) {
+        sink.next(ended.refusal!);
+        return;
+      }
       attempt += 1;
       await pause(delayMs, signal);
     }

@@ -6,6 +6,7 @@ import {
   LocationHistoryDocument,
   type LocationHistoryQuery,
 } from '../generated/operations.ts';
+import { usePlotPeriod } from '../graph/use-plot-period.ts';
 import { useView } from '../graph/use-view.ts';
 import { texts } from '../texts.ts';
 import { AsGraphql } from '../ui/as-graphql.tsx';
@@ -13,8 +14,7 @@ import type { Series } from '../ui/plot.tsx';
 import { PlotCard } from '../ui/plot-card.tsx';
 import { timeText, useZone } from '../ui/time.tsx';
 import { ViewState } from '../ui/view-state.tsx';
-
-const hourMs = 3_600_000;
+import { hourlyTraffic } from './hourly-traffic.ts';
 
 /**
  * The time ranges that the user can choose. For one time range, the gateway returns at most 750 data points of the
@@ -27,27 +27,17 @@ const periods = {
 } as const satisfies Record<string, { hours: number; interval: HistoryInterval }>;
 
 type Period = keyof typeof periods;
-type Points = NonNullable<LocationHistoryQuery['location']>['occupancyHistory'];
-
-/**
- * Returns how many vehicles entered and left in each hour. For the time range of one day, `points` contains four data
- * points for each hour, and the function adds up their numbers.
- */
-function byHour(points: Points) {
-  const hours = new Map<number, { entries: number; exits: number }>();
-  for (const { at, entries, exits } of points) {
-    const hour = Math.floor(Date.parse(at) / hourMs) * hourMs;
-    const sums = hours.get(hour) ?? { entries: 0, exits: 0 };
-    hours.set(hour, { entries: sums.entries + entries, exits: sums.exits + exits });
-  }
-  return [...hours].map(([at, sums]) => ({ at, ...sums }));
-}
+type LocationHistory = NonNullable<LocationHistoryQuery['location']>;
 
 /**
  * Two plots about a location: the occupancy as a line, and bars that show how many vehicles entered and left in each
  * hour.
+ *
+ * @param props.zone the time zone in which the plots show their times
  */
-function Plots({ points, zone, capacity }: { points: Points; zone: string; capacity: number | null }) {
+function Plots(props: { history: LocationHistory; zone: string; capacity: number | null }) {
+  const { history, zone, capacity } = props;
+  const { occupancyHistory: points, timezone } = history;
   const { location: words } = texts;
   const at = useMemo(() => points.map((point) => Date.parse(point.at) / 1000), [points]);
   const occupancy = useMemo((): Series[] => {
@@ -63,7 +53,7 @@ function Plots({ points, zone, capacity }: { points: Points; zone: string; capac
       { name: words.capacity, values: points.map(() => capacity), color: '--quiet', look: 'dashes' },
     ];
   }, [points, capacity]);
-  const hours = useMemo(() => byHour(points), [points]);
+  const hours = useMemo(() => hourlyTraffic(points, timezone), [points, timezone]);
   const hourStarts = useMemo(() => hours.map((hour) => hour.at / 1000), [hours]);
   const traffic = useMemo(
     (): Series[] => [
@@ -108,17 +98,9 @@ export function HistoryPlots(props: { id: string; zone: string | undefined; capa
   const { id, capacity } = props;
   const zone = useZone(props.zone);
   const [period, setPeriod] = useState<Period>('day');
-  const variables = useMemo(() => {
-    const { hours, interval } = periods[period];
-    const now = Date.now();
-    return {
-      id,
-      interval,
-      from: new Date(now - hours * hourMs).toISOString(),
-      to: new Date(now).toISOString(),
-    };
-  }, [id, period]);
-  const view = useView(LocationHistoryDocument, variables);
+  const { hours, interval } = periods[period];
+  const range = usePlotPeriod(hours);
+  const view = useView(LocationHistoryDocument, { id, interval, ...range });
   return (
     <section aria-label={texts.location.occupancy}>
       <div className="row">
@@ -138,9 +120,7 @@ export function HistoryPlots(props: { id: string; zone: string | undefined; capa
         <AsGraphql operation={view.operation} />
       </div>
       <ViewState view={view}>
-        {({ location }) => (
-          <Plots points={location?.occupancyHistory ?? []} zone={zone} capacity={capacity} />
-        )}
+        {({ location }) => location && <Plots history={location} zone={zone} capacity={capacity} />}
       </ViewState>
     </section>
   );

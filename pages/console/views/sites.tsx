@@ -1,5 +1,5 @@
 /** @jsxImportSource react */
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import {
   SiteHistoriesDocument,
   SiteNamesDocument,
@@ -9,6 +9,7 @@ import {
 } from '../generated/operations.ts';
 import { useKey } from '../graph/key-context.tsx';
 import { useLiveStatuses } from '../graph/use-live-statuses.ts';
+import { usePlotPeriod } from '../graph/use-plot-period.ts';
 import { useView } from '../graph/use-view.ts';
 import { goTo } from '../navigation.ts';
 import { texts } from '../texts.ts';
@@ -26,26 +27,8 @@ import { type Site, SiteTile } from './site-tile.tsx';
  */
 const pageSize = 20;
 
-const dayMs = 24 * 3_600_000;
-
-/**
- * The interval, in milliseconds, at which the page requests the data of its plots again. One request for the data of
- * all plots costs one rate limit point.
- */
-const plotRefreshMs = 15 * 60_000;
-
-/** Returns the time range of the plots: the 24 hours before the latest request for plot data. */
-function useLastDay() {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), plotRefreshMs);
-    return () => clearInterval(timer);
-  }, []);
-  return useMemo(
-    () => ({ from: new Date(now - dayMs).toISOString(), to: new Date(now).toISOString() }),
-    [now],
-  );
-}
+/** The number of hours before now that the plots of the locations show. */
+const plotHours = 24;
 
 const siteOfStatus = (status: StatusFieldsFragment): Site => ({
   id: status.locationId,
@@ -87,7 +70,7 @@ export function Sites() {
   const names = useView(SiteNamesDocument, page, { pause: !named || withStatus });
   const statuses = useView(SiteStatusesDocument, {}, { pause: named || !may('READ_STATUS') });
   const view = withStatus ? full : named ? names : statuses;
-  const lastDay = useLastDay();
+  const lastDay = usePlotPeriod(plotHours);
   const histories = useView(
     SiteHistoriesDocument,
     { ...page, ...lastDay },
