@@ -24,6 +24,7 @@ export async function withMigratedDatabase(
 ): Promise<void> {
   const database = await openDatabase({
     databaseUrl: config.directDatabaseUrl ?? config.databaseUrl,
+    urlVariable: config.directDatabaseUrl === undefined ? 'DATABASE_URL' : 'DIRECT_DATABASE_URL',
     dataDir: config.dataDir,
     startWaitSeconds: config.databaseStartWaitSeconds,
     log,

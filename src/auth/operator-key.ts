@@ -5,6 +5,7 @@ import { recordChange } from '../audit/record.ts';
 import { advisoryLocks } from '../database/advisory-locks.ts';
 import { databaseNow } from '../database/clock.ts';
 import type { Transaction } from '../database/types.ts';
+import { isReadOnlyFailure } from '../database/violations.ts';
 import { newId } from '../ids.ts';
 import { keyScopeRelations, type ScopedApiKey } from './key.ts';
 import { hashSecret, secretHint } from './key-secret.ts';
@@ -41,6 +42,8 @@ const keysOfConfiguration = (environment: Environment) => ({
  * if the API key is not an operator's key of the configured environment. An outdated secret in OPERATOR_API_KEY belongs
  * to a revoked key, so a process that starts with this secret cannot revoke the current operator's key.
  *
+ * While the database is read-only, the function only logs a warning, so that the gateway starts and answers gates.
+ *
  * @returns whether all processes must empty their caches of API keys
  */
 export async function applyOperatorKey(
@@ -48,6 +51,18 @@ export async function applyOperatorKey(
   operator: OperatorSecret,
   log: Logger,
 ): Promise<boolean> {
+  try {
+    return await changeOperatorKeys(prisma, operator, log);
+  } catch (error) {
+    if (!isReadOnlyFailure(error)) throw error;
+    log.warn(
+      'the database is read-only, so the gateway has neither checked nor changed the key of OPERATOR_API_KEY; if the value of OPERATOR_API_KEY is new, restart the gateway when the database accepts changes',
+    );
+    return false;
+  }
+}
+
+function changeOperatorKeys(prisma: PrismaClient, operator: OperatorSecret, log: Logger): Promise<boolean> {
   const { environment } = operator;
   return prisma.$transaction(async (transaction) => {
     await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.operatorKey}::bigint)`;

@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database, MigrationConnection, Sql, Statement } from './types.ts';
 import { DatabaseStartError } from './start-error.ts';
-import { property } from './violations.ts';
+import { isLockFailure, property } from './violations.ts';
 
 /** One migration, which is a folder in prisma/migrations with the layout that Prisma requires. */
 export interface Migration {
@@ -32,6 +33,18 @@ interface AppliedMigration {
  * CONCURRENTLY.
  */
 const ACTIVE_TRANSACTION = '25001';
+
+/**
+ * The maximum time for which a migration in a transaction waits for a lock, in milliseconds. While a migration waits
+ * for the lock of a table, PostgreSQL blocks all later statements on this table, even reads. The time is shorter than
+ * the 2 s after which a gate decision of another gateway process fails.
+ */
+const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
+/**
+ * The pause before the gateway runs a migration again that could not get a lock, in milliseconds. During the pause,
+ * PostgreSQL runs the statements that the waiting migration blocked.
+ */
+const MIGRATION_LOCK_PAUSE_MS = 5_000;
 
 const historyExists: Statement = {
   name: 'migration_history_exists',
@@ -88,7 +101,7 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
     await connection.runScript(createHistory);
     const applied = new Set(history.map(({ name }) => name));
     const pending = migrations.filter(({ name }) => !applied.has(name));
-    for (const migration of pending) await applyMigration(connection, migration);
+    for (const migration of pending) await applyMigration(connection, migration, log);
     const names = pending.map(({ name }) => name);
     log.info({ migrations: names }, 'migrations applied');
     return names;
@@ -112,25 +125,44 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 }
 
 /**
- * Applies one migration. One transaction runs the migration and adds its row to the history of migrations, so that
- * PostgreSQL rolls the whole migration back if the process crashes. If PostgreSQL refuses to run a script in a
- * transaction, the gateway runs the script without a transaction.
+ * Applies one migration. If the migration cannot get a lock in time, for example during a backup with `pg_dump`, the
+ * gateway rolls the migration back, and runs it again after a pause, until the migration gets all its locks. If
+ * PostgreSQL refuses to run a script in a transaction, the gateway runs the script without a transaction.
  */
-async function applyMigration(connection: MigrationConnection, migration: Migration): Promise<void> {
-  try {
-    await connection.runScript('BEGIN');
-    const id = await startHistoryRow(connection, migration);
-    await connection.runScript(migration.script);
-    await finishHistoryRow(connection, id);
-    await connection.runScript('COMMIT');
-  } catch (error) {
-    // If the connection is lost, ROLLBACK fails, and PostgreSQL rolls the transaction back by itself.
-    await connection.runScript('ROLLBACK').catch(() => undefined);
-    if (property(error, 'code') === ACTIVE_TRANSACTION) {
-      return applyWithoutTransaction(connection, migration);
+async function applyMigration(
+  connection: MigrationConnection,
+  migration: Migration,
+  log: Logger,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await applyInTransaction(connection, migration);
+    } catch (error) {
+      // If the connection is lost, ROLLBACK fails, and PostgreSQL rolls the transaction back by itself.
+      await connection.runScript('ROLLBACK').catch(() => undefined);
+      if (property(error, 'code') === ACTIVE_TRANSACTION) {
+        return applyWithoutTransaction(connection, migration);
+      }
+      if (!isLockFailure(error)) throw migrationFailed(migration, error);
+      log.warn(
+        `migration ${migration.name} waits for a lock: another transaction, such as a backup, uses the same table; ` +
+          `trying again in ${MIGRATION_LOCK_PAUSE_MS / 1_000} s`,
+      );
+      await sleep(MIGRATION_LOCK_PAUSE_MS);
     }
-    throw migrationFailed(migration, error);
   }
+}
+
+/**
+ * Runs a migration and adds its row to the history of migrations in one transaction, so that PostgreSQL rolls the whole
+ * migration back if the process crashes.
+ */
+async function applyInTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
+  await connection.runScript(`BEGIN; SET LOCAL lock_timeout TO ${MIGRATION_LOCK_TIMEOUT_MS}`);
+  const id = await startHistoryRow(connection, migration);
+  await connection.runScript(migration.script);
+  await finishHistoryRow(connection, id);
+  await connection.runScript('COMMIT');
 }
 
 /**

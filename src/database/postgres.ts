@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from '../../prisma/generated/client/client.ts';
-import { advisoryLocks } from './advisory-locks.ts';
 import { columnTypes } from './column-types.ts';
+import { withMigrationLock } from './migration-lock.ts';
 import { PoolerAdapters } from './pooler-adapters.ts';
 import type { Connections, Database, DatabaseOptions, PoolState, Standby, Statement } from './types.ts';
 import { createStatementNamer } from './statement-namer.ts';
@@ -44,12 +43,6 @@ const GATE_STATEMENT_TIMEOUT_MS = 2_000;
  */
 const STANDBY_CONNECTION_TIMEOUT_MS = 2_000;
 
-/** The interval at which a process checks whether the migrations of another process are complete, in milliseconds. */
-const LOCK_RETRY_INTERVAL_MS = 200;
-
-/** The PostgreSQL parameters that limit how long the statements and transactions of a connection may take. */
-const TIME_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
-
 /** The options for a PostgreSQL server, such as its address and the number of connections of this process. */
 interface PostgresOptions extends DatabaseOptions {
   databaseUrl: string;
@@ -64,6 +57,7 @@ interface PostgresOptions extends DatabaseOptions {
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { databaseUrl, directDatabaseUrl, prepareStatements = true, log, startWaitSeconds = 0 } = options;
+  const { urlVariable = 'DATABASE_URL' } = options;
   const { readUrl, poolSize = 10, gatePoolSize = 3 } = options;
   const connection = {
     connectionString: databaseUrl,
@@ -197,59 +191,23 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     async close() {
       await Promise.all([general.close(), heavy.close(), gates.close(), standby?.close(), probe.end()]);
     },
-    async withMigrationLock(work) {
-      const direct = { ...connection, connectionString: directDatabaseUrl ?? databaseUrl };
-      const locker = new pg.Client(direct);
-      const worker = new pg.Client(direct);
-      for (const client of [locker, worker]) {
-        client.on('error', (error) => log.warn({ err: error }, 'lost a connection of the migration'));
-      }
-      try {
-        await Promise.all([locker.connect(), worker.connect()]);
-        // Migrations can take minutes, and other gateway processes wait for the migrations. For migrations, the gateway
-        // therefore switches off the time limits of its PostgreSQL role. On a connection through a pooler, the gateway
-        // does not change the time limits, because changed time limits would also apply to other clients of the pooler.
-        if (directDatabaseUrl !== undefined || !throughPooler) {
-          await worker.query(TIME_LIMITS.map((name) => `SET ${name} TO 0`).join('; '));
-        }
-        // The gateway takes transaction-level advisory locks, because a pooler does not support session-level advisory
-        // locks. The queries for the advisory locks have no parameters, because PostgreSQL keeps the snapshot of a
-        // query with parameters even after the end of the query.
-        await locker.query(['BEGIN', ...TIME_LIMITS.map((name) => `SET LOCAL ${name} TO 0`)].join('; '));
-        await takeAdvisoryLock(locker, advisoryLocks.migration);
-        await takeAdvisoryLock(locker, advisoryLocks.prismaMigration);
-        return await work({
-          query: async <Row>(text: string, values: readonly unknown[] = []) =>
-            (await worker.query(text, [...values])).rows as Row[],
-          runScript: async (script) => void (await worker.query(script)),
-        });
-      } finally {
-        // When a database connection is closed, PostgreSQL ends the transaction of the connection, and releases the
-        // advisory locks.
-        await Promise.all([worker.end(), locker.end()]);
-      }
-    },
+    withMigrationLock: (work) =>
+      withMigrationLock(
+        {
+          connection: { ...connection, connectionString: directDatabaseUrl ?? databaseUrl },
+          urlVariable: directDatabaseUrl === undefined ? urlVariable : 'DIRECT_DATABASE_URL',
+          throughPooler: throughPooler && directDatabaseUrl === undefined,
+          startWaitSeconds,
+          log,
+        },
+        work,
+      ),
   };
   try {
-    await waitForServer(probeState, startWaitSeconds, log);
+    await waitForServer(probeState, { urlVariable, waitSeconds: startWaitSeconds, log });
   } catch (error) {
     await database.close();
     throw error;
   }
   return database;
-}
-
-/**
- * Requests an advisory lock for the current transaction again and again until PostgreSQL grants the lock. A single SQL
- * statement that waits for the advisory lock would keep a snapshot during the wait. The snapshot would block a CREATE
- * INDEX CONCURRENTLY in another process.
- */
-async function takeAdvisoryLock(client: pg.Client, lock: number): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ isTaken: boolean }>(
-      `SELECT pg_try_advisory_xact_lock(${lock}) AS "isTaken"`,
-    );
-    if (rows[0]!.isTaken) return;
-    await sleep(LOCK_RETRY_INTERVAL_MS);
-  }
 }

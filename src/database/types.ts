@@ -115,12 +115,19 @@ export interface Database extends Connections {
   withMigrationLock<Result>(work: (connection: MigrationConnection) => Promise<Result>): Promise<Result>;
 }
 
+/** The environment variables with the URL of the database. */
+export type DatabaseUrlVariable = 'DATABASE_URL' | 'DIRECT_DATABASE_URL';
+
 /**
  * The address and the settings of the database. If `databaseUrl` is set, the gateway uses this PostgreSQL server
  * (version 15 or later). Otherwise, the gateway uses the embedded PostgreSQL in the folder `dataDir`.
  */
 export interface DatabaseOptions {
   databaseUrl?: string | undefined;
+  /**
+   * The environment variable that contains `databaseUrl`, for log lines and error messages; by default, `DATABASE_URL`.
+   */
+  urlVariable?: DatabaseUrlVariable;
   /**
    * The direct address of the same PostgreSQL server, without a pooler, which the gateway uses for migrations. If
    * `directDatabaseUrl` is set, `databaseUrl` must be the address of a pooler.

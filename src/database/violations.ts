@@ -42,6 +42,12 @@ const LOCK_FAILURE = /^(55P03|40P01)$/;
  */
 export const isLockFailure = (error: unknown): boolean => hasCode(error, LOCK_FAILURE);
 
+/** The SQLSTATE of a statement that a read-only database has rejected because the statement changes or locks rows. */
+const READ_ONLY = /^25006$/;
+
+/** Whether a read-only database has rejected a statement, for example a standby during a failover. */
+export const isReadOnlyFailure = (error: unknown): boolean => hasCode(error, READ_ONLY);
+
 const hasCode = (error: unknown, codes: RegExp): boolean =>
   causesOf(error)
     .flatMap((candidate) => [property(candidate, 'originalCode'), property(candidate, 'code')])

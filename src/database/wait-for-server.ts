@@ -1,34 +1,41 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { DatabaseStartError } from './start-error.ts';
+import type { DatabaseUrlVariable } from './types.ts';
 import { property } from './violations.ts';
 
 /** The pause between two attempts to connect to PostgreSQL when the gateway starts, in milliseconds. */
 const START_RETRY_INTERVAL_MS = 1_000;
 
+interface WaitOptions {
+  /** The environment variable that contains the URL of the server, for log lines and error messages. */
+  urlVariable: DatabaseUrlVariable;
+  waitSeconds: number;
+  log: Logger;
+}
+
 /**
  * Waits until PostgreSQL answers, because the gateway and PostgreSQL can start at the same time.
  *
+ * @returns the result of `ask`
  * @throws {DatabaseStartError} when PostgreSQL does not answer in time. If PostgreSQL rejects the connection settings,
  *   the function throws the error immediately
  */
-export async function waitForServer(
-  ask: () => Promise<unknown>,
-  waitSeconds: number,
-  log: Logger,
-): Promise<void> {
+export async function waitForServer<Answer>(
+  ask: () => Promise<Answer>,
+  { urlVariable, waitSeconds, log }: WaitOptions,
+): Promise<Answer> {
   const endsAtMs = performance.now() + waitSeconds * 1_000;
   for (;;) {
     try {
-      await ask();
-      return;
+      return await ask();
     } catch (cause) {
       const reason = reasonOf(cause);
       const secondsLeft = Math.ceil((endsAtMs - performance.now()) / 1_000);
       if (secondsLeft <= 0 || isRefusal(cause)) {
-        throw new DatabaseStartError(`cannot connect to PostgreSQL at DATABASE_URL: ${reason}`, { cause });
+        throw new DatabaseStartError(`cannot connect to PostgreSQL at ${urlVariable}: ${reason}`, { cause });
       }
-      log.warn(`PostgreSQL at DATABASE_URL does not answer (${reason}): trying for ${secondsLeft} s more`);
+      log.warn(`PostgreSQL at ${urlVariable} does not answer (${reason}): trying for ${secondsLeft} s more`);
       await sleep(START_RETRY_INTERVAL_MS);
     }
   }
@@ -36,10 +43,14 @@ export async function waitForServer(
 
 /**
  * Whether PostgreSQL rejected the connection settings: the user or the password (class 28), the database (3D), or a
- * parameter (08P01). PostgreSQL would also reject further attempts to connect with the same settings.
+ * parameter. PostgreSQL would also reject further attempts to connect with the same settings. PgBouncer rejects a
+ * parameter with the code 08P01. PgBouncer also uses this code while PostgreSQL starts, so the text decides.
  */
 function isRefusal(error: unknown): boolean {
-  return /^(28|3D|08P01)/.test(String(property(error, 'code')));
+  const code = String(property(error, 'code'));
+  return (
+    /^(28|3D)/.test(code) || (code === '08P01' && /unsupported startup parameter/i.test(reasonOf(error)))
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
+import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Permission } from '../../prisma/generated/client/enums.ts';
 import { hashSecret, newSecret, secretHint } from '../../src/auth/key-secret.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -30,14 +31,14 @@ const closeAll = () => Promise.all(open.splice(0).map((gateway) => gateway.close
 afterEach(closeAll);
 
 /** Starts a gateway with the database of the test and with the given value of OPERATOR_API_KEY. */
-async function start(operatorKey?: string): Promise<Gateway> {
+async function start(operatorKey?: string, log = pino({ level: 'silent' })): Promise<Gateway> {
   const env = {
     DATABASE_URL: scratch.databaseUrl,
     DATA_DIR: scratch.dataDir,
     REDIS_URL: process.env.REDIS_URL,
     OPERATOR_API_KEY: operatorKey,
   };
-  const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }));
+  const gateway = await openGateway(loadConfig(env), log);
   open.push(gateway);
   return gateway;
 }
@@ -189,6 +190,30 @@ test.runIf(testServerUrl)(
     } finally {
       vi.useRealTimers();
     }
+  },
+);
+
+test.runIf(testServerUrl)(
+  'while PostgreSQL is read-only, a gateway with OPERATOR_API_KEY starts, and warns that it has not checked the key',
+  async () => {
+    const [current, next] = [newSecret('development'), newSecret('development')];
+    await restart(current);
+    await closeAll();
+    const name = new URL(scratch.databaseUrl!).pathname.slice(1);
+    const server = new pg.Client({ connectionString: testServerUrl! });
+    await server.connect();
+    onTestFinished(async () => {
+      await server.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+      await server.end();
+    });
+    await server.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO on`);
+    let lines = '';
+    const warnings = pino({ level: 'warn' }, { write: (line) => void (lines += line) });
+
+    const gateway = await start(next, warnings);
+    expect(lines).toContain('neither checked nor changed the key of OPERATOR_API_KEY');
+    expect(await statusWith(gateway, current)).toBe(200);
+    expect(await statusWith(gateway, next)).toBe(401);
   },
 );
 

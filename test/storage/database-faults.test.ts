@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../src/database/open.ts';
 import type { Database, DatabaseOptions } from '../../src/database/types.ts';
+import { waitForServer } from '../../src/database/wait-for-server.ts';
 import { newId } from '../../src/ids.ts';
 import { openTestGateway, type TestGateway } from '../support/harness.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -57,6 +58,21 @@ async function decide(gateway: TestGateway, { key, locationId }: { key: string; 
   );
   return body;
 }
+
+test('a starting gateway tries again when PgBouncer cannot log in to PostgreSQL, but not when PgBouncer rejects a startup parameter', async () => {
+  const refused = (message: string) => Object.assign(new Error(message), { code: '08P01' });
+  const options = { urlVariable: 'DATABASE_URL', waitSeconds: 3_600, log: silent } as const;
+  const answers = [
+    () => Promise.reject(refused('server login failed: FATAL the database system is starting up')),
+    async () => 'ok',
+  ];
+  expect(await waitForServer(() => answers.shift()!(), options)).toBe('ok');
+  const rejected = waitForServer(
+    () => Promise.reject(refused('unsupported startup parameter: statement_timeout')),
+    options,
+  );
+  await expect(rejected).rejects.toThrow(/DATABASE_URL.*statement_timeout/);
+});
 
 describe.runIf(testServerUrl)('behaviour of the gateway when PostgreSQL fails', () => {
   test('a gateway process that freezes inside a transaction blocks changes of one location for less than 8 s, and does not block other companies', async () => {

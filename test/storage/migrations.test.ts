@@ -7,13 +7,15 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open.ts';
 import { applyMigrations, readMigrations } from '../../src/database/migrations.ts';
-import { migrationsFolder } from '../../src/migrated-database.ts';
+import { loadConfig } from '../../src/config.ts';
+import { migrationsFolder, withMigratedDatabase } from '../../src/migrated-database.ts';
 import { loadSchemaEngine, noFilters, toMigrationList } from '../../prisma/schema-engine.ts';
 import { openScratchDatabase, runMigrate } from '../support/database.ts';
+import { startProxy } from '../support/proxy.ts';
 import { createScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
 import type { ScratchDatabase } from '../support/scratch-database.ts';
 
@@ -31,6 +33,16 @@ async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
     await writeFile(join(folder, name, 'migration.sql'), script);
   }
   return pathToFileURL(`${folder}/`);
+}
+
+/** Creates a log, and a function that returns the text of the log. Each log line calls `onLine`. */
+function collectLog(onLine = () => {}): { log: Logger; text: () => string } {
+  let lines = '';
+  const write = (line: string) => {
+    lines += line;
+    onLine();
+  };
+  return { log: pino({ level: 'info' }, { write }), text: () => lines };
 }
 
 /**
@@ -97,6 +109,73 @@ describe('migrations of the database', () => {
       onTestFinished(async () => void (await Promise.all(databases.map((database) => database.close()))));
       const applied = await Promise.all(databases.map((database) => applyMigrations(database, log, folder)));
       expect(applied.flat()).toEqual(['1_slow', '2_index']);
+    },
+  );
+
+  it.runIf(testServerUrl)(
+    'other processes can read a table while a migration waits for a long read of the table, and the log names the migration',
+    async () => {
+      const { scratch, ...admin } = await openScratchDatabase({ migrated: false });
+      await admin.prisma.$executeRawUnsafe('CREATE TABLE things (id int)');
+      const folder = await writeMigrations({ '1_column': 'ALTER TABLE things ADD COLUMN color text;' });
+      const [report, gate] = await Promise.all(
+        [1, 2].map(async () => {
+          const client = new pg.Client({ connectionString: scratch.databaseUrl! });
+          onTestFinished(() => client.end());
+          await client.connect();
+          return client;
+        }),
+      );
+      await report!.query('BEGIN; SELECT FROM things');
+      const output = collectLog();
+      const database = await openDatabase({ ...scratch, log: output.log });
+      onTestFinished(() => database.close());
+      const applied = [1, 2].map(() => applyMigrations(database, output.log, folder));
+      const waiting = `SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE%'`;
+      await expect.poll(async () => (await gate!.query(waiting)).rowCount).toBe(1);
+      await gate!.query(`SET statement_timeout TO '30s'`);
+      expect((await gate!.query('SELECT FROM things')).rowCount).toBe(0);
+      await expect.poll(output.text).toContain('migration 1_column waits for a lock');
+      await expect.poll(output.text).toContain('waiting until another process has applied its migrations');
+
+      await report!.query('COMMIT');
+      expect((await Promise.all(applied)).flat()).toEqual(['1_column']);
+      expect((await gate!.query('SELECT color FROM things')).rowCount).toBe(0);
+    },
+  );
+
+  it.runIf(testServerUrl)(
+    'the migrations wait for an unreachable server of DIRECT_DATABASE_URL, and the log names DIRECT_DATABASE_URL',
+    async () => {
+      const { scratch } = await openScratchDatabase({ migrated: false });
+      const proxy = await startProxy(scratch.databaseUrl!);
+      onTestFinished(() => proxy.close());
+      const folder = await writeMigrations({ '1_first': 'CREATE TABLE first (id int);' });
+      const output = collectLog(() => proxy.restore());
+      const direct = { directDatabaseUrl: proxy.url, log: output.log };
+      const [patient, impatient] = await Promise.all(
+        [scratch.startWaitSeconds, 0].map(async (startWaitSeconds) => {
+          const database = await openDatabase({ ...scratch, ...direct, startWaitSeconds });
+          onTestFinished(() => database.close());
+          return database;
+        }),
+      );
+      proxy.cut();
+      await expect(applyMigrations(impatient!, output.log, folder)).rejects.toThrow(
+        'cannot connect to PostgreSQL at DIRECT_DATABASE_URL',
+      );
+      expect(await applyMigrations(patient!, output.log, folder)).toEqual(['1_first']);
+      expect(output.text()).toContain('PostgreSQL at DIRECT_DATABASE_URL does not answer');
+
+      const config = loadConfig({
+        DATABASE_URL: scratch.databaseUrl,
+        DIRECT_DATABASE_URL: 'postgresql://postgres@127.0.0.1:1/parking',
+        DATABASE_START_WAIT_SECONDS: '0',
+      });
+      await expect(withMigratedDatabase(config, log, async () => undefined)).rejects.toThrow(
+        'cannot connect to PostgreSQL at DIRECT_DATABASE_URL',
+      );
     },
   );
 
