@@ -10,6 +10,9 @@ export interface ExampleValues {
   plate?: Plate;
 }
 
+/** The values in the variables of an explorer tab that the explorer itself has filled in. */
+export type FilledValues = Partial<ExampleValues>;
+
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
@@ -23,28 +26,41 @@ function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent
 
 /**
  * Fills the variables of an explorer tab with a location and a plate that the user's API key has permission to read.
- * The function keeps values that the user has written. The function replaces only an empty `locationId`, the example
- * plate, the example parking event, and the values that the explorer filled in for the previous API key (`former`). The
- * example parking event gets a new identifier and the current time, because the gateway records only one parking event
- * for each identifier.
+ * The function keeps values that the user has written, and values in a link that the user has opened. If the location
+ * is not empty, and the explorer has not filled in the location, the function replaces nothing. Otherwise, the function
+ * replaces the location, the example plate, the example parking event, and the plate that the explorer filled in for
+ * the previous API key. The example parking event gets a new identifier and the current time, because the gateway
+ * records only one parking event for each identifier.
  *
  * @param text the variables as the JSON text in the editor
- * @returns the variables with the new values, as JSON text. When no value can be replaced, or when `text` is not valid
- *   JSON yet, the result is `text` without changes.
+ * @param former the values that the explorer filled into this tab for the previous API key
+ * @returns `text` contains the variables with the new values, as JSON text. When no value can be replaced, or when the
+ *   given text is not valid JSON yet, `text` is the given text without changes. `filled` contains the values that the
+ *   explorer has filled into this tab so far.
  */
 export function fillVariables(
   text: string,
   current: ExampleValues,
-  former: ExampleValues | undefined,
-): string {
+  former: FilledValues = {},
+): { text: string; filled: FilledValues } {
+  const isReplaced = (name: string, value: unknown) =>
+    name === 'locationId' && (value === noLocation || value === former.locationId);
+  let hasReplaced = false;
   let changed = false;
+  const filled: FilledValues = { ...former };
+  const find = (name: string, value: unknown) => {
+    hasReplaced ||= isReplaced(name, value);
+    return value;
+  };
   const fill = (name: string, value: unknown): unknown => {
-    if (name === 'locationId' && (value === noLocation || value === former?.locationId)) {
+    if (isReplaced(name, value)) {
       changed ||= value !== current.locationId;
+      filled.locationId = current.locationId;
       return current.locationId;
     }
-    if (current.plate && (isEqual(value, examplePlate) || isEqual(value, former?.plate))) {
+    if (current.plate && isEqual(value, former.plate ?? examplePlate)) {
       changed ||= !isEqual(value, current.plate);
+      filled.plate = current.plate;
       return current.plate;
     }
     if (isExampleEvent(value)) {
@@ -54,9 +70,11 @@ export function fillVariables(
     return value;
   };
   try {
-    const filled = JSON.stringify(JSON.parse(text, fill), null, 2);
-    return changed ? filled : text;
+    JSON.parse(text, find);
+    if (!hasReplaced) return { text, filled: former };
+    const variables = JSON.stringify(JSON.parse(text, fill), null, 2);
+    return { text: changed ? variables : text, filled };
   } catch {
-    return text;
+    return { text, filled: former };
   }
 }

@@ -26,6 +26,7 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
   const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
   const [values, setValues] = useState<ExampleValues>();
   const [filled] = useState(loadFilledValues);
+  const [valuesOfTab] = useState(() => new Map<string, ExampleValues>());
   const tabId = tabs[activeTabIndex]?.id;
 
   useEffect(() => {
@@ -36,15 +37,22 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
 
   useEffect(() => {
     if (!values || !variableEditor || !tabId) return;
-    const former = filled.get(tabId);
-    if (former === values) return;
+    if (valuesOfTab.get(tabId) === values) return;
+    valuesOfTab.set(tabId, values);
+    const before = variableEditor.getValue();
+    const after = fillVariables(before, values, filled.get(tabId));
     // The explorer changes only the text of the variable editor. It does not call GraphiQL's function `moveTab`,
     // because `moveTab` would replace the text in all editors, reset the text cursor, and delete the response that was
     // copied from the simple form.
-    variableEditor.setValue(fillVariables(variableEditor.getValue(), values, former));
-    filled.set(tabId, values);
+    if (after.text !== before) {
+      // The user may be typing in the editor, and `setValue` moves the text cursor to the start of the text.
+      const selections = variableEditor.listSelections();
+      variableEditor.setValue(after.text);
+      variableEditor.setSelections(selections, undefined, { scroll: false });
+    }
+    filled.set(tabId, after.filled);
     storeFilledValues(filled, tabs);
-  }, [values, tabId, tabs, variableEditor, filled]);
+  }, [values, tabId, tabs, variableEditor, filled, valuesOfTab]);
 
   return null;
 }

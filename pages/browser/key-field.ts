@@ -1,11 +1,20 @@
 import { type KeyState, lookUpKey } from './graph-client.ts';
-import { deviceStorage } from './storage.ts';
-
-/** The name of the local storage item with the API key that this device remembers. */
-const storedKeyName = 'parking-gateway:key';
+import { deviceStorage, rememberedKeyName } from './storage.ts';
 
 /** The time between the last typed character and the check of the API key, in milliseconds. */
 const typingPauseMs = 400;
+
+/** The time between a check of the API key that did not reach the gateway and the next check, in milliseconds. */
+export const retryPauseMs = 5_000;
+
+/**
+ * The maximum number of checks that the explorer repeats automatically. After this number, the explorer checks the API
+ * key again when the device is online again, or when the user changes the API key.
+ */
+export const maxRetries = 12;
+
+/** The state of an API key that the explorer cannot check, because the gateway is unreachable. */
+const unreachable: KeyState = { kind: 'refused', message: 'The gateway does not answer' };
 
 /** The field in which the user enters the API key, which all tabs of the explorer use. */
 export interface KeyField {
@@ -30,10 +39,12 @@ export function bindKeyField(): KeyField {
   const listeners: ((state: KeyState) => void)[] = [];
   let known: KeyState | undefined;
   let pause: ReturnType<typeof setTimeout> | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let retries = 0;
 
   const current = () => field.value.trim();
 
-  let stored = deviceStorage.getItem(storedKeyName);
+  let stored = deviceStorage.getItem(rememberedKeyName);
   /**
    * Stores the API key on this device if the user wants the device to remember the key. If the user does not want the
    * device to remember the key, the function deletes the stored API key. If another tab has stored a different API key
@@ -41,8 +52,8 @@ export function bindKeyField(): KeyField {
    */
   function store() {
     const next = remember.checked && current() ? current() : null;
-    if (next !== null) deviceStorage.setItem(storedKeyName, next);
-    else if (deviceStorage.getItem(storedKeyName) === stored) deviceStorage.removeItem(storedKeyName);
+    if (next !== null) deviceStorage.setItem(rememberedKeyName, next);
+    else if (deviceStorage.getItem(rememberedKeyName) === stored) deviceStorage.removeItem(rememberedKeyName);
     stored = next;
   }
 
@@ -53,21 +64,31 @@ export function bindKeyField(): KeyField {
   }
 
   async function lookUp() {
+    clearTimeout(retry);
     const key = current();
-    const state = await lookUpKey(key).catch((): KeyState => ({
-      kind: 'refused',
-      message: 'The gateway does not answer',
-    }));
+    const state = await lookUpKey(key).catch(() => unreachable);
     if (key !== current()) return; // the user has changed the API key, so `state` belongs to the old key
     show(state);
     known = state;
     for (const listener of listeners) listener(state);
+    if (state !== unreachable || retries === maxRetries) return;
+    retries += 1;
+    clearTimeout(retry);
+    retry = setTimeout(() => void lookUp(), retryPauseMs);
+  }
+
+  function startLookUp() {
+    retries = 0;
+    void lookUp();
   }
 
   field.addEventListener('input', () => {
     clearTimeout(pause);
-    pause = setTimeout(() => void lookUp(), typingPauseMs);
+    pause = setTimeout(startLookUp, typingPauseMs);
     store();
+  });
+  addEventListener('online', () => {
+    if (known === unreachable) startLookUp();
   });
   remember.addEventListener('change', store);
 
@@ -77,7 +98,7 @@ export function bindKeyField(): KeyField {
   }
   show({ kind: 'none' });
   // The field can already contain an API key, because some browsers restore the text of a field after a reload.
-  if (current()) void lookUp();
+  if (current()) startLookUp();
   return {
     current,
     onChange(listener) {

@@ -28,5 +28,11 @@ function open(area: 'localStorage' | 'sessionStorage'): Storage {
 /** The storage that all tabs of the browser share, and that the browser keeps after the tabs are closed. */
 export const deviceStorage = open('localStorage');
 
+/**
+ * The name of the local storage item for an API key that the device remembers. The explorer and the console store the
+ * remembered API key in the same local storage item.
+ */
+export const rememberedKeyName = 'parking-gateway:key';
+
 /** The storage of a single tab, which the browser deletes when the tab is closed. */
 export const tabStorage = open('sessionStorage');

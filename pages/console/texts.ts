@@ -30,6 +30,8 @@ export const texts = {
   state: {
     loading: 'Loading…',
     offline: 'The gateway is unreachable.',
+    uncertain:
+      'The console cannot tell whether the gateway has made the change. Check the current data before you send the change again.',
     offlineRetry: 'The gateway is unreachable. The view tries again automatically.',
     rateLimitRetry: (seconds: number) => `Rate limit reached; retrying in ${seconds} s`,
     rateLimitWait: (seconds: number) =>
@@ -141,6 +143,7 @@ export const texts = {
     addLocation: 'Add a location',
     hourlyLimit: 'Points in an hour',
     burstLimit: 'Points in a minute',
+    limitRequired: 'Enter a number of points',
     expiresAt: (zone: string) => `Expires (${zone}; empty for the expiry of the issuing key)`,
     lastUsed: 'Last used',
     state: 'State',

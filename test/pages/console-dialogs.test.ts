@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { holdRequest, openConsole, tryToDismiss } from '../support/console.ts';
+import { holdRequest, loseResponse, openConsole, tryToDismiss } from '../support/console.ts';
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
@@ -161,6 +161,53 @@ describe.runIf(hasBrowser)('the dialogs of the console that send a change', () =
       await expect.poll(() => dialog.count()).toBe(0);
     },
   );
+
+  test('when the response to a change is lost, or the user closes the dialog too early, the list shows the change', async () => {
+    const company = await newCompany();
+    const { page, goTo } = await openConsole(browser, url, { key: company.key, place: 'keys' });
+    const dialog = page.getByRole('dialog');
+    const uncertain = dialog.getByText('cannot tell whether the gateway has made the change');
+    const row = (name: string) => page.getByRole('row', { name, includeHidden: true });
+    const issue = async (name: string) => {
+      await page.getByRole('button', { name: 'Issue a key' }).click();
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByLabel('READ_STATUS').check();
+      await dialog.getByLabel('Test Location').check();
+      await pressIn(page, 'Issue a key');
+    };
+    await loseResponse(page, 'IssueKey');
+    await issue('Gate lost');
+    await uncertain.waitFor();
+    await row('Gate lost').waitFor();
+    await pressIn(page, 'Cancel');
+
+    const early = await holdRequest(page, 'IssueKey');
+    await issue('Gate early');
+    await early.held;
+    await pressIn(page, 'Close');
+    await early.release();
+    await row('Gate early').waitFor();
+
+    for (const [operation, button] of [
+      ['RotateKey', 'Rotate'],
+      ['RevokeKey', 'Revoke'],
+    ] as const) {
+      await loseResponse(page, operation);
+      await page.getByRole('button', { name: `${button} ${company.keyName}` }).click();
+      const reading = page.waitForRequest((request) => /query Keys/.test(request.postData() ?? ''));
+      await pressIn(page, button);
+      await uncertain.waitFor();
+      await reading;
+      await pressIn(page, 'Close');
+    }
+    await row(company.keyName).getByText('Revoked').waitFor();
+
+    await goTo(company.places.whitelist);
+    await loseResponse(page, 'AddEntry');
+    await closingDialogs.find(({ operation }) => operation === 'AddEntry')!.send(page, company);
+    await uncertain.waitFor();
+    await row('DXB K 3').waitFor();
+  });
 
   test.each(closingDialogs.map((dialog) => [dialog.title, dialog] as const))(
     'after a user has closed a dialog, the late response to the request of this dialog does not close the dialog that the user opens next (closed dialog: %s)',

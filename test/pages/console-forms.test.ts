@@ -136,7 +136,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await stored()).toMatchObject({ inside: 4, enforcement: 'REPORT' });
   });
 
-  test('the form of an API key sends only the fields that the user changed', async () => {
+  test('the form of an API key sends only the fields that the user changed, and cannot be saved without both limits', async () => {
     const { key, companyId } = await gateway.newTenant();
     await gateway.newKey({ companyIds: [companyId], permissions: ['READ_STATUS'], hourlyLimit: 900 });
     const where = { companies: { some: { id: companyId } }, hourlyLimit: 900 };
@@ -155,7 +155,17 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(operations).not.toContain('ChangeKey');
 
     await page.getByRole('button', { name: `Change ${name}` }).click();
-    await dialog.getByLabel('Points in an hour').fill('800');
+    const saveButton = dialog.getByRole('button', { name: 'Save', exact: true });
+    for (const [label, value] of [
+      ['Points in a minute', '100'],
+      ['Points in an hour', '800'],
+    ] as const) {
+      await dialog.getByLabel(label).fill('');
+      await dialog.getByText('Enter a number of points').waitFor();
+      expect(await saveButton.isDisabled()).toBe(true);
+      await dialog.getByLabel(label).fill(value);
+      await expect.poll(() => saveButton.isDisabled()).toBe(false);
+    }
     const expiresAt = new Date('2098-03-01T10:20:30.400Z');
     const byOther = { name: `${name} north`, burstLimit: 50, expiresAt };
     await prisma.apiKey.update({ where: { id }, data: { ...byOther, permissions: ['READ_WHITELIST'] } });

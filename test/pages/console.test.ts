@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import { openActivity } from '../support/activity.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { expectAccessible, openConsole } from '../support/console.ts';
+import { expectAccessible, loseResponse, openConsole } from '../support/console.ts';
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
@@ -257,7 +257,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
       .toContain('GET /locations/{locationId}/residents');
   });
 
-  test('the console shows webhook deliveries, sends a test message and resends the deliveries of a period', async () => {
+  test('the console shows webhook deliveries, sends a test message and resends the deliveries of a period, and hides an earlier success message when a later request fails', async () => {
     const { key, companyId } = await newWorld();
     const created = await gateway.graph(
       `mutation ($id: ID!) { createWebhook(input: { url: "http://127.0.0.1:9/hook", events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,
@@ -267,14 +267,28 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     const { page } = await openConsole(browser, url, { key, place: 'webhooks' });
     await page.getByRole('link', { name: 'http://127.0.0.1:9/hook' }).click();
     await page.getByRole('button', { name: 'Send a test message' }).click();
-    await page.getByText('The test message is on its way.').waitFor();
+    const tested = page.getByText('The test message is on its way.');
+    await tested.waitFor();
     await page.getByRole('cell', { name: 'webhook.test' }).waitFor();
+    const uncertain = page.getByText('cannot tell whether the gateway has made the change');
+    await loseResponse(page, 'TestWebhook');
+    await page.getByRole('button', { name: 'Send a test message' }).click();
+    await uncertain.waitFor();
+    expect(await tested.count()).toBe(0);
+    await page.getByRole('cell', { name: 'webhook.test' }).nth(1).waitFor();
     await page.getByLabel('Show bodies').check();
-    await page.getByText('"type": "webhook.test"').waitFor();
+    await page.getByText('"type": "webhook.test"').first().waitFor();
+    const dialog = page.getByRole('dialog');
+    const recover = () => dialog.getByRole('button', { name: 'Recover a period' }).click();
     await page.getByRole('button', { name: 'Recover a period' }).click();
-    await page.getByLabel('Since').fill('2026-01-01T00:00');
-    await page.getByRole('dialog').getByRole('button', { name: 'Recover a period' }).click();
-    await page.getByText(/is sent again|are sent again/).waitFor();
+    await dialog.getByLabel('Since').fill('2026-01-01T00:00');
+    await recover();
+    const recovered = dialog.getByText(/is sent again|are sent again/);
+    await recovered.waitFor();
+    await loseResponse(page, 'RecoverWebhook');
+    await recover();
+    await dialog.getByText('cannot tell whether the gateway has made the change').waitFor();
+    expect(await recovered.count()).toBe(0);
   });
 
   test('the console can issue, rotate and revoke an API key, and shows each secret once', async () => {

@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillVariables } from '../../pages/browser/example-variables.ts';
-import { createExamples, exampleEvent } from '../../pages/browser/examples.ts';
+import { createExamples, exampleEvent, examplePlate } from '../../pages/browser/examples.ts';
+import { maxRetries, retryPauseMs } from '../../pages/browser/key-field.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { expectAccessible } from '../support/console.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
@@ -18,7 +19,7 @@ test('every example query of the explorer runs with the values that the explorer
   await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: entry });
   for (const { query, variables } of createExamples(new Date())) {
     if (query.includes('\nsubscription ')) continue;
-    const filled = fillVariables(JSON.stringify(variables ?? {}), { locationId, plate }, undefined);
+    const { text: filled } = fillVariables(JSON.stringify(variables ?? {}), { locationId, plate });
     expect(filled).not.toContain('"plateNumber":"7"');
     const { body } = await gateway.graph(query, { key, variables: JSON.parse(filled) });
     expect(body.errors, query).toBeUndefined();
@@ -29,8 +30,8 @@ test('every example query of the explorer runs with the values that the explorer
 
 test('when the user has changed the identifier or the time of the example event, the explorer leaves both values unchanged', () => {
   const { eventId, occurredAt } = exampleEvent(new Date('2026-01-31T08:00:00Z'));
-  const fill = (event: object) =>
-    JSON.parse(fillVariables(JSON.stringify(event), { locationId: '' }, undefined));
+  const fill = (input: object) =>
+    JSON.parse(fillVariables(JSON.stringify({ locationId: '', input }), { locationId: 'filled' }).text).input;
   expect(fill({ eventId, occurredAt }).eventId).not.toBe(eventId);
   for (const changed of [
     { eventId, occurredAt: '2026-01-31T09:00:00Z' },
@@ -40,6 +41,24 @@ test('when the user has changed the identifier or the time of the example event,
   ]) {
     expect(fill(changed)).toEqual(changed);
   }
+});
+
+test('the explorer keeps a plate that the user has typed, even if this plate is the example plate', () => {
+  const example = createExamples(new Date())[1]!.variables!;
+  const plateOf = (plateNumber: string) => ({ plateType: 'DXB', plateCode: 'B', plateNumber });
+  const first = { locationId: 'first', plate: plateOf('1') };
+  const second = { locationId: 'second', plate: plateOf('2') };
+  const typed = JSON.stringify({ ...example, locationId: 'first' });
+
+  // The explorer has filled in nothing, for example because a link contains the location and the plate.
+  const kept = fillVariables(typed, first);
+  expect(kept.text).toBe(typed);
+  expect(fillVariables(kept.text, second, kept.filled).text).toBe(typed);
+
+  // The explorer has filled in the location and a plate, and then the user has typed another plate.
+  const { filled } = fillVariables(JSON.stringify(example), first);
+  const { text } = fillVariables(typed, second, filled);
+  expect(JSON.parse(text)).toEqual({ ...example, locationId: 'second' });
 });
 
 /** These tests use the explorer in a real browser. */
@@ -142,14 +161,24 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(foreignRequests).toEqual([]);
   });
 
-  test('the GraphQL explorer replaces the ids in the variables when the user enters another API key', async () => {
+  test('the GraphQL explorer replaces the ids in the variables when the user enters another API key, and keeps the text cursor', async () => {
     const [first, second] = [await newTenant(), await newTenant()];
     const { page } = await open();
     await openTab(page, 'MayEnter');
     await typeKey(page, first.key);
     await expect.poll(() => textOf(page, 'variables')).toContain(first.locationId);
+    const variables = page.locator('.graphiql-editor-tool .CodeMirror');
+    await variables.click();
+    await page.keyboard.press('Control+Home');
+    for (const arrow of ['ArrowDown', 'ArrowRight']) await page.keyboard.press(arrow);
+    const cursor = () =>
+      variables.evaluate((element) =>
+        (element as never as { CodeMirror: { getCursor(): object } }).CodeMirror.getCursor(),
+      );
+    expect(await cursor()).toMatchObject({ line: 1, ch: 1 });
     await typeKey(page, second.key);
     await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
+    expect(await cursor()).toMatchObject({ line: 1, ch: 1 });
   });
 
   test('when a user reloads the GraphQL explorer and then enters another API key, the explorer updates the location, the plate, the event id and the time in the example variables', async () => {
@@ -207,6 +236,29 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await page.locator('#key-status', { hasText: 'Invalid or missing API key' }).waitFor();
   });
 
+  test('while the gateway is unreachable, the GraphQL explorer repeats the check of the API key at most 12 times, and checks the key again when the device is online', async () => {
+    const { key } = await newTenant();
+    const { page } = await open();
+    let checks = 0;
+    await page.route('**/graphql', (route) => {
+      checks += 1;
+      return route.abort();
+    });
+    await page.clock.install();
+    await page.getByLabel('API key').fill(key);
+    const checksAfterPause = async () => {
+      await page.clock.runFor(retryPauseMs);
+      return checks;
+    };
+    await expect.poll(checksAfterPause).toBe(1 + maxRetries);
+    await page.locator('#key-status', { hasText: 'The gateway does not answer' }).waitFor();
+    await page.clock.runFor(10 * retryPauseMs);
+    expect(checks).toBe(1 + maxRetries);
+    await page.unroute('**/graphql');
+    await page.evaluate(() => dispatchEvent(new Event('online')));
+    await page.locator('#key-status[data-kind=valid]').waitFor();
+  });
+
   test('the GraphQL explorer opens the query that a link contains, and keeps the current query in the page address', async () => {
     const { key, locationId } = await newTenant();
     const query = 'query Linked($id: ID!) { location(id: $id) { name } }';
@@ -230,9 +282,10 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
   });
 
-  test('when a user opens the GraphQL explorer for the first time through a link, the explorer keeps the variables of the link', async () => {
+  test('when a user opens the GraphQL explorer for the first time through a link, the explorer keeps the variables of the link, even if the link contains the example plate', async () => {
     const { query } = createExamples(new Date())[1]!;
-    const values = { locationId: 'linked', plate: { plateType: 'SHJ', plateCode: '3', plateNumber: '5' } };
+    const { key, locationId } = await newTenant();
+    const values = { locationId: 'linked', plate: examplePlate };
     const variables = JSON.stringify(values);
     // The test opens an address that contains the variables before the query, but the explorer writes the query before
     // the variables. The order in the address therefore shows when the explorer has written the address.
@@ -240,6 +293,12 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
     await openTab(page, 'AddVehicle');
     await expect.poll(() => textOf(page, 'query')).toContain('mutation AddVehicle');
+    await openTab(page, 'MayEnter');
+    await expect.poll(() => textOf(page, 'query')).toBe(query);
+    expect(JSON.parse(await textOf(page, 'variables'))).toEqual(values);
+    await typeKey(page, key);
+    await openTab(page, 'AddVehicle');
+    await expect.poll(() => textOf(page, 'variables')).toContain(locationId);
     await openTab(page, 'MayEnter');
     await expect.poll(() => textOf(page, 'query')).toBe(query);
     expect(JSON.parse(await textOf(page, 'variables'))).toEqual(values);

@@ -132,6 +132,16 @@ export async function holdRequest(
   };
 }
 
+/**
+ * Forwards the next GraphQL request that the page sends for the given operation to the gateway, and then aborts the
+ * connection, so that the page does not get the response.
+ */
+export const loseResponse = (page: Page, operation: string): Promise<void> =>
+  handleRequest(page, operation, {}, async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+
 /** Chooses a CSV file with the given lines in the import dialog of the console. */
 export async function chooseFile(page: Page, lines: readonly string[], extraColumns = ''): Promise<void> {
   const chooser = page.waitForEvent('filechooser');

@@ -1,13 +1,7 @@
-import { deviceStorage, tabStorage } from '../../browser/storage.ts';
+import { deviceStorage, rememberedKeyName, tabStorage } from '../../browser/storage.ts';
 
 /** The name of the session storage item for the API key, which the browser deletes when the tab is closed. */
 const sessionKeyName = 'parking-gateway:session-key';
-
-/**
- * The name of the local storage item for an API key that the device remembers. The explorer and the console store the
- * remembered API key in the same local storage item.
- */
-const rememberedKeyName = 'parking-gateway:key';
 
 /** Returns the API key that is stored for this tab or on this device, or an empty text if no API key is stored. */
 export const storedKey = (): string =>

@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from 'react';
 import { type AnyVariables, type TypedDocumentNode, useMutation } from 'urql';
 import { useKey } from './key-context.tsx';
-import { type Failure, failureOf } from './failure.ts';
+import { type Failure, failureOf, isUncertain } from './failure.ts';
 
 /** A mutation that a form sends, and its current state. */
 export interface Change<Data, Variables> {
@@ -22,10 +22,16 @@ export interface Change<Data, Variables> {
 /**
  * Returns a function that sends the mutation of a form, and the current state of the mutation. The state shows only a
  * failure of the mutation that the form sent last.
+ *
+ * @param options.onUncertain a function that reads the changed data again. The hook calls the function when the
+ *   mutation fails, but the gateway may have made the change. The hook calls the function even if the user has closed
+ *   the form
  */
 export function useChange<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
+  options: { onUncertain?: () => void } = {},
 ): Change<Data, Variables> {
+  const { onUncertain } = options;
   const [{ fetching }, execute] = useMutation(document);
   const [failure, setFailure] = useState<Failure>();
   const latest = useRef<Variables>(undefined);
@@ -37,9 +43,10 @@ export function useChange<Data, Variables extends AnyVariables>(
       const failed = error && failureOf(error);
       if (latest.current === variables) setFailure(failed);
       if (failed?.kind === 'key-refused') refuseKey(failed.message);
+      if (isUncertain(failed)) onUncertain?.();
       return failed ? undefined : (data ?? undefined);
     },
-    [execute, refuseKey],
+    [execute, refuseKey, onUncertain],
   );
   const clear = useCallback(() => {
     latest.current = undefined;

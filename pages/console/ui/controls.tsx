@@ -31,7 +31,6 @@ export function Field(props: {
   error?: string | undefined;
   type?: string;
   name?: string;
-  hint?: string;
   required?: boolean;
   autoFocus?: boolean;
 }) {

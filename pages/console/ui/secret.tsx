@@ -14,18 +14,15 @@ import { Panel } from './panel.tsx';
  *
  * @param props.secret the new secret, or `undefined` before the gateway has created it
  * @param props.isSending whether the form is being sent
- * @param props.onDone a function that closes the dialog after the secret was created
- * @param props.onClose a function that closes the dialog before the secret is created
  */
 export function SecretPanel(props: {
   title: string;
   secret: string | undefined;
   isSending: boolean;
-  onDone(): void;
   onClose(): void;
   children: ReactNode;
 }) {
-  const { title, secret, isSending, onDone, onClose, children } = props;
+  const { title, secret, isSending, onClose, children } = props;
   const [isCopied, setCopied] = useState<boolean>();
   const { copy, copied, notCopied } = texts.state;
   if (!secret) {
@@ -36,7 +33,7 @@ export function SecretPanel(props: {
     );
   }
   return (
-    <Panel title={title} onClose={onDone} isKept={!isCopied}>
+    <Panel title={title} onClose={onClose} isKept={!isCopied}>
       <div className="form">
         <p>{texts.keys.secret}</p>
         <div className="secret">
@@ -47,7 +44,7 @@ export function SecretPanel(props: {
         </div>
       </div>
       <footer className="dialog-footer">
-        <Button look="primary" onPress={onDone}>
+        <Button look="primary" onPress={onClose}>
           {texts.keys.done}
         </Button>
       </footer>

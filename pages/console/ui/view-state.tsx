@@ -1,7 +1,7 @@
 /** @jsxImportSource react */
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Permission } from '../generated/operations.ts';
-import type { Failure } from '../graph/failure.ts';
+import { type Failure, isUncertain } from '../graph/failure.ts';
 import { useKey } from '../graph/key-context.tsx';
 import type { View } from '../graph/use-view.ts';
 import { texts } from '../texts.ts';
@@ -38,18 +38,22 @@ function FailureText({ failure, isRetried }: { failure: Failure; isRetried: bool
  *
  * @param props.isRetried whether the console repeats the failed request. The console repeats the requests of views, but
  *   not the requests of forms, because the user can have changed the form in the meantime
+ * @param props.isChange whether the failed request is a change. If the gateway may have made the change, the notice
+ *   contains a sentence about this
  */
 export function FailureNotice(props: {
   failure: Failure | undefined;
   onRetry?: () => void;
   isRetried?: boolean;
+  isChange?: boolean;
 }) {
-  const { failure, onRetry, isRetried = onRetry !== undefined } = props;
+  const { failure, onRetry, isRetried = onRetry !== undefined, isChange = false } = props;
   if (!failure) return null;
   return (
     <div className={`notice ${failure.kind === 'refused' ? 'bad' : 'warn'}`} role="alert">
       <span>
         <FailureText failure={failure} isRetried={isRetried} />
+        {isChange && isUncertain(failure) && ` ${texts.state.uncertain}`}
       </span>
       {onRetry && failure.kind !== 'rate-limit' && <Button onPress={onRetry}>{texts.state.retry}</Button>}
     </div>

@@ -52,13 +52,13 @@ export function DeliveryTable(props: {
   onSent(): void;
 }) {
   const { deliveries, bodyOf, onSent } = props;
-  const redelivering = useChange(RedeliverDocument);
+  const redelivering = useChange(RedeliverDocument, { onUncertain: onSent });
   const redeliver = async (deliveryId: string) => {
     if (await redelivering.send({ deliveryId })) onSent();
   };
   return (
     <>
-      <FailureNotice failure={redelivering.failure} />
+      <FailureNotice failure={redelivering.failure} isChange />
       <DataTable
         label={words.deliveries}
         rows={deliveries}

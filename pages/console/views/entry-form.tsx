@@ -76,7 +76,7 @@ function inputOf(
  * @param props.entry the whitelist entry as it was when the form was opened, or `undefined` to add a new whitelist
  *   entry
  * @param props.onConflict a function that reads the whitelist again; the form calls it when the gateway rejects a
- *   change of the whitelist entry
+ *   change of the whitelist entry, or when the gateway may have added the new entry although the request failed
  */
 export function EntryForm(props: {
   locationId: string;
@@ -90,7 +90,7 @@ export function EntryForm(props: {
   const [hours, setHours] = useState<WeeklyHoursInput[]>(
     () => entry?.hours.map(({ days, from, to }) => ({ days, from, to })) ?? [],
   );
-  const adding = useChange(AddEntryDocument);
+  const adding = useChange(AddEntryDocument, { onUncertain: onConflict });
   const changing = useChange(ChangeEntryDocument);
   const { failure, sending } = entry ? changing : adding;
   const newVersion = conflictingVersion(failure);
@@ -124,7 +124,7 @@ export function EntryForm(props: {
     <Panel title={entry ? words.edit : words.add} onClose={onClose} isKept={sending}>
       <form className="form" onSubmit={submit}>
         {newVersion === undefined ? (
-          <FailureNotice failure={failure} />
+          <FailureNotice failure={failure} isChange />
         ) : (
           <div className="notice warn" role="alert">
             <span>{words.changed}</span>

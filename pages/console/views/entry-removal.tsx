@@ -32,7 +32,7 @@ export function EntryRemoval(props: {
       onConfirm={() => void remove()}
       onClose={onClose}
     >
-      <FailureNotice failure={removing.failure} />
+      <FailureNotice failure={removing.failure} isChange />
     </Confirmation>
   );
 }

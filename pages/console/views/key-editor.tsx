@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import {
   ChangeKeyDocument,
+  type CreateApiKeyInput,
   IssueKeyDocument,
   type KeyFieldsFragment,
   type Permission,
@@ -100,9 +101,14 @@ function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids
  * because the scope of an operator's key always contains every location.
  *
  * @param props.edited the API key to change, or `undefined` to issue a new API key
+ * @param props.onChanged a function that reads the list of API keys again
  */
-export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone(): void; onClose(): void }) {
-  const { edited, onDone, onClose } = props;
+export function KeyEditor(props: {
+  edited: KeyFieldsFragment | undefined;
+  onChanged(): void;
+  onClose(): void;
+}) {
+  const { edited, onChanged, onClose } = props;
   const { viewer } = useKey();
   const [name, setName] = useState(edited?.name ?? '');
   const [permissions, setPermissions] = useState<Permission[]>(edited?.permissions ?? []);
@@ -111,10 +117,19 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
   const [burstLimit, setBurstLimit] = useState(edited?.burstLimit.toString() ?? '');
   const [expiresAt, setExpiresAt] = useState(localOf(edited?.expiresAt));
   const [secret, setSecret] = useState<string>();
-  const issuing = useChange(IssueKeyDocument);
-  const changing = useChange(ChangeKeyDocument);
+  const issuing = useChange(IssueKeyDocument, { onUncertain: onChanged });
+  const changing = useChange(ChangeKeyDocument, { onUncertain: onChanged });
   const { failure, sending } = edited ? changing : issuing;
   const errors = fieldMessages(failure);
+  // The gateway chooses the limits of a new API key if the user enters none. An existing key always has both limits.
+  const lacksLimit = (limit: string) => edited !== undefined && limit === '';
+
+  async function issue(input: CreateApiKeyInput) {
+    const data = await issuing.send({ input });
+    if (!data) return;
+    setSecret(data.createApiKey?.secret);
+    onChanged();
+  }
 
   async function save() {
     const number = (text: string) => (text === '' ? undefined : Number(text));
@@ -126,7 +141,7 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
       burstLimit: number(burstLimit),
       expiresAt: instantOf(expiresAt) ?? viewer.expiresAt,
     };
-    if (!edited) return setSecret((await issuing.send({ input }))?.createApiKey?.secret);
+    if (!edited) return issue(input);
     const changes: UpdateApiKeyInput = {
       ...(name !== edited.name && { name }),
       ...(!sameValues(permissions, edited.permissions) && { permissions }),
@@ -135,8 +150,10 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
       ...(input.burstLimit !== edited.burstLimit && { burstLimit: input.burstLimit }),
       ...(expiresAt !== localOf(edited.expiresAt) && { expiresAt: input.expiresAt }),
     };
-    const isUnchanged = Object.values(changes).every((value) => value === undefined);
-    if (isUnchanged || (await changing.send({ id: edited.id, input: changes }))) onDone();
+    const isChanged = Object.keys(changes).length > 0;
+    if (isChanged && !(await changing.send({ id: edited.id, input: changes }))) return;
+    if (isChanged) onChanged();
+    onClose();
   }
 
   return (
@@ -144,7 +161,6 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
       title={edited ? `${words.change} ${edited.name}` : words.issue}
       secret={secret}
       isSending={sending}
-      onDone={onDone}
       onClose={onClose}
     >
       <form
@@ -154,7 +170,7 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
           void save();
         }}
       >
-        <FailureNotice failure={failure} />
+        <FailureNotice failure={failure} isChange />
         <Field label={words.name} value={name} onChange={setName} error={errors.name} />
         <Ticks
           legend={words.permissions}
@@ -169,14 +185,16 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
             type="number"
             value={hourlyLimit}
             onChange={setHourlyLimit}
-            error={errors.hourlyLimit}
+            error={lacksLimit(hourlyLimit) ? words.limitRequired : errors.hourlyLimit}
+            required={edited !== undefined}
           />
           <Field
             label={words.burstLimit}
             type="number"
             value={burstLimit}
             onChange={setBurstLimit}
-            error={errors.burstLimit}
+            error={lacksLimit(burstLimit) ? words.limitRequired : errors.burstLimit}
+            required={edited !== undefined}
           />
         </div>
         <Field
@@ -190,7 +208,11 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
           <Button isDisabled={sending} onPress={onClose}>
             {texts.state.cancel}
           </Button>
-          <Button look="primary" type="submit" isDisabled={sending}>
+          <Button
+            look="primary"
+            type="submit"
+            isDisabled={sending || lacksLimit(hourlyLimit) || lacksLimit(burstLimit)}
+          >
             {edited ? words.save : words.issue}
           </Button>
         </footer>

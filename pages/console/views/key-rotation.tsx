@@ -10,29 +10,27 @@ import { FailureNotice } from '../ui/view-state.tsx';
 
 const { keys: words } = texts;
 
-/** A dialog that issues a new secret for an API key and shows the secret once. */
-export function KeyRotation({
-  rotated,
-  onDone,
-  onClose,
-}: {
-  rotated: KeyFieldsFragment;
-  onDone(): void;
-  onClose(): void;
-}) {
+/**
+ * A dialog that issues a new secret for an API key and shows the secret once.
+ *
+ * @param props.onChanged a function that reads the list of API keys again
+ */
+export function KeyRotation(props: { rotated: KeyFieldsFragment; onChanged(): void; onClose(): void }) {
+  const { rotated, onChanged, onClose } = props;
   const [hours, setHours] = useState('24');
   const [secret, setSecret] = useState<string>();
-  const rotating = useChange(RotateKeyDocument);
+  const rotating = useChange(RotateKeyDocument, { onUncertain: onChanged });
   async function rotate() {
     const data = await rotating.send({ id: rotated.id, graceSeconds: Math.round(Number(hours) * 3600) });
-    setSecret(data?.rotateApiKey?.secret);
+    if (!data) return;
+    setSecret(data.rotateApiKey?.secret);
+    onChanged();
   }
   return (
     <SecretPanel
       title={`${words.rotate} ${rotated.name}`}
       secret={secret}
       isSending={rotating.sending}
-      onDone={onDone}
       onClose={onClose}
     >
       <form
@@ -43,7 +41,7 @@ export function KeyRotation({
         }}
       >
         <p>{words.rotateAbout}</p>
-        <FailureNotice failure={rotating.failure} />
+        <FailureNotice failure={rotating.failure} isChange />
         <Field
           label={words.grace}
           type="number"

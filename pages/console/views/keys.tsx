@@ -29,16 +29,18 @@ function KeyState({ of: { revokedAt, expiresAt } }: { of: KeyFieldsFragment }) {
 
 function Revocation({
   revoked,
-  onDone,
+  onChanged,
   onClose,
 }: {
   revoked: KeyFieldsFragment;
-  onDone(): void;
+  onChanged(): void;
   onClose(): void;
 }) {
-  const revoking = useChange(RevokeKeyDocument);
+  const revoking = useChange(RevokeKeyDocument, { onUncertain: onChanged });
   async function revoke() {
-    if (await revoking.send({ id: revoked.id })) onDone();
+    if (!(await revoking.send({ id: revoked.id }))) return;
+    onChanged();
+    onClose();
   }
   return (
     <Confirmation
@@ -48,7 +50,7 @@ function Revocation({
       onConfirm={() => void revoke()}
       onClose={onClose}
     >
-      <FailureNotice failure={revoking.failure} />
+      <FailureNotice failure={revoking.failure} isChange />
     </Confirmation>
   );
 }
@@ -61,10 +63,6 @@ export function KeysView() {
   const pages = usePages();
   const view = useView(KeysDocument, { after: pages.after });
   const { dialog, open, close } = useDialog<KeyDialog>();
-  const done = () => {
-    view.reload();
-    close();
-  };
   const action = (kind: KeyDialog['kind'], edited: KeyFieldsFragment) => (
     <Button
       look="quiet"
@@ -117,9 +115,15 @@ export function KeysView() {
           </section>
         )}
       </ViewState>
-      {dialog?.kind === 'edit' && <KeyEditor edited={dialog.edited} onDone={done} onClose={close} />}
-      {dialog?.kind === 'rotate' && <KeyRotation rotated={dialog.edited} onDone={done} onClose={close} />}
-      {dialog?.kind === 'revoke' && <Revocation revoked={dialog.edited} onDone={done} onClose={close} />}
+      {dialog?.kind === 'edit' && (
+        <KeyEditor edited={dialog.edited} onChanged={view.reload} onClose={close} />
+      )}
+      {dialog?.kind === 'rotate' && (
+        <KeyRotation rotated={dialog.edited} onChanged={view.reload} onClose={close} />
+      )}
+      {dialog?.kind === 'revoke' && (
+        <Revocation revoked={dialog.edited} onChanged={view.reload} onClose={close} />
+      )}
     </>
   );
 }

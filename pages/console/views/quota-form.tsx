@@ -28,7 +28,7 @@ export function QuotaForm(props: {
   const { locationId, referenceId, mayWrite, onClose } = props;
   const client = useClient();
   const view = useView(QuotaOfDocument, { locationId, referenceId });
-  const setting = useChange(SetQuotaDocument);
+  const setting = useChange(SetQuotaDocument, { onUncertain: view.reload });
   const [saving, setSaving] = useState(false);
   const quotas = view.data?.quotas;
   const quota = quotas?.nodes[0];
@@ -65,7 +65,7 @@ export function QuotaForm(props: {
       <ViewState view={view}>
         {() => quotas && <p>{quota ? words.quotaUse(quota.used, quota.inside) : words.noQuota}</p>}
       </ViewState>
-      <FailureNotice failure={setting.failure} />
+      <FailureNotice failure={setting.failure} isChange />
       {mayWrite && quotas && (
         <form
           className="form"

@@ -19,9 +19,10 @@ export function RecoveryForm({ id, onDone, onClose }: { id: string; onDone(): vo
   const [since, setSince] = useState('');
   const [until, setUntil] = useState('');
   const [recovered, setRecovered] = useState<number>();
-  const recovering = useChange(RecoverWebhookDocument);
+  const recovering = useChange(RecoverWebhookDocument, { onUncertain: onDone });
   const errors = fieldMessages(recovering.failure);
   async function recover() {
+    setRecovered(undefined);
     const data = await recovering.send({
       id,
       since: instantOf(since) ?? '',
@@ -40,7 +41,7 @@ export function RecoveryForm({ id, onDone, onClose }: { id: string; onDone(): vo
           void recover();
         }}
       >
-        <FailureNotice failure={recovering.failure} />
+        <FailureNotice failure={recovering.failure} isChange />
         {recovered !== undefined && (
           <p className="notice good" role="status">
             {words.recovered(recovered)}

@@ -54,14 +54,15 @@ export function WebhookDetail({ id }: { id: string }) {
   const [withBodies, setWithBodies] = useState(false);
   const [recovering, setRecovering] = useState(false);
   const [tested, setTested] = useState(false);
-  const testing = useChange(TestWebhookDocument);
   const variables = { id, status: filter === 'ALL' ? null : filter, after: pages.after };
   const view = useView(WebhookDeliveriesDocument, variables);
+  const testing = useChange(TestWebhookDocument, { onUncertain: view.reload });
   const bodies = useView(DeliveryBodiesDocument, variables, { pause: !withBodies });
   const webhook = view.data?.webhook;
   const bodyOf = new Map(bodies.data?.webhook?.deliveries.nodes.map(({ id, body }) => [id, body]));
 
   async function test() {
+    setTested(false);
     if (!(await testing.send({ id }))) return;
     setTested(true);
     view.reload();
@@ -78,7 +79,7 @@ export function WebhookDetail({ id }: { id: string }) {
         </Button>
         <Button onPress={() => setRecovering(true)}>{words.recover}</Button>
       </ViewHeader>
-      <FailureNotice failure={testing.failure} />
+      <FailureNotice failure={testing.failure} isChange />
       {tested && (
         <p className="notice good" role="status">
           {words.tested}
