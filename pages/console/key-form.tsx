@@ -40,6 +40,7 @@ export function KeyForm(props: {
   }
 
   useEffect(() => {
+    document.title = texts.views.pageTitle(texts.views.console);
     if (first) void open(first);
     // The list of dependencies of this React effect is empty. The console therefore checks the stored key only once,
     // when the console opens.
@@ -51,7 +52,7 @@ export function KeyForm(props: {
   };
   const { key } = texts;
   return (
-    <main id="content" className="key-form">
+    <main id="content" className="key-form" tabIndex={-1}>
       <form onSubmit={submit} className="card">
         <h1>{key.title}</h1>
         <p>{key.about}</p>

@@ -28,9 +28,15 @@ function placeOf(hash: string): Place {
 /** Returns the fragment of the page address that opens a view of the console, such as `#/whitelist`. */
 export const addressOf = (view: ViewName, id?: string): string => `#/${view}${id ? `/${id}` : ''}`;
 
-/** Opens a view of the console by changing the address of the page. */
-export function goTo(view: ViewName, id?: string): void {
-  location.hash = addressOf(view, id);
+/**
+ * Opens a view of the console by changing the address of the page.
+ *
+ * @param options.replace if true, the new address replaces the current address in the history of the browser, so that
+ *   the back button does not return to the current address
+ */
+export function goTo(view: ViewName, id?: string, { replace = false } = {}): void {
+  if (replace) location.replace(addressOf(view, id));
+  else location.hash = addressOf(view, id);
 }
 
 function onHashChange(listener: () => void): () => void {

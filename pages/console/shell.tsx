@@ -33,12 +33,19 @@ const permissionsOf: Record<ViewName, readonly Permission[]> = {
 
 function viewOf({ view, id }: Place) {
   if (view === 'sites') return id ? <LocationView key={id} id={id} /> : <Sites />;
-  if (view === 'whitelist') return <WhitelistView key={id} locationId={id} />;
-  if (view === 'why') return <WhyView key={id} locationId={id} />;
+  if (view === 'whitelist') return <WhitelistView locationId={id} />;
+  if (view === 'why') return <WhyView locationId={id} />;
   if (view === 'key') return <MyKey />;
   if (view === 'webhooks') return <WebhooksView id={id} />;
   return view === 'keys' ? <KeysView /> : <AuditView />;
 }
+
+/**
+ * Returns the React key of a view. When the key changes, React creates a new view with empty forms. The views Whitelist
+ * and Why? have the same key for all locations, so the user can choose another location without losing typed texts.
+ */
+const keyOf = ({ view, id }: Place) =>
+  view === 'whitelist' || view === 'why' ? view : `${view}/${id ?? ''}`;
 
 /** The frame around each view of the console, with the navigation and the name of the API key. */
 export function Shell() {
@@ -78,8 +85,8 @@ export function Shell() {
             </Button>
           </div>
         </nav>
-        <main id="content" className="view">
-          <ViewBoundary key={`${open.view}/${open.id ?? ''}`}>
+        <main id="content" className="view" tabIndex={-1}>
+          <ViewBoundary key={keyOf(open)}>
             <Suspense
               fallback={
                 <p className="loading" role="status">

@@ -19,6 +19,8 @@ export const texts = {
   },
   views: {
     label: 'Views',
+    pageTitle: (view: string) => `${view} · Parking gateway`,
+    console: 'Console',
     sites: 'Sites',
     whitelist: 'Whitelist',
     why: 'Why?',

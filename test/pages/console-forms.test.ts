@@ -220,4 +220,38 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     await cell(0).waitFor();
     expect(await page.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true);
   });
+
+  test('the whitelist shows the page before when the user removes the only entry on the last page, and the first page when the user opens another location', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const otherId = await gateway.newLocation(companyId);
+    await prisma.whitelistEntry.createMany({
+      data: Array.from({ length: 56 }, (_, index) => ({
+        ...newEntry({ plateNumber: String(index) }),
+        ...{ id: newId(), locationId: index < 51 ? locationId : otherId },
+      })),
+    });
+    const { page, goTo } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
+    const cell = (index: number) => page.getByRole('cell', { name: `DXB A ${index}`, exact: true });
+    for (const index of [25, 50]) {
+      await page.getByRole('button', { name: 'Next', disabled: false }).click();
+      await cell(index).waitFor();
+    }
+    await page.getByRole('button', { name: 'Remove DXB A 50' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await cell(25).waitFor();
+    expect(await page.getByText('No entry matches the search.').count()).toBe(0);
+    await page.getByRole('button', { name: 'Add a vehicle' }).click();
+    await page.getByRole('dialog').waitFor();
+
+    const entries = await holdRequest(page, 'Whitelist', { locationId: otherId });
+    await goTo(`whitelist/${otherId}`);
+    await entries.held;
+    await expect.poll(() => cell(25).count()).toBe(0);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await entries.release();
+    await expect.poll(() => page.getByRole('row').count()).toBe(6);
+    expect(
+      await page.getByRole('navigation', { name: 'Pages' }).filter({ hasText: 'Previous' }).count(),
+    ).toBe(0);
+  });
 });

@@ -79,10 +79,11 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByRole('button', { name: 'Import 2 rows' }).count()).toBe(1);
   });
 
-  test('the import dialog removes the result of a dry run when the user chooses a file that the console refuses', async () => {
+  test('the import dialog cannot import a file without valid rows, and removes the result of its dry run when the user chooses a file that the console refuses', async () => {
     const { page } = await openWhitelist(browser);
     await openImport(page, [listedRow]);
     await page.getByText(rejectedText).waitFor();
+    expect(await page.getByRole('button', { name: 'Import 0 rows' }).isDisabled()).toBe(true);
     await chooseFile(page, ['unit-2,DXB,C,2,8'], ',hours');
     await page.getByText('unknown column hours').waitFor();
     expect(await page.getByText(rejectedText).count()).toBe(0);

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openActivity } from '../support/activity.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { openConsole } from '../support/console.ts';
+import { drawFrames, holdRequest, openConsole } from '../support/console.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
@@ -54,6 +54,66 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     await page.getByRole('button', { name: /Ask by/ }).click();
     await page.getByRole('option', { name: 'Plate' }).click();
     await expect.poll(() => admitted.count()).toBe(0);
+  });
+
+  test('the views Whitelist and Why? keep the typed text when their location arrives late and when the user chooses another location', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const otherId = await gateway.newLocation(companyId);
+    await gateway.database.prisma.location.update({ where: { id: otherId }, data: { name: 'Garage North' } });
+    await openActivity(gateway, key).list(locationId, 'DXB/A/7');
+    const { page } = await openConsole(browser, url, { key });
+    const open = (view: string) =>
+      page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: view }).click();
+    const isAt = (view: string, id: string) =>
+      page.waitForURL((address) => address.hash === `#/${view}/${id}`);
+    const location = page.getByRole('combobox', { name: 'Location' });
+    const chooseOther = async () => {
+      await location.fill('north');
+      await page.getByRole('option', { name: 'Garage North' }).click();
+    };
+    const admitted = page.getByRole('heading', { name: 'May enter' });
+    const text = page.getByLabel('Text of the camera');
+    const locations = await holdRequest(page, 'FindLocations');
+    await open('Why?');
+    await locations.held;
+    await text.fill('DXB A');
+    await locations.release();
+    await isAt('why', locationId);
+    await text.pressSequentially(' 7');
+    await page.keyboard.press('Enter');
+    await admitted.waitFor();
+    expect(await text.inputValue()).toBe('DXB A 7');
+    await chooseOther();
+    await isAt('why', otherId);
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
+    await expect.poll(() => admitted.count()).toBe(0);
+    expect(await text.inputValue()).toBe('DXB A 7');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByRole('heading', { name: 'May not enter' }).waitFor();
+
+    await page.goBack();
+    await isAt('why', locationId);
+    await expect.poll(() => location.inputValue()).toBe('Test Location');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
+    await drawFrames(page);
+    expect(new URL(page.url()).hash).toBe('#/sites');
+
+    await open('Whitelist');
+    await isAt('whitelist', locationId);
+    const number = page.getByRole('textbox', { name: 'Plate number' });
+    await number.fill('7');
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'DXB A 7', exact: true }).waitFor();
+    await chooseOther();
+    await page.getByText('No entry matches the search.').waitFor();
+    expect(await number.inputValue()).toBe('7');
+    await expect.poll(() => location.inputValue()).toBe('Garage North');
+    await location.focus();
+    await page.goBack();
+    await page.getByRole('cell', { name: 'DXB A 7', exact: true }).waitFor();
+    await expect.poll(() => location.inputValue()).toBe('Test Location');
+    await expect.poll(() => page.getByRole('listbox').count()).toBe(0);
   });
 
   test('the console view "Why?" never shows the decision for an earlier question, even if the request for the new question fails', async () => {

@@ -197,22 +197,26 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     });
   });
 
-  test('the console finds a whitelist entry by its plate, by its reference (such as an apartment) and by a text that a camera read', async () => {
+  test('the console finds a whitelist entry by its plate, by its reference (such as an apartment) and by a text that a camera read, and hides an expired entry if the user searches only for valid entries', async () => {
     const { key, locationId } = await newWorld();
-    const body = newEntry({ referenceId: 'unit-77', plateCode: 'Q', plateNumber: '5150' });
+    const plate = { plateCode: 'Q', plateNumber: '5150' };
+    const body = newEntry({ ...plate, referenceId: 'unit-77', validUntil: '2026-01-01T00:00:00Z' });
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
-    const found = async (by: string, term: string) => {
+    const found = async (by: string, term: string, shown = 'DXB Q 5150') => {
       await page.getByRole('button', { name: /Search by/ }).click();
       await page.getByRole('option', { name: by }).click();
       await page.getByRole('textbox', { name: by }).fill(term);
       await page.getByRole('button', { name: 'Search', exact: true }).click();
-      await page.getByRole('cell', { name: 'DXB Q 5150', exact: true }).waitFor();
+      await page.getByRole('cell', { name: shown, exact: true }).waitFor();
       await expect.poll(() => page.getByRole('row').count()).toBe(2);
     };
     await found('Plate number', '5150');
     await found('Reference', 'unit-77');
     await found('Text of a camera', 'Q 5150');
+    await page.getByLabel('Only valid now').check();
+    await page.getByText('No entry matches the search.').waitFor();
+    await found('Text of a camera', 'DXB A 7', 'DXB A 7');
   });
 
   test('the console imports a file after a dry run, and offers the rejected rows and the whole whitelist as downloads', async () => {
@@ -389,9 +393,11 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     },
   );
 
-  test('every page of the console fits a screen that is 390 px wide', async () => {
+  test('every page of the console fits a screen that is 360 px wide, even if the name and the address of a location contain long words', async () => {
     const { key, locationId, companyId, list } = await newWorld();
-    const { page, goTo } = await openConsole(browser, url, { key, viewport: { width: 390, height: 780 } });
+    const long = { name: 'Universitätskliniktiefgarage Nord', address: 'Fachkrankenhaus'.repeat(10) };
+    await prisma.location.update({ where: { id: locationId }, data: long });
+    const { page, goTo } = await openConsole(browser, url, { key, viewport: { width: 360, height: 780 } });
     const created = await gateway.graph(
       `mutation ($id: ID!) { createWebhook(input: { url: "http://127.0.0.1:9/${'long/'.repeat(30)}", events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,
       { key, variables: { id: companyId } },
@@ -399,7 +405,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     const webhookId = created.body.data.createWebhook.webhook.id;
     const expectToFit = async (place: string) => {
       await expect.poll(() => page.locator('.loading').count()).toBe(0);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth), place).toBeLessThanOrEqual(390);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), place).toBeLessThanOrEqual(360);
     };
     const places = ['sites', `sites/${locationId}`, `whitelist/${locationId}`, `why/${locationId}`, 'key'];
     for (const place of [...places, 'keys', 'audit', 'webhooks', `webhooks/${webhookId}`]) {
@@ -423,9 +429,16 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     const { key } = await newWorld();
     const { page } = await openConsole(browser, url);
     await page.getByLabel('API key').waitFor();
+    expect(await page.title()).toBe('Console · Parking gateway');
     await page.keyboard.type(key);
+    const skipLink = page.getByRole('link', { name: 'Skip to the content' });
+    const isContentFocused = () => page.evaluate(() => document.activeElement?.id === 'content');
+    await skipLink.press('Enter');
+    expect(await isContentFocused()).toBe(true);
+    await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Sites' }).waitFor();
+    expect(await page.title()).toBe('Sites · Parking gateway');
     await page.getByText('Harbour Garage').first().waitFor();
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
     for (let presses = 0; presses < 40 && !(await focused()).startsWith('Harbour Garage'); presses += 1) {
@@ -433,5 +446,12 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     }
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Harbour Garage', level: 1 }).waitFor();
+    const address = page.url();
+    await skipLink.press('Enter');
+    expect(await isContentFocused()).toBe(true);
+    expect(page.url()).toBe(address);
+    expect(await page.title()).toBe('Harbour Garage · Parking gateway');
+    await page.keyboard.press('Tab');
+    await expect.poll(focused).toBe('← All sites');
   });
 });

@@ -77,7 +77,11 @@ export function useFoundLocations(
 export function useLocation(id: string | undefined): KnownLocation | undefined {
   const key = useKey();
   const source = sourceOf(key);
-  const named = useView(LocationNameDocument, { id: id ?? '' }, { pause: source !== 'names' || !id });
+  const named = useView(
+    LocationNameDocument,
+    { id: id ?? '' },
+    { pause: source !== 'names' || !id, onlyCurrent: true },
+  );
   const statuses = useView(SiteStatusesDocument, {}, { pause: source !== 'statuses' || !id });
   if (!id) return undefined;
   const unnamed = { id, name: id, timezone: undefined };

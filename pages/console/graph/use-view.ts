@@ -32,12 +32,14 @@ export interface ShownOperation {
  * @param options.pause if true, the hook sends no query
  * @param options.onlyCurrent whether the hook returns data and failures only for the current variables. If
  *   `onlyCurrent` is false, the hook returns the data for the previous variables until the response for the current
- *   variables arrives. For example, a page of a list stays visible while the next page of the list is loading.
+ *   variables arrives. For example, a page of a list stays visible while the next page of the list is loading. If
+ *   `onlyCurrent` is the name of a variable, the hook returns data and failures only for the current value of this
+ *   variable.
  */
 export function useView<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
   variables: Variables,
-  options: { pause?: boolean; onlyCurrent?: boolean } = {},
+  options: { pause?: boolean; onlyCurrent?: boolean | (keyof Variables & string) } = {},
 ): View<Data> {
   const { pause = false, onlyCurrent = false } = options;
   const { refuseKey } = useKey();
@@ -47,7 +49,10 @@ export function useView<Data, Variables extends AnyVariables>(
     pause,
     requestPolicy: 'cache-and-network',
   } as Parameters<typeof useQuery<Data, Variables>>[0]);
-  const isCurrent = !onlyCurrent || operation?.key === createRequest(document, variables).key;
+  const isCurrent =
+    typeof onlyCurrent === 'string'
+      ? operation?.variables?.[onlyCurrent] === variables?.[onlyCurrent]
+      : !onlyCurrent || operation?.key === createRequest(document, variables).key;
   const data = (isCurrent && answer) || undefined; // `answer` is null when the gateway has rejected the query
   const [failure, setFailure] = useState<Failure>();
   const attempts = useRef(0);

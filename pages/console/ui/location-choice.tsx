@@ -1,35 +1,16 @@
 /** @jsxImportSource react */
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import { useCanName, useFoundLocations, useLocation } from '../graph/use-locations.ts';
 import { goTo, type ViewName } from '../navigation.ts';
 import { texts } from '../texts.ts';
-import { Button, Field } from './controls.tsx';
+import { LocationById } from './location-by-id.tsx';
 import { LocationSearch } from './location-search.tsx';
 import { FailureNotice } from './view-state.tsx';
 
 /**
- * A form in which the user enters the id of a location. The console shows the form if the console cannot show a list of
- * locations.
- */
-function LocationById({ view }: { view: ViewName }) {
-  const [typed, setTyped] = useState('');
-  return (
-    <form
-      className="row end"
-      onSubmit={(event) => {
-        event.preventDefault();
-        goTo(view, typed.trim());
-      }}
-    >
-      <Field label={texts.state.locationId} value={typed} onChange={setTyped} />
-      <Button type="submit">{texts.state.openLocation}</Button>
-    </form>
-  );
-}
-
-/**
  * The field for choosing the location of a view. If the address of the page contains no location id, the view shows the
- * first location in the scope of the API key.
+ * first location in the scope of the API key. In the history of the browser, the address of this first location then
+ * replaces the address without an id. Otherwise, the back button would always open the first location again.
  */
 export function LocationChoice({ view, locationId }: { view: ViewName; locationId: string | undefined }) {
   const canName = useCanName();
@@ -37,12 +18,24 @@ export function LocationChoice({ view, locationId }: { view: ViewName; locationI
   const { locations, view: reading } = useFoundLocations('', { first: 1, pause: locationId !== undefined });
   const first = locations?.[0]?.id;
   useEffect(() => {
-    if (!locationId && first) goTo(view, first);
+    if (!locationId && first) goTo(view, first, { replace: true });
   }, [locationId, first, view]);
+  useEffect(() => {
+    // The search field of the previous location is removed. If the removed field had the focus, the title of the view
+    // gets the focus.
+    if (document.activeElement === document.body) {
+      document.querySelector<HTMLElement>('.view-header h1')?.focus({ preventScroll: true });
+    }
+  }, [locationId]);
   if (!canName) return <LocationById view={view} />;
   if (locationId) {
     return (
-      <LocationSearch label={texts.state.location} chosen={chosen} onChoose={({ id }) => goTo(view, id)} />
+      <LocationSearch
+        key={locationId}
+        label={texts.state.location}
+        chosen={chosen}
+        onChoose={({ id }) => goTo(view, id)}
+      />
     );
   }
   if (reading?.failure) return <FailureNotice failure={reading.failure} onRetry={reading.reload} />;

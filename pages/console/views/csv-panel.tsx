@@ -169,6 +169,8 @@ export function CsvPanel(props: {
       stopped: words.continue(progress.rows - progress.done),
       imported: undefined,
     }[step];
+  const isStartDisabled =
+    step === 'importing' || (step === 'checked' && progress?.rejects.length === progress?.rows);
   return (
     <Panel title={words.title} onClose={onClose} isKept={step === 'importing' || step === 'stopped'} wide>
       {mayWrite && (
@@ -215,7 +217,7 @@ export function CsvPanel(props: {
       <footer className="dialog-footer">
         <Export locationId={locationId} />
         {startText && (
-          <Button look="primary" isDisabled={step === 'importing'} onPress={() => void importRows()}>
+          <Button look="primary" isDisabled={isStartDisabled} onPress={() => void importRows()}>
             {startText}
           </Button>
         )}

@@ -11,11 +11,10 @@ import { useKey } from '../graph/key-context.tsx';
 import { useLiveStatuses } from '../graph/use-live-statuses.ts';
 import { usePlotPeriod } from '../graph/use-plot-period.ts';
 import { useView } from '../graph/use-view.ts';
-import { goTo } from '../navigation.ts';
 import { texts } from '../texts.ts';
-import { Button, Field } from '../ui/controls.tsx';
 import { Pager } from '../ui/data-table.tsx';
 import { LiveBadge } from '../ui/live-badge.tsx';
+import { LocationById } from '../ui/location-by-id.tsx';
 import { type Page, pageOf, usePages } from '../ui/use-pages.ts';
 import { ViewHeader } from '../ui/view-header.tsx';
 import { ViewState } from '../ui/view-state.tsx';
@@ -37,26 +36,6 @@ const siteOfStatus = (status: StatusFieldsFragment): Site => ({
   timezone: undefined,
   status,
 });
-
-/**
- * A form that opens a location by its id. The console shows the form if the API key has neither the permission
- * READ_LOCATIONS nor the permission READ_STATUS.
- */
-function OpenById() {
-  const [id, setId] = useState('');
-  return (
-    <form
-      className="row"
-      onSubmit={(event) => {
-        event.preventDefault();
-        goTo('sites', id.trim());
-      }}
-    >
-      <Field label={texts.state.locationId} value={id} onChange={setId} />
-      <Button type="submit">{texts.state.openLocation}</Button>
-    </form>
-  );
-}
 
 /** The view of all locations in the scope of the API key. The view has a tile with live data for each location. */
 export function Sites() {
@@ -98,7 +77,7 @@ export function Sites() {
         </label>
       </ViewHeader>
       {!named && !may('READ_STATUS') ? (
-        <OpenById />
+        <LocationById view="sites" />
       ) : (
         <ViewState<unknown>
           view={view}

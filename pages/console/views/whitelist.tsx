@@ -1,5 +1,5 @@
 /** @jsxImportSource react */
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { type EntryFieldsFragment, WhitelistDocument, WhyDocument } from '../generated/operations.ts';
 import { useKey } from '../graph/key-context.tsx';
 import { useLocation } from '../graph/use-locations.ts';
@@ -74,6 +74,12 @@ function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Sea
   );
 }
 
+/** Returns whether the validity period of a whitelist entry contains a time. */
+function isValidAt({ validFrom, validUntil }: EntryFieldsFragment, at: string): boolean {
+  const time = Date.parse(at);
+  return (!validFrom || Date.parse(validFrom) <= time) && (!validUntil || time < Date.parse(validUntil));
+}
+
 /**
  * Returns the results of a search in the whitelist. If the user has entered a text that a camera read, the results are
  * the whitelist entries whose plates match this text. If the user searches by a field of the whitelist entry, the
@@ -82,12 +88,12 @@ function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Sea
 function useEntries(locationId: string | undefined, search: Search, after: string | undefined) {
   const { by, term, onlyValid } = search;
   const byText = by === 'text' && term !== '';
-  const validAt = useMemo(() => (onlyValid ? new Date().toISOString() : undefined), [onlyValid]);
+  const validAt = useMemo(() => (onlyValid ? new Date().toISOString() : undefined), [search]);
   const filter = by === 'text' || term === '' ? {} : { [by]: term };
   const list = useView(
     WhitelistDocument,
     { locationId: locationId ?? '', first: pageSize, after, validAt, ...filter },
-    { pause: !locationId || byText },
+    { pause: !locationId || byText, onlyCurrent: 'locationId' },
   );
   const reading = useView(
     WhyDocument,
@@ -98,21 +104,38 @@ function useEntries(locationId: string | undefined, search: Search, after: strin
     return { view: list, entries: list.data?.whitelist?.nodes, pageInfo: list.data?.whitelist?.pageInfo };
   }
   const decision = reading.data?.plateAccess;
-  const found = decision && [
-    ...(decision.entry ? [decision.entry] : []),
-    ...decision.candidates.map(({ entry }) => entry).filter(({ id }) => id !== decision.entry?.id),
-  ];
+  const found =
+    decision &&
+    [
+      ...(decision.entry ? [decision.entry] : []),
+      ...decision.candidates.map(({ entry }) => entry).filter(({ id }) => id !== decision.entry?.id),
+    ].filter((entry) => !validAt || isValidAt(entry, validAt));
   return { view: reading, entries: found, pageInfo: undefined };
 }
 
-/** The view of a location's whitelist. The user can search, change, import and export the entries of the whitelist. */
+/**
+ * The view of a location's whitelist. The user can search, change, import and export the entries of the whitelist. When
+ * the user chooses another location, the view keeps the search, closes its dialog, and shows the first page.
+ */
 export function WhitelistView({ locationId }: { locationId: string | undefined }) {
   const { may } = useKey();
   const zone = useLocation(locationId)?.timezone;
   const pages = usePages();
   const [search, setSearch] = useState<Search>({ by: 'plateNumber', term: '', onlyValid: false });
   const { dialog, open, close } = useDialog<WhitelistDialog>();
-  const { view, entries, pageInfo } = useEntries(locationId, search, pages.after);
+  const [shownId, setShownId] = useState(locationId);
+  const isMoved = shownId !== locationId;
+  if (isMoved) {
+    setShownId(locationId);
+    pages.restart();
+    close();
+  }
+  const { view, entries, pageInfo } = useEntries(locationId, search, isMoved ? undefined : pages.after);
+  const steps = pages.steps(pageInfo);
+  useEffect(() => {
+    // After the removal of the only entry on the last page, the view shows the page before.
+    if (entries?.length === 0) steps.onPrevious?.();
+  }, [entries]);
   const mayWrite = may('WRITE_WHITELIST');
   const changed = () => {
     view.reload();
@@ -150,7 +173,7 @@ export function WhitelistView({ locationId }: { locationId: string | undefined }
               />
             )}
           </ViewState>
-          <Pager {...pages.steps(pageInfo)} />
+          <Pager {...steps} />
         </section>
       )}
       {locationId && dialog?.kind === 'edit' && (

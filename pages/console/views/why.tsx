@@ -111,13 +111,15 @@ interface Asked {
 
 /**
  * The console's view in which the user enters a plate or a camera text, and sees the gate decision for this vehicle
- * with the reasons. The gate decision disappears as soon as the user changes an input of the form, such as the plate.
+ * with the reasons. The gate decision disappears as soon as the user chooses another location, or changes an input of
+ * the form, such as the plate.
  */
 export function WhyView({ locationId }: { locationId: string | undefined }) {
   const [by, setBy] = useState<Asked['by']>('text');
   const [question, setQuestion] = useState(emptyQuestion);
   const [last, setLast] = useState<Asked>();
-  const asked = last?.by === by && last.question === question ? last.variables : undefined;
+  const isSame = last?.by === by && last.question === question && last.variables.locationId === locationId;
+  const asked = isSame ? last.variables : undefined;
   const zone = useLocation(locationId)?.timezone;
   const view = useView(WhyDocument, asked ?? { locationId: '' }, { pause: !asked, onlyCurrent: true });
   const errors = fieldMessages(view.failure);

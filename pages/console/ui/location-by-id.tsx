@@ -1,0 +1,25 @@
+/** @jsxImportSource react */
+import { useState } from 'react';
+import { goTo, type ViewName } from '../navigation.ts';
+import { texts } from '../texts.ts';
+import { Button, Field } from './controls.tsx';
+
+/**
+ * A form in which the user enters the id of a location, and opens the given view of this location. The console shows the
+ * form if the API key may not list locations.
+ */
+export function LocationById({ view }: { view: ViewName }) {
+  const [typed, setTyped] = useState('');
+  return (
+    <form
+      className="row end"
+      onSubmit={(event) => {
+        event.preventDefault();
+        goTo(view, typed.trim());
+      }}
+    >
+      <Field label={texts.state.locationId} value={typed} onChange={setTyped} />
+      <Button type="submit">{texts.state.openLocation}</Button>
+    </form>
+  );
+}
