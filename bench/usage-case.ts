@@ -121,9 +121,10 @@ export async function usageHour(bench: Bench): Promise<CaseResult> {
     );
     const reads = createUsageReads({ sql: database.sql, deprecated: [] });
     const question = { apiKeyId: apiKeyIds[0]!, from: new Date(Date.parse(day)), to: new Date() };
-    await reads.byHour(question);
+    const reader = {};
+    await reads.byHour(question, reader);
     const askedAt = performance.now();
-    await reads.byHour(question);
+    await reads.byHour(question, reader);
     const answeredMs = performance.now() - askedAt;
     const meanwhile = gates();
     const droppedAt = performance.now();

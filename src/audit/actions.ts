@@ -198,9 +198,3 @@ export const enumName = (action: AuditAction) => action.toUpperCase().replaceAll
 export const webhookEvents: readonly WebhookEvent[] = Object.keys(auditActions)
   .filter(isAuditAction)
   .filter(isWebhookEvent);
-
-/**
- * Returns the name of a change as an SQL literal, for hand-written SQL statements. If the name is not in
- * `auditActions`, TypeScript reports an error.
- */
-export const sqlAction = (action: AuditAction) => `'${action}'`;

@@ -1,6 +1,6 @@
 import { columnList } from '../database/columns.ts';
 import { namedStatement } from '../database/named-statement.ts';
-import { type AuditAction, sqlAction } from './actions.ts';
+import type { AuditAction } from './actions.ts';
 
 // The SQL that writes audit records.
 
@@ -61,6 +61,6 @@ export function insertAuditRecord(
   );
   return `
     INSERT INTO "AuditRecord" (id, "apiKeyId", "requestId", traceparent, action, "companyId", "locationId", "targetId", changes)
-    SELECT ${authorValues}, ${sqlAction(action)}, ${location}."companyId", ${location}.id,
+    SELECT ${authorValues}, '${action}', ${location}."companyId", ${location}.id,
       ${targetId}, ${changes}`;
 }

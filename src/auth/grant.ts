@@ -4,7 +4,6 @@ import { companyForbidden, ServiceError, shown } from '../errors/error-table.ts'
 import { isId } from '../ids.ts';
 import { requireLocations } from '../location-access/require-locations.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
-import { companyScope } from './scope.ts';
 
 // An administrator's key cannot give another API key more permissions, a larger scope, higher limits or a longer
 // lifetime than the administrator's key has (docs/contract-keys.md#keys). An operator's key is an exception: it may
@@ -90,7 +89,7 @@ async function requireCompanies(
   if (companyIds.length === 0) return;
   // If only some locations of a company are in the scope of an API key, the API key must not give access to the whole
   // company.
-  const grantable = key.unrestricted ? companyScope(key) : { id: { in: [...key.companyIds] } };
+  const grantable = key.unrestricted ? {} : { id: { in: [...key.companyIds] } };
   const companies = await transaction.company.findMany({
     where: { AND: [grantable, { id: { in: companyIds.filter(isId) } }] },
     select: { id: true },

@@ -23,6 +23,8 @@ export interface AuthenticatedKey {
    * location without the company that owns the location.
    */
   readonly locationIds: readonly string[];
+  /** The locations of `locationIds`, with the ids of the companies that own the locations. */
+  readonly locations: ScopedApiKey['locations'];
   /**
    * The companies that the API key may see: the companies in its scope, and the companies that own the locations in its
    * scope.
@@ -66,6 +68,7 @@ export function authenticatedKey(
     unrestricted: row.unrestricted,
     companyIds,
     locationIds: locations.map(({ id }) => id),
+    locations,
     visibleCompanyIds: [...new Set([...companyIds, ...locations.map(({ companyId }) => companyId)])],
     hourlyLimit: row.hourlyLimit,
     burstLimit: row.burstLimit,

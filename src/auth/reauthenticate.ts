@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors/error-table.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { AuthenticatedKey } from './key.ts';
+import { reachesLocation } from './scope.ts';
 
 /**
  * Checks the API key again during a long request, such as a stream. A long request must end when the API key of the
@@ -26,12 +27,16 @@ export async function reauthenticate(
   return now;
 }
 
+/**
+ * Whether an API key has lost a permission or a part of its scope. A location that the scope no longer lists is not
+ * lost if the scope contains the company that owns the location.
+ */
 function hasLost(before: AuthenticatedKey, now: AuthenticatedKey): boolean {
   if ([...before.permissions].some((permission) => !now.permissions.has(permission))) return true;
   if (now.unrestricted) return false;
   return (
     before.unrestricted ||
     before.companyIds.some((id) => !now.companyIds.includes(id)) ||
-    before.locationIds.some((id) => !now.locationIds.includes(id))
+    before.locations.some((location) => !reachesLocation(now, location))
   );
 }

@@ -8,10 +8,10 @@ import type { Sql } from '../database/types.ts';
 import { companyForbidden, valuesTooLarge } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 import type { PagedList } from '../paging.ts';
-import { companiesById, companyColumns } from './statements.ts';
+import { companiesById } from './statements.ts';
 
 /** A company without its settings. */
-export type ReadCompany = Pick<Company, keyof typeof companyColumns>;
+export type ReadCompany = Omit<Company, 'settings'>;
 
 /** The functions that read companies from one database. */
 export type CompanyReads = ReturnType<typeof createCompanyReads>;
@@ -39,7 +39,7 @@ export function createCompanyReads(services: {
     visibleTo(key: AuthenticatedKey): PagedList<ReadCompany> {
       return prismaList(
         {
-          findMany: (query) => prisma.company.findMany({ ...query, select: companyColumns }),
+          findMany: (query) => prisma.company.findMany({ ...query, omit: { settings: true } }),
           count: (query) => prisma.company.count(query),
         },
         companyScope(key),

@@ -1,5 +1,5 @@
-import type { Prisma } from '../../prisma/generated/client/client.ts';
-import { columnList } from '../database/columns.ts';
+import { Prisma } from '../../prisma/generated/client/client.ts';
+import { modelColumns } from '../database/columns.ts';
 import { namedStatement } from '../database/named-statement.ts';
 
 // The SQL statements that read companies and write their settings.
@@ -8,25 +8,12 @@ import { namedStatement } from '../database/named-statement.ts';
  * The columns that the gateway reads for every company. The column `settings` is not in this list, because the settings
  * of some companies are large.
  */
-export const companyColumns = {
-  id: true,
-  name: true,
-  slug: true,
-  address: true,
-  externalCompanyId: true,
-  description: true,
-  phone: true,
-  email: true,
-  website: true,
-  logo: true,
-  createdAt: true,
-  updatedAt: true,
-} as const satisfies Prisma.CompanySelect;
+const { settings: _, ...companyColumns } = Prisma.CompanyScalarFieldEnum;
 
 /** Reads companies by their ids. */
 export const companiesById = namedStatement(
   'companies-by-id',
-  `SELECT ${columnList(Object.keys(companyColumns), (quoted) => `c.${quoted}`)} FROM "Company" c WHERE c.id = ANY($ids::text[])`,
+  `SELECT ${modelColumns(companyColumns, 'c')} FROM "Company" c WHERE c.id = ANY($ids::text[])`,
 );
 
 /**

@@ -17,11 +17,11 @@ export const advisoryLocks = {
    */
   prismaMigration: 72_707_369,
   /**
-   * The number of the advisory lock that a process holds while it removes expired usage records. While one process
-   * holds the lock for usage records, other processes skip the removal of expired usage records. Every other table from
-   * which the gateway removes expired records has a separate lock. The lock number of a table is a hash of the table's
-   * name, with `retention` as the seed of the hash function. A process holds the lock of a table while it removes
-   * expired records from this table.
+   * The number of the advisory lock that a process holds while it drops expired partitions of usage records. While one
+   * process holds this lock, other processes drop no partitions. Each table from which the gateway removes single
+   * expired rows has a separate lock. `UsageRecord` is such a table, because its default partition can contain expired
+   * rows. The lock number of a table is a hash of the table's name, with `retention` as the seed of the hash function.
+   * A process holds the lock of a table while it removes expired rows from this table.
    */
   retention: 7_205_759_404,
   /**

@@ -23,6 +23,16 @@ export function modelColumns(fields: Readonly<Record<string, string>>, alias: st
   return columnList(Object.keys(fields), (quoted) => `${alias}.${quoted}`);
 }
 
+/**
+ * Returns the SQL parameters for many rows. Each parameter is an array that contains the values of one column for all
+ * rows.
+ */
+export const columnArrays = <Column extends string>(
+  columns: readonly Column[],
+  rows: readonly Readonly<Record<Column, unknown>>[],
+): Record<string, unknown[]> =>
+  Object.fromEntries(columns.map((column) => [column, rows.map((row) => row[column])]));
+
 /** Returns SQL that converts an instant (a point in time) to the text format of the API: `2026-01-31T08:00:00.000Z`. */
 const apiInstant = (column: string) =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -51,7 +51,8 @@ export function namedStatement(name: string, text: string): NamedStatement {
 }
 
 /**
- * Converts the parameters of several changes to array parameters: `[{ id: 1 }, { id: 2 }]` becomes `{ id: [1, 2] }`.
+ * Converts the parameters of several changes or queries to array parameters: `[{ id: 1 }, { id: 2 }]` becomes
+ * `{ id: [1, 2] }`.
  *
  * @throws {TypeError} when an item has no value for a parameter of the first item
  */
@@ -60,7 +61,7 @@ export const parameterArrays = (items: readonly Parameters[]): Record<string, un
     Object.keys(items[0]!).map((name) => [
       name,
       items.map((item) => {
-        if (item[name] === undefined) throw new TypeError(`no value for the parameter ${name} of a change`);
+        if (item[name] === undefined) throw new TypeError(`no value for the parameter ${name}`);
         return item[name];
       }),
     ]),

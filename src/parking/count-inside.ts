@@ -3,6 +3,7 @@ import { recordChange } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
 import type { WaitingAuthor } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
+import { columnArrays } from '../database/columns.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
 import { lockLocation } from '../location-access/lock.ts';
@@ -10,8 +11,8 @@ import { announceState } from './occupancy.ts';
 import { type Plate, plateArrays } from '../whitelist/plate.ts';
 import { sessionState } from './derive-sessions.ts';
 import { plateKey } from './vehicle-identity.ts';
-import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
-import { matchEntries, matchOf, type Reading } from './match-entries.ts';
+import { type ChangedPlate, longestStayMsOf, refreshSessions } from './refresh-sessions.ts';
+import { matchEntries, matchOf } from './match-entries.ts';
 import { countOpenSessions, insideAt, updateOpenSessions, writePlates } from './occupancy-statements.ts';
 import { writtenColumns } from './session-statements.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
@@ -22,13 +23,11 @@ import type { LocationChangeServices } from '../location-access/change-services.
  */
 export const maxPlatesInside = 10_000;
 
-const msPerHour = 3_600_000;
-
 /**
  * An empty array for each session column. The caller passes these arrays to the SQL statement `updateOpenSessions` when
  * it removes sessions and adds no sessions.
  */
-const noSessions = Object.fromEntries(writtenColumns.map((column) => [column, []]));
+const noSessions = columnArrays(writtenColumns, []);
 
 /** The functions that record occupancy counts: which vehicles, or how many vehicles, were inside a location. */
 export type InsideCounts = ReturnType<typeof createInsideCounts>;
@@ -104,9 +103,7 @@ export function createInsideCounts({
           ...plate,
           occurredAt: countedAt,
         }));
-        const sessions = (await refreshSessions(transaction, author, location, changed, now)).map(
-          ({ after }) => after,
-        );
+        const sessions = await refreshSessions(transaction, author, location, changed, now);
         const isNow = (instant: Date | null) => instant?.getTime() === countedAt.getTime();
         const corrected = (session: ParkingSession) =>
           sessionState(session) === 'CORRECTED' && isNow(session.endedAt);
@@ -138,12 +135,11 @@ export function createInsideCounts({
     adjustOccupancy: (author: WaitingAuthor, locationId: string, occupied: number, at?: Date | null) =>
       change(author, locationId, async (transaction) => {
         const location = await lockLocation(transaction, locationId, author.key);
-        const { longestStayHours } = location;
+        const longestStayMs = longestStayMsOf(location);
         const countedAt = at ?? (await databaseNow(transaction));
         const count = await putCount(transaction, {
           ...{ locationId, kind: 'NUMBER', countedAt, occupied },
-          fadesAt:
-            longestStayHours === null ? null : new Date(countedAt.getTime() + longestStayHours * msPerHour),
+          fadesAt: longestStayMs === null ? null : new Date(countedAt.getTime() + longestStayMs),
         });
         if (count.before?.occupied === occupied) return;
         // If the client replaces an occupancy count, the gateway does not count the open sessions of that time again,
@@ -192,12 +188,9 @@ async function matchesOf(
   plates: readonly Plate[],
   countedAt: Date,
 ) {
-  const entries = plates.map((plate): Reading => ({
-    eventId: '',
-    kind: 'ENTRY',
-    plate,
-    occurredAt: countedAt,
-  }));
-  const matches = await matchEntries(transaction, location.id, entries);
-  return entries.map((entry) => matchOf(entry, matches.get(entry), location.timezone));
+  const counted = plates.map((plate) => ({ plate }));
+  const matches = await matchEntries(transaction, location.id, counted);
+  return counted.map((vehicle) =>
+    matchOf({ occurredAt: countedAt }, matches.get(vehicle), location.timezone),
+  );
 }

@@ -33,7 +33,7 @@ export const eventColumns = Object.keys(eventColumnTypes) as (keyof ParkingEvent
  * SQL for the values of many events, with one array parameter for each column. If a column has an enum type, the
  * gateway sends its values to PostgreSQL as text.
  */
-const columnArrays = columnList(eventColumns, (_, column) => {
+const eventArrayParameters = columnList(eventColumns, (_, column) => {
   const type = eventColumnTypes[column];
   return type.startsWith('"') ? `$${column}::text[]::${type}[]` : `$${column}::${type}[]`;
 });
@@ -43,7 +43,7 @@ export const writeEvents = namedStatement(
   'parking-events-write',
   `
   INSERT INTO "ParkingEvent" (${columnList(eventColumns)})
-  SELECT * FROM unnest(${columnArrays})
+  SELECT * FROM unnest(${eventArrayParameters})
   ON CONFLICT (id) DO UPDATE SET ${columnList(eventColumns, (quoted) => `${quoted} = excluded.${quoted}`)}`,
 );
 

@@ -39,19 +39,19 @@ export async function findNamedEntries(
 }
 
 /**
- * Finds the whitelist entry of each event. If an event matches no whitelist entry, the returned map does not contain
- * the event.
+ * Finds the whitelist entry of each event, or of each vehicle in an occupancy count. If an event matches no whitelist
+ * entry, the returned map does not contain the event.
  *
  * @param readings the parking events. Each `entryId` in an event must be the id of a whitelist entry of the location
  *   (see `findNamedEntries`)
  */
-export async function matchEntries(
+export async function matchEntries<Matched extends PlateInput & Pick<GateRecord, 'entryId'>>(
   transaction: Transaction,
   locationId: string,
-  readings: readonly Reading[],
-): Promise<Map<Reading, WhitelistEntry>> {
-  const matches = new Map<Reading, WhitelistEntry>();
-  const isToBeFound = ({ reading, entryId }: Reading) => Boolean(reading) && !entryId;
+  readings: readonly Matched[],
+): Promise<Map<Matched, WhitelistEntry>> {
+  const matches = new Map<Matched, WhitelistEntry>();
+  const isToBeFound = ({ reading, entryId }: Matched) => Boolean(reading) && !entryId;
   const read = readings.filter(isToBeFound);
   const others = readings.filter((record) => !isToBeFound(record));
   if (others.length > 0) {
@@ -98,7 +98,7 @@ export function plateOf(
  * to enter at the time of the event.
  */
 export const matchOf = (
-  { occurredAt }: Reading,
+  { occurredAt }: Pick<GateRecord, 'occurredAt'>,
   entry: WhitelistEntry | undefined,
   timezone: string,
 ): Pick<ParkingEvent, 'whitelistEntryId' | 'listed'> => ({

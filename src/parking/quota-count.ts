@@ -1,9 +1,9 @@
 import type { Location, ParkingEvent, WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import type { Transaction } from '../database/types.ts';
 import { groupBy } from '../database/group-by.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import type { Plate } from '../whitelist/plate.ts';
-import type { UsedQuota, VehicleInside } from './quota-statements.ts';
-import { findQuotasOfEntries } from './quotas.ts';
+import { quotasOfEntries, type UsedQuota, type VehicleInside } from './quota-statements.ts';
 import { type EventChange, isSameEntry } from './count-entries.ts';
 import { longestStayMsOf } from './refresh-sessions.ts';
 import { createSimilarVehicles } from './similar-vehicles.ts';
@@ -65,7 +65,12 @@ export async function startQuotaCount(
   const entryIds = entries.map(({ id }) => id);
   const found =
     entryIds.length > 0
-      ? await findQuotasOfEntries(transaction, location.id, entryIds, { isBatch, observedFrom })
+      ? await queryInTransaction<UsedQuota>(transaction, quotasOfEntries, {
+          locationId: location.id,
+          entryIds,
+          isBatch,
+          observedFrom,
+        })
       : [];
   const quotas = new Map(found.flatMap((quota) => quota.entries.map(({ id }) => [id, quota])));
   const plates = new Map(entries.map((entry) => [entry.id, entry]));

@@ -47,7 +47,8 @@ export interface VehicleInside {
 
 /**
  * Finds the quotas that apply to given whitelist entries of a location, and the vehicles that currently use each quota.
- * If one whitelist entry has several open sessions, the result contains each of these sessions.
+ * If one whitelist entry has several open sessions, the result contains each of these sessions. The result contains no
+ * whitelist entries without a quota. `$isBatch` is true if the caller records several events.
  */
 export const quotasOfEntries = namedStatement(
   'quotas-of-entries',

@@ -8,16 +8,15 @@ import { recordChange } from '../audit/record.ts';
 import type { AuthenticatedKey, WaitingAuthor } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
-import { queryInTransaction } from '../database/named-statement.ts';
 import { createStatementBatch } from '../database/statement-batch.ts';
-import type { Database, Sql, Transaction } from '../database/types.ts';
+import type { Database, Sql } from '../database/types.ts';
 import { newId } from '../ids.ts';
 import { listOfLocation } from '../location-access/list-of-location.ts';
 import { lockLocation } from '../location-access/lock.ts';
 import type { LocationFinder } from '../location-access/find-location.ts';
 import type { LocationSlots } from '../location-access/location-slots.ts';
 import type { PagedList } from '../paging.ts';
-import { quotasOfEntries, type UsedQuota, usedQuotas } from './quota-statements.ts';
+import { usedQuotas } from './quota-statements.ts';
 
 // A quota is the maximum number of vehicles of a reference, such as a parking unit, that may be inside a location at
 // the same time.
@@ -33,20 +32,6 @@ export interface QuotaValues {
   inside: number | null;
   enforcement: QuotaEnforcement;
 }
-
-/**
- * Finds the current quotas that apply to whitelist entries of a location. The returned list contains no whitelist
- * entries without a quota.
- *
- * @param isBatch whether the caller records several events
- */
-export const findQuotasOfEntries = (
-  transaction: Transaction,
-  locationId: string,
-  entryIds: readonly string[],
-  { isBatch, observedFrom }: { isBatch: boolean; observedFrom: Date },
-): Promise<UsedQuota[]> =>
-  queryInTransaction(transaction, quotasOfEntries, { locationId, entryIds, isBatch, observedFrom });
 
 /** The functions that read and write the quotas in the database. */
 export type Quotas = ReturnType<typeof createQuotas>;
@@ -134,14 +119,16 @@ export function createQuotas(services: {
               updatedAt: now,
             };
           });
-          const written = after.filter((quota) => quota !== null && quota !== earlier.get(quota.referenceId));
+          const written = after
+            .filter((quota) => quota !== null)
+            .filter((quota) => quota !== earlier.get(quota.referenceId));
           const removed = values.flatMap(({ referenceId, inside }) =>
             inside === null ? (earlier.get(referenceId) ?? []) : [],
           );
-          const replaced = [...written.map((quota) => quota!.id), ...removed.map(({ id }) => id)];
+          const replaced = [...written, ...removed].map(({ id }) => id);
           if (replaced.length > 0) {
             await transaction.quota.deleteMany({ where: { locationId, id: { in: replaced } } });
-            await transaction.quota.createMany({ data: written.map((quota) => quota!) });
+            await transaction.quota.createMany({ data: written });
             await recordChange(transaction, author, {
               action: 'quota.set',
               targetId: locationId,
@@ -149,7 +136,7 @@ export function createQuotas(services: {
               locationId,
               changes: {
                 before: before.filter(({ id }) => replaced.includes(id)).map(auditedQuota),
-                after: written.map((quota) => auditedQuota(quota!)),
+                after: written.map(auditedQuota),
               },
             });
           }

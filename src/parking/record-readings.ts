@@ -3,6 +3,7 @@ import { recordChanges } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
 import type { Author } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
+import { columnArrays } from '../database/columns.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
 import { lockLocation } from '../location-access/lock.ts';
@@ -110,7 +111,7 @@ export async function recordReadings(
 
   // If `readings` contains an event several times with different values, the function writes only the last values.
   const written = new Map(changes.map(({ after }) => [after.id, after]));
-  await queryInTransaction(transaction, writeEvents, arraysOf([...written.values()]));
+  await queryInTransaction(transaction, writeEvents, columnArrays(eventColumns, [...written.values()]));
   await countEntries(transaction, locationId, changes);
   await recordChanges(
     transaction,
@@ -183,13 +184,6 @@ const quotaEntriesOf = (
   readings.some((reading) => reading.kind === 'ENTRY' && matches.has(reading))
     ? [...new Map([...matches.values()].map((entry) => [entry.id, entry])).values()]
     : [];
-
-/**
- * Returns the SQL parameters for many events. Each parameter is an array that contains the values of one column for all
- * events.
- */
-const arraysOf = (events: readonly ParkingEvent[]) =>
-  Object.fromEntries(eventColumns.map((column) => [column, events.map((event) => event[column])]));
 
 /** Whether an event from a gate equals the event that is already recorded under the same `eventId`. */
 function isSame(event: ParkingEvent | undefined, reading: Reading): boolean {

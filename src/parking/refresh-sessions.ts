@@ -2,6 +2,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { Location, ParkingSession } from '../../prisma/generated/client/client.ts';
 import { type ChangeAuthor, recordChanges } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
+import { columnArrays } from '../database/columns.ts';
 import { groupBy } from '../database/group-by.ts';
 import { queryInTransaction } from '../database/named-statement.ts';
 import { updateOpenSessions } from './occupancy-statements.ts';
@@ -80,7 +81,7 @@ export async function refreshSessions(
   location: Location,
   changed: readonly ChangedPlate[],
   now: Date,
-): Promise<SessionChange[]> {
+): Promise<ParkingSession[]> {
   const { id: locationId } = location;
   const parameters = {
     locationId,
@@ -123,11 +124,11 @@ export async function refreshSessions(
   const changes = sessions
     .map((after): SessionChange => ({ before: before.get(after.id), after }))
     .filter((change) => !isSame(change));
+  const refreshed = changes.map(({ after }) => after);
   const kept = new Set(sessions.map(({ id }) => id));
   const removed = [...before.keys()].filter((id) => !kept.has(id));
   if (changes.length + removed.length > 0) {
-    const values = writtenColumns.map((column) => [column, changes.map(({ after }) => after[column])]);
-    const written = { ...Object.fromEntries(values), removed };
+    const written = { ...columnArrays(writtenColumns, refreshed), removed };
     // The stored number of open sessions of an occupancy count can change only if a parking event or occupancy count
     // with the same or an earlier time has changed. In this case, `rows` contains the occupancy count.
     if (rows.some(({ kind }) => kind === 'NUMBER'))
@@ -135,7 +136,7 @@ export async function refreshSessions(
     await queryInTransaction(transaction, writeSessions, written);
   }
   await recordUnseenExits(transaction, author, location, changes);
-  return changes;
+  return refreshed;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Plate } from '../whitelist/plate.ts';
 import { plateText } from '../whitelist/plate-reading.ts';
-import { similarPlates, toConfusableForm } from '../whitelist/similar-plates.ts';
+import { confusableTexts, similarPlates, toConfusableForm } from '../whitelist/similar-plates.ts';
 
 // This module decides whether two recorded plates may belong to the same vehicle.
 
@@ -84,20 +84,13 @@ export function sameTextMatcher(vehicle: RecordedPlate): PlateMatcher {
 }
 
 /**
- * Returns the given text and all similar texts. A similar text differs from the given text by one character that
- * cameras confuse.
- */
-const similarTexts = (text: string) =>
-  similarPlates({ plateType: '', plateCode: '', plateNumber: text }).map(({ plateNumber }) => plateNumber);
-
-/**
  * Creates a condition that matches plates similar to a given plate. Similar plates differ by at most one character that
  * cameras confuse. If one plate or both plates are known only as camera texts, the condition compares the texts that
  * cameras may read from the plates.
  */
 export function similarPlateMatcher(read: Plate): PlateMatcher {
   const similar = new Set(similarPlates(read).map(plateKey));
-  const texts = new Set(textsOf(read).flatMap(similarTexts));
+  const texts = new Set(textsOf(read).flatMap((text) => [text, ...confusableTexts(text)]));
   return {
     texts: [...texts],
     includes(plate) {

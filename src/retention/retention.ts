@@ -37,7 +37,10 @@ export interface RetentionDays {
  * The number of rows that the retention job removed, for each kind of record. `usageDays` is the number of days whose
  * usage records were removed.
  */
-type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts', number>;
+type Removed = Record<
+  keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts' | 'countedPlates',
+  number
+>;
 
 /**
  * The retention job removes expired records, cancels the pending deliveries of disabled webhooks, and creates the table

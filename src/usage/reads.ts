@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors/error-table.ts';
 import { groupBy } from '../database/group-by.ts';
+import { parameterArrays } from '../database/named-statement.ts';
 import { createQueryBatch, createStatementBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
@@ -29,12 +30,6 @@ export interface UsageQuestion {
   apiKeyId: string;
   from: Date;
   to: Date;
-}
-
-/** A usage query that continues after the last row that the process has read. */
-interface UnreadHours extends UsageQuestion {
-  afterOperation: string;
-  afterSurface: string;
 }
 
 /** A deprecated operation. `operation` is the name of the deprecated operation in usage records. */
@@ -72,16 +67,8 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
   const { sql } = options;
   const deprecated = new Map(options.deprecated.map((operation) => [operation.operation, operation]));
 
-  const parametersOf = (hours: readonly UnreadHours[]) => ({
-    apiKeyId: hours.map(({ apiKeyId }) => apiKeyId),
-    from: hours.map(({ from }) => from),
-    afterOperation: hours.map(({ afterOperation }) => afterOperation),
-    afterSurface: hours.map(({ afterSurface }) => afterSurface),
-    to: hours.map(({ to }) => to),
-  });
-
-  async function hasTooManyRows(hours: readonly UnreadHours[]): Promise<boolean> {
-    const [row] = await sql.query<{ count: number }>(countUsage, countUsage.values(parametersOf(hours)));
+  async function hasTooManyRows(parameters: Record<string, unknown[]>): Promise<boolean> {
+    const [row] = await sql.query<{ count: number }>(countUsage, countUsage.values(parameters));
     return row!.count > maxUsageRows;
   }
 
@@ -91,17 +78,16 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
    */
   async function readTogether(questions: readonly UsageQuestion[]): Promise<UsageBucket[][] | undefined> {
     const answers = questions.map((): UsageBucket[] => []);
+    // After the first rows, each usage query continues after the last row that the process has read.
     const all = questions.map((question) => ({ ...question, afterOperation: '', afterSurface: '' }));
     for (let unread = all; ; await yieldToEventLoop()) {
-      const rows = await sql.query<UsageBucket & { n: number }>(
-        usageByHour,
-        usageByHour.values(parametersOf(unread)),
-      );
+      const parameters = parameterArrays(unread);
+      const rows = await sql.query<UsageBucket & { n: number }>(usageByHour, usageByHour.values(parameters));
       const answered = questions.length - unread.length;
       for (const row of rows) answers[answered + row.n - 1]!.push(row);
       const last = rows.at(-1);
       if (!last || rows.length < rowsPerPart) return answers;
-      if (unread === all && (await hasTooManyRows(all))) return undefined;
+      if (unread === all && (await hasTooManyRows(parameters))) return undefined;
       const [current, ...later] = unread.slice(last.n - 1);
       const read = { from: last.hour, afterOperation: last.operation, afterSurface: last.surface };
       unread = [{ ...current!, ...read }, ...later];
@@ -155,10 +141,9 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
      *   same `reader`
      * @throws {ServiceError} `VALIDATION_ERROR` when all usage queries of the request together return too many rows
      */
-    byHour: (question: UsageQuestion, reader: object = unknownReader): Promise<UsageBucket[]> =>
+    byHour: (question: UsageQuestion, reader: object): Promise<UsageBucket[]> =>
       readHours({ question, reader }),
   };
 }
 
-const unknownReader = {};
 const nameOf = ({ apiKeyId, from, to }: UsageQuestion) => `${apiKeyId} ${from.getTime()} ${to.getTime()}`;

@@ -150,7 +150,7 @@ export async function storeOutcome(
   claimed: ClaimedDelivery,
   result: AttemptResult,
 ): Promise<StoredAttempt> {
-  const { id, webhookId, url } = claimed;
+  const { id, webhookId, url, leaseEndsAt } = claimed;
   return prisma.$transaction(async (transaction) => {
     if (isAccepted(result)) {
       await storeAccepted(transaction, claimed, result);
@@ -202,8 +202,11 @@ export async function storeOutcome(
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
       // The status of the delivery can have changed during the attempt, for example because a client has disabled the
-      // webhook, or because a reader has acknowledged the message. The gateway therefore checks the status again.
-      where: { id, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
+      // webhook, or because a reader has acknowledged the message. The gateway therefore checks the status again. If
+      // the lease has ended, another worker or reader can already have claimed the delivery. This failed attempt must
+      // not shorten the new lease, so the gateway also checks that `nextAttemptAt` is still the end of its own lease.
+      // `claimedAt` does not identify the lease, because workers never change `claimedAt` of a pull message.
+      where: { id, nextAttemptAt: leaseEndsAt, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
       // For a failed delivery, the gateway sets `nextAttemptAt` to the current time, which ends the lease of the
       // worker. If a client then requests to resend the message, no worker must wait for the end of the lease.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },

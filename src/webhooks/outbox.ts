@@ -31,6 +31,7 @@ export interface ClaimedDelivery extends Message {
   /** The encrypted previous signing secret; null if its grace period is over, or if the secret was never changed. */
   formerSecret: string | null;
   claimedAt: Date;
+  /** The end of the lease. The delivery still has this lease as long as its `nextAttemptAt` equals `leaseEndsAt`. */
   leaseEndsAt: Date;
   /** The trace context of the change that caused the message; null when the change was not traced. */
   traceparent: string | null;
@@ -54,12 +55,17 @@ export function claimDue(sql: Sql, inFlight: readonly ClaimedDelivery[]): Promis
 }
 
 /**
- * Releases a claimed delivery without an attempt, so that any worker may claim the delivery again.
+ * Releases a claimed delivery without an attempt, so that any worker may claim the delivery again. If another worker or
+ * reader has claimed the delivery since then, its lease stays unchanged.
  *
  * @param afterSeconds the time after which a worker may claim the delivery; 0 means immediately
  */
-export async function release(sql: Sql, { id }: ClaimedDelivery, afterSeconds = 0): Promise<void> {
-  await sql.query(releaseStatement, releaseStatement.values({ id, afterSeconds }));
+export async function release(
+  sql: Sql,
+  { id, leaseEndsAt }: Pick<ClaimedDelivery, 'id' | 'leaseEndsAt'>,
+  afterSeconds = 0,
+): Promise<void> {
+  await sql.query(releaseStatement, releaseStatement.values({ id, leaseEndsAt, afterSeconds }));
 }
 
 /**

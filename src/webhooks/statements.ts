@@ -147,11 +147,15 @@ export const acceptStatement = namedStatement(
     WHERE d.id = $id RETURNING d.id`,
 );
 
-/** Sets the due time of a claimed delivery to `$afterSeconds` seconds from now. */
+/**
+ * Sets the due time of a claimed delivery to `$afterSeconds` seconds from now. The delivery stays unchanged if
+ * `nextAttemptAt` is no longer the end of the lease (`$leaseEndsAt`), because another claim or a request to resend the
+ * message has then changed the delivery.
+ */
 export const releaseStatement = namedStatement(
   'webhook-release',
   `UPDATE "WebhookDelivery" SET "nextAttemptAt" = now() + make_interval(secs => $afterSeconds)
-    WHERE id = $id AND status = 'PENDING'`,
+    WHERE id = $id AND status = 'PENDING' AND "nextAttemptAt" = $leaseEndsAt::timestamptz`,
 );
 
 /**

@@ -80,7 +80,7 @@ export const valueColumnList = columnList(valueColumns);
  * Returns SQL that lists the columns whose values clients send, with a table alias, such as `i."referenceId",
  * i."plateType"`.
  */
-export const valueColumnsOf = (alias: string) => columnList(valueColumns, (quoted) => `${alias}.${quoted}`);
+export const valueColumnsOf = (alias: string) => modelColumns(valueTypes, alias);
 
 /**
  * SQL array parameters for many whitelist entries, with one array for each column whose values clients send, such as

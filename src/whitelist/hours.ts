@@ -88,10 +88,9 @@ export function wallTime(at: Date, timezone: string): WallTime {
 }
 
 /**
- * Whether a local time lies within the weekly hours of a whitelist entry. If the whitelist entry has no weekly hours,
- * the result is true at all times. When daylight saving time ends, one hour of local time occurs twice. Weekly hours
- * within this hour apply both times. When daylight saving time begins, one hour of local time is skipped. Weekly hours
- * within this hour do not apply on that day.
+ * Whether a local time lies within the weekly hours of a whitelist entry. When daylight saving time ends, one hour of
+ * local time occurs twice. Weekly hours within this hour apply both times. When daylight saving time begins, one hour
+ * of local time is skipped. Weekly hours within this hour do not apply on that day.
  */
 export function isWithinHours(
   hours: readonly WeeklyHours[],
@@ -99,13 +98,10 @@ export function isWithinHours(
 ): boolean {
   const today = weekdays[day]!;
   const yesterday = weekdays[(day + 6) % 7]!;
-  return (
-    hours.length === 0 ||
-    hours.some(({ days, from, to }) =>
-      from < to
-        ? days.includes(today) && from <= time && time < to
-        : (days.includes(today) && from <= time) || (days.includes(yesterday) && time < to),
-    )
+  return hours.some(({ days, from, to }) =>
+    from < to
+      ? days.includes(today) && from <= time && time < to
+      : (days.includes(today) && from <= time) || (days.includes(yesterday) && time < to),
   );
 }
 

@@ -23,7 +23,10 @@ export function invalidity(
 export const isValidAt = (entry: string, at: string) =>
   `(${entry}."validFrom" IS NULL OR ${entry}."validFrom" <= ${at}) AND (${entry}."validUntil" IS NULL OR ${entry}."validUntil" > ${at})`;
 
-/** Whether a given time lies within the weekly hours of a whitelist entry, in the time zone of its location. */
+/**
+ * Whether a given time lies within the weekly hours of a whitelist entry, in the time zone of its location. If the
+ * whitelist entry has no weekly hours, the result is true at all times.
+ */
 export const isWithinEntryHours = (
   entry: Pick<WhitelistEntry, 'hours'>,
   timezone: string,

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { openActivity, plateOf, type Seen } from '../support/activity.ts';
 import { newEntry, sharedTestGateway } from '../support/harness.ts';
 import { newId } from '../../src/ids.ts';
-import { quotasOfEntries } from '../../src/parking/quota-statements.ts';
-import { findQuotasOfEntries } from '../../src/parking/quotas.ts';
+import { queryInTransaction } from '../../src/database/named-statement.ts';
+import { quotasOfEntries, type UsedQuota } from '../../src/parking/quota-statements.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 const gateway = await sharedTestGateway();
@@ -150,9 +150,8 @@ test.each([
     await activity.see(locationId, seenOf(event('inside', 'ENTRY', 'DXB/A/2', 0)));
     const { id, whitelistEntryId } = await prisma.parkingEvent.findFirstOrThrow({ where: { locationId } });
     const [quota] = await prisma.$transaction((transaction) =>
-      findQuotasOfEntries(transaction, locationId, [whitelistEntryId!], {
-        isBatch,
-        observedFrom: new Date(0),
+      queryInTransaction<UsedQuota>(transaction, quotasOfEntries, {
+        ...{ locationId, entryIds: [whitelistEntryId!], isBatch, observedFrom: new Date(0) },
       }),
     );
     expect(quota!.vehicles).toEqual([{ entryId: whitelistEntryId, sessionId: id, plate }]);

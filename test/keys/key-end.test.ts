@@ -3,6 +3,8 @@ import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { wholeListBody } from '../../rest/whole-list.ts';
+import { authenticatedKey, type ScopedApiKey } from '../../src/auth/key.ts';
+import { reauthenticate } from '../../src/auth/reauthenticate.ts';
 import type { Context } from '../../src/context.ts';
 import { createLargeValues } from '../../src/database/large-values.ts';
 import type { Sql } from '../../src/database/types.ts';
@@ -29,8 +31,12 @@ const url = await serve(gateway);
  */
 const entriesOfLongList = 15_000;
 
-/** Creates a location with a long whitelist, and an API key that may read the whitelist. */
-async function newLongList() {
+/**
+ * Creates a location with a long whitelist, and an API key that may read the whitelist.
+ *
+ * @param scope whether the scope of the API key contains the company, or only the location
+ */
+async function newLongList(scope: 'company' | 'location' = 'company') {
   const { companyId, locationId } = await gateway.newTenant();
   await gateway.database.prisma.$executeRaw`
     INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", note)
@@ -38,9 +44,9 @@ async function newLongList() {
     FROM generate_series(1, ${entriesOfLongList}::int) n`;
   const { secret, apiKey } = await keys.create(operator, {
     permissions: ['READ_WHITELIST'],
-    companyIds: [companyId],
+    ...(scope === 'company' ? { companyIds: [companyId] } : { locationIds: [locationId] }),
   });
-  return { path: `/locations/${locationId}/whitelist`, secret, id: apiKey.id };
+  return { path: `/locations/${locationId}/whitelist`, secret, id: apiKey.id, companyId };
 }
 
 /** Requests a list over a connection, and stops reading the response after the first bytes. */
@@ -77,13 +83,39 @@ describe('streaming of a list without pages', () => {
   );
 
   test('a change of an API key does not end the stream of a list if the API key may still read the list', async () => {
-    const { path, secret, id } = await newLongList();
+    const { path, secret, id, companyId } = await newLongList('location');
     const response = await startReading(path, secret);
     await keys.rotate(operator, id, 600);
     await keys.update(operator, id, { name: 'Renamed', permissions: ['READ_WHITELIST', 'READ_STATUS'] });
+    // The company owns the location, so the location stays in the scope of the API key.
+    await keys.update(operator, id, { companyIds: [companyId], locationIds: [] });
     const { data } = JSON.parse(await text(response)) as { data: unknown[] };
     expect(data).toHaveLength(entriesOfLongList);
   });
+});
+
+test('an API key has lost a listed location only if its new scope contains neither the location nor the company of the location', async () => {
+  const keyWith = (companyIds: string[], locations: ScopedApiKey['locations']) => {
+    const companies = companyIds.map((id) => ({ id }));
+    return authenticatedKey({ permissions: [], companies, locations } as unknown as ScopedApiKey, 'secret');
+  };
+  const [location, neighbour, other] = [
+    { id: 'location', companyId: 'company' },
+    { id: 'neighbour', companyId: 'company' },
+    { id: 'other', companyId: 'other' },
+  ];
+  const before = keyWith([], [location!, other!]);
+  const outcomeWith = (companyIds: string[], locations: ScopedApiKey['locations']) => {
+    const authenticate = () => Promise.resolve(keyWith(companyIds, locations));
+    return reauthenticate({ authenticate }, 'secret', before).then(
+      () => 'kept',
+      ({ code }: { code: string }) => code,
+    );
+  };
+  expect(await outcomeWith(['company'], [other!])).toBe('kept');
+  expect(await outcomeWith(['other'], [neighbour!, location!])).toBe('kept');
+  expect(await outcomeWith([], [neighbour!, other!])).toBe('FORBIDDEN');
+  expect(await outcomeWith(['company'], [])).toBe('FORBIDDEN');
 });
 
 describe('requests whose body arrives slowly', () => {

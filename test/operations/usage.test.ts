@@ -75,8 +75,9 @@ describe('equal selections of the field `usage` in one request', () => {
         },
       },
     });
+    const reader = {};
     const question = { apiKeyId: id, from: at(-2, 0), to: at(0, 0) };
-    await Promise.all(Array.from({ length: 20 }, () => usage.byHour(question)));
+    await Promise.all(Array.from({ length: 20 }, () => usage.byHour(question, reader)));
     expect(runs).toHaveLength(1);
     expect(runs[0]![0]).toEqual([id]);
   });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { GraphQLEnumType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../schema/index.ts';
-import { auditActions, enumName, isAuditAction, sqlAction, webhookEvents } from '../../src/audit/actions.ts';
+import { auditActions, enumName, isAuditAction, webhookEvents } from '../../src/audit/actions.ts';
 import { newId } from '../../src/ids.ts';
 import { retryForMs } from '../../src/webhooks/outbox.ts';
 import { testMessageType } from '../../src/webhooks/payload.ts';
@@ -51,12 +51,6 @@ describe('the list of audit actions', () => {
     );
     for (const { value, description } of values) {
       expect(description).toContain(auditActions[value as keyof typeof auditActions].description);
-    }
-  });
-
-  test('the names of audit actions need no escaping in SQL', () => {
-    for (const action of Object.keys(auditActions).filter(isAuditAction)) {
-      expect(sqlAction(action)).toMatch(/^'[a-z_]+\.[a-z_]+'$/);
     }
   });
 

@@ -5,16 +5,20 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import type { Database, DatabaseOptions } from '../../src/database/types.ts';
 import { waitForServer } from '../../src/database/wait-for-server.ts';
 import { newId } from '../../src/ids.ts';
+import { withMigratedDatabase } from '../../src/migrated-database.ts';
 import { openTestGateway, type TestGateway } from '../support/harness.ts';
 import { startProxy } from '../support/proxy.ts';
 import { createScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const silent = pino({ level: 'silent' });
+/** Lists the prepared statements of the connection. A named statement also lists itself. */
+const namedStatements = { name: 'named', text: 'SELECT name FROM pg_prepared_statements' };
 
 /** Opens a separate connection to the database. The connection is closed at the end of the test. */
 async function connectTo(databaseUrl: string): Promise<pg.Client> {
@@ -218,8 +222,21 @@ describe.runIf(testServerUrl)('behaviour of the gateway when PostgreSQL fails', 
     );
     expect(settings(inTransaction)).toEqual(['5000', '8000', '30000']);
     expect(settings(await sql.query(limits, []))).toEqual(['0', '0', '0']);
-    expect(await sql.query({ name: 'named', text: 'SELECT name FROM pg_prepared_statements' }, [])).toEqual(
-      [],
-    );
+    expect(await sql.query(namedStatements, [])).toEqual([]);
+  });
+
+  test('with DATABASE_PREPARE=false, the programs that apply migrations use named SQL statements only over a direct connection', async () => {
+    const scratch = await createScratchDatabase();
+    onTestFinished(() => scratch.drop());
+    const { databaseUrl } = scratch;
+    for (const direct of [undefined, databaseUrl]) {
+      const config = loadConfig({
+        ...{ DATABASE_URL: databaseUrl, DIRECT_DATABASE_URL: direct, DATABASE_PREPARE: 'false' },
+      });
+      await withMigratedDatabase(config, silent, async ({ sql }) => {
+        const named = await sql.query<{ name: string }>(namedStatements, []);
+        expect(named.some(({ name }) => name === 'named')).toBe(direct !== undefined);
+      });
+    }
   });
 });

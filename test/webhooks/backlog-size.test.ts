@@ -1,8 +1,11 @@
 import { pino } from 'pino';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { WebhookDeliveryStatus } from '../../prisma/generated/client/enums.ts';
+import { authenticatedKey, keyScopeRelations } from '../../src/auth/key.ts';
+import { keyInvalid } from '../../src/errors/error-table.ts';
 import { newId } from '../../src/ids.ts';
 import { createRetention } from '../../src/retention/retention.ts';
+import { createWebhookRedeliveries } from '../../src/webhooks/redeliveries.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 import { webhookTools } from '../support/webhooks.ts';
@@ -204,6 +207,26 @@ describe('changes of a webhook between two batches of its deliveries', () => {
     const disable = `UPDATE "Webhook" SET "disabledAt" = now() WHERE id = '${webhookId}'`;
     const error = await atBatch(['UPDATE', 1], disable, () => refused(key, recover, { id: webhookId }));
     expect(error).toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test('recoverWebhook stops after the current batch of deliveries when the API key was revoked', async () => {
+    const { companyId, webhookId } = await newReader(['WHITELIST_CREATED']);
+    await addDeliveries(webhookId, { status: 'FAILED' });
+    const stored = await prisma.apiKey.findFirstOrThrow({
+      where: { companies: { some: { id: companyId } }, permissions: { has: 'MANAGE_WEBHOOKS' } },
+      include: keyScopeRelations,
+    });
+    const author = {
+      key: authenticatedKey(stored, 'secret'),
+      requestId: 'test',
+      reauthenticate: () => Promise.reject(keyInvalid),
+    };
+    const since = new Date(Date.now() - 3_600_000);
+    await expect(
+      createWebhookRedeliveries({ prisma }).recover(author, webhookId, { since, until: null }),
+    ).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    expect(await statusesOf(webhookId)).toEqual({ PENDING: maxChanged, FAILED: backlogSize - maxChanged });
+    expect((await auditOf(webhookId)).map(({ action }) => action)).toEqual(['webhook.created']);
   });
 
   test('when the deletion of a webhook fails, the webhook keeps its pending deliveries, and a second deletion succeeds', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/ids.ts';
+import { claimDue, release } from '../../src/webhooks/outbox.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
@@ -73,5 +74,21 @@ describe('late answers and acknowledgements of webhook messages', () => {
       )
       .toBe(1);
     expect((await failingSince(key, webhookId)).failingSince).not.toBeNull();
+  });
+
+  test('a late failure of an attempt, or a late release of its delivery, does not shorten the lease of a worker that has claimed the delivery since then', async () => {
+    const { key, webhookId, answer } = await newMovedSubscriber(503);
+    const { sql } = gateway.database;
+    const leased = () => prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
+    const { id, nextAttemptAt: leaseEndsAt } = await leased();
+    await skipRetryDelay(webhookId); // ends the lease of the attempt in progress
+    const claimed = (await claimDue(sql, [])).find((delivery) => delivery.id === id);
+    await release(sql, { id, leaseEndsAt });
+    expect((await leased()).nextAttemptAt).toEqual(claimed!.leaseEndsAt);
+    answer();
+    await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts.length, soon).toBe(1);
+    expect(await leased()).toMatchObject({ status: 'PENDING', nextAttemptAt: claimed!.leaseEndsAt });
+    await release(sql, claimed!);
+    expect((await leased()).nextAttemptAt).not.toEqual(claimed!.leaseEndsAt);
   });
 });

@@ -123,7 +123,7 @@ export function createWhitelistImport(services: {
     }
     return mode === 'REPLACE'
       ? replace(author, locationId, entries)
-      : merge(author, locationId, input ?? inputParameters(entries), { mode, mayRefuse });
+      : merge(author, locationId, input!, { mode, mayRefuse });
   }
 
   /** Validates and imports the rows batch by batch. If the import mode is REPLACE, all rows are one batch. */
