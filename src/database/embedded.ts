@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { chmod, rename, rm } from 'node:fs/promises';
+import { chmod, rename, rm, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { columnTypes } from './column-types.ts';
 import { EmbeddedAdapters } from './embedded-adapters.ts';
+import { cannotOpen, endProcess, onlyFatalErrors, serverLogReader } from './embedded-failures.ts';
 import { noOwnCheckpoints, startMaintenance } from './embedded-maintenance.ts';
 import { tracedAdapters, tracedSql } from './traced-statements.ts';
 import { shareConnection, type SharedConnection } from './shared-connection.ts';
@@ -35,17 +36,25 @@ const PG_PARSERS = Object.fromEntries(
  */
 const sharedBuffersMebibytes = 64;
 
+/** Opens the files of an embedded database. After a later fatal error of the database, the process exits. */
 async function openFiles(dataDir: string): Promise<PGlite> {
+  let startError: string | undefined;
+  let onFatalError = (message: string) => void (startError ??= message);
   const pglite = new PreparedPGlite({
     dataDir,
+    extensions: { serverLogReader: serverLogReader((message) => onFatalError(message)) },
     startParams: [
       ...PGlite.defaultStartParams,
       ...noOwnCheckpoints,
+      ...onlyFatalErrors,
       '-c',
       `shared_buffers=${sharedBuffersMebibytes}MB`,
     ],
   });
-  await pglite.waitReady;
+  await pglite.waitReady.catch((cause: Error) => {
+    throw new Error(startError ?? cause.message, { cause });
+  });
+  onFatalError = (message) => endProcess(dataDir, message);
   return pglite;
 }
 
@@ -63,12 +72,11 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
     return await databaseOver(await openFolder(folder), unlock);
   } catch (cause) {
     unlock();
-    const reason = (cause as Error).message;
-    throw new DatabaseStartError(
-      `DATA_DIR ${folder} cannot be opened: the folder postgres in it is damaged or of another version ` +
-        `(${reason}). Restore it from a backup, or remove it to start with an empty database.`,
-      { cause },
+    const freeBytes = await statfs(folder).then(
+      ({ bavail, bsize }) => bavail * bsize,
+      () => undefined,
     );
+    throw new DatabaseStartError(cannotOpen(folder, (cause as Error).message, freeBytes), { cause });
   }
 }
 

@@ -1,0 +1,67 @@
+import type { Extension } from '@electric-sql/pglite';
+
+/**
+ * The start parameters that make PostgreSQL write only errors of the severities FATAL and PANIC to its server log, and
+ * without a prefix before the severity.
+ */
+export const onlyFatalErrors = ['-c', 'log_min_messages=fatal', '-c', 'log_line_prefix='];
+
+/**
+ * The first line of a fatal error in the server log of PostgreSQL. PostgreSQL starts the further lines of an entry with
+ * a tab or with another word, so the text of an SQL statement cannot look like a fatal error.
+ */
+const fatalError = /^(?:FATAL|PANIC): +(.*)/;
+
+/** The free disk space that PostgreSQL needs for each file of its write-ahead log. */
+const logFileBytes = 16 * 1024 * 1024;
+
+/**
+ * Calls `onFatalError` with the message of each fatal error that PostgreSQL writes to its server log. PGlite calls
+ * `onFatalError` in the middle of the failed statement. An error that a statement returns would be too late for the end
+ * of the process. After a fatal error, PGlite can run forever in the same call, for example in a COMMIT that cannot
+ * write the write-ahead log.
+ */
+export const serverLogReader = (onFatalError: (message: string) => void): Extension => ({
+  name: 'server log reader',
+  setup: async (_, options: object) => ({
+    emscriptenOpts: {
+      ...options,
+      printErr(line: string) {
+        const message = fatalError.exec(line)?.[1];
+        if (message !== undefined) onFatalError(message);
+      },
+    },
+  }),
+});
+
+/** What an operator must check after a failure of the embedded database. */
+const firstChecks =
+  'the free disk space (the database needs 16 MB for each file of its write-ahead log) and the permissions of the folder';
+
+/**
+ * Ends the process after a fatal error of the embedded database, before the database runs another statement. A
+ * PostgreSQL server would restart itself after such an error, but PGlite cannot restart. The function prints the cause
+ * to standard error, because the log writes its lines later.
+ */
+export function endProcess(files: string, message: string): never {
+  console.error(
+    `The embedded database in ${files} failed, so the process exits: ${message}. Check ${firstChecks}, and then start ` +
+      `the process again. At its start, the database recovers all confirmed changes from its write-ahead log.`,
+  );
+  process.exit(1);
+}
+
+/** Returns the message for an embedded database that cannot be opened. The message names a full disk as the cause. */
+export function cannotOpen(folder: string, reason: string, freeBytes: number | undefined): string {
+  if (freeBytes !== undefined && freeBytes < logFileBytes) {
+    return (
+      `DATA_DIR ${folder} cannot be opened, because the disk is full: ${Math.floor(freeBytes / 1024 / 1024)} MB are ` +
+      `free, and the database needs 16 MB for each file of its write-ahead log (${reason}). Free disk space, and then ` +
+      `start the process again. A full disk does not damage the database.`
+    );
+  }
+  return (
+    `DATA_DIR ${folder} cannot be opened: ${reason}. First check ${firstChecks}. If the folder is damaged or ` +
+    `belongs to another version of PostgreSQL, restore the folder from a backup.`
+  );
+}
