@@ -16,6 +16,7 @@ createServer((_, response) => {
   const body = JSON.stringify({ success: false, error: { ...refusals[status], requestId } });
   response.writeHead(status, {
     'Content-Type': 'application/json; charset=utf-8',
+    'Cache-Control': 'no-store',
     'Content-Length': Buffer.byteLength(body),
     'X-Request-Id': requestId,
     'X-RateLimit-Limit': '1000',
@@ -23,7 +24,7 @@ createServer((_, response) => {
     'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1000)),
     'RateLimit-Policy': policy,
     RateLimit: '"hour";r=0;t=1, "burst";r=0;t=1',
-    ...(status === 429 && { 'Retry-After': '1' }),
+    ...(status === 429 ? { 'Retry-After': '1' } : { 'WWW-Authenticate': 'ApiKey realm="parking-gateway"' }),
   });
   response.end(body);
 }).listen(Number(process.env.PORT), '127.0.0.1');
