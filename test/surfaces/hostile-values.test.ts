@@ -119,11 +119,6 @@ interface Leaf {
   declared: Record<string, string>;
   values: string;
   takes: (value: string) => boolean;
-  /**
-   * True if the operation sends hostile values in an argument for the page size. With a hostile page size, the whole
-   * request is too expensive and does not run.
-   */
-  isPageSize: boolean;
 }
 
 /**
@@ -181,7 +176,6 @@ function leavesOf(typeName: string): Leaf[] {
         declared: Object.fromEntries(given.map(({ name, type }) => [name, String(type)])),
         values: JSON.stringify({ ...Object.fromEntries(others), [argument.name]: value }),
         takes: (text) => takes(scalar, text),
-        isPageSize: isConnection && (argument.name === 'first' || argument.name === 'last'),
       }));
     });
   });
@@ -219,7 +213,7 @@ function requestsOf(leaf: Leaf) {
   const taken = partsOf(hostileValues.filter(leaf.takes), most);
   const others = hostileValues.filter((value) => !leaf.takes(value)).slice(0, most);
   return [
-    ...taken.map((values) => ({ ...requestOf(leaf, values), runs: !leaf.isPageSize })),
+    ...taken.map((values) => ({ ...requestOf(leaf, values), runs: true })),
     ...(others.length > 0 ? [{ ...requestOf(leaf, others), runs: false }] : []),
   ];
 }
