@@ -20,8 +20,7 @@ export interface KnownSecretHashes {
   delete(hash: string): void;
   /**
    * Reads the hashes of the newest secrets from the database 5 s after the call, because other processes may have issued
-   * new secrets. Further calls of `readSoon` have no
-   * effect until the hashes have been read.
+   * new secrets. Further calls of `readSoon` have no effect until the hashes have been read.
    */
   readSoon(): void;
 }

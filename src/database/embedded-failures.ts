@@ -51,7 +51,10 @@ export function endProcess(files: string, message: string): never {
   process.exit(1);
 }
 
-/** Returns the message for an embedded database that cannot be opened. The message names a full disk as the cause. */
+/**
+ * Returns the message for an embedded database that cannot be opened. If the disk has no space for another file of the
+ * write-ahead log, the message names the full disk as the cause.
+ */
 export function cannotOpen(folder: string, reason: string, freeBytes: number | undefined): string {
   if (freeBytes !== undefined && freeBytes < logFileBytes) {
     return (

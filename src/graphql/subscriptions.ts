@@ -3,8 +3,8 @@ import type { AuthenticatedKey } from '../auth/key.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
 /**
- * The functions with which a subscription checks its API key again. The abort signal `stopping` ends
- * the subscription when the process stops.
+ * The functions with which a subscription checks its API key again. The abort signal `stopping` ends the subscription
+ * when the process stops.
  */
 export interface StreamLease {
   /** Checks the API key of the request again, and throws an error if the API key is no longer valid. */

@@ -180,7 +180,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
             const { headers, status } = c.res;
             for (const [name, value] of Object.entries(surfaceHeaders(state, status)))
               headers.set(name, value);
-            if (!headers.has('Cache-Control')) headers.set('Cache-Control', notStored['Cache-Control']);
+            if (!headers.has('Cache-Control')) headers.set('Cache-Control', notStored);
           }
         } catch (error) {
           const refusal = await chargeUnauthenticatedClient(error, state);

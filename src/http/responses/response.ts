@@ -21,10 +21,10 @@ export interface Answer {
  * The value of `Cache-Control` for responses without an entity tag. A shared cache does not know that a response depends
  * on the API key, because RFC 9111 (section 3.5) restricts shared caches only for the header `Authorization`.
  */
-export const notStored = { 'Cache-Control': 'no-store' };
+export const notStored = 'no-store';
 
 /** The headers of all responses that have a JSON body. */
-export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8', ...notStored };
+export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': notStored };
 
 /**
  * The value of `WWW-Authenticate` in a response with status 401, which must name an authentication scheme (RFC 9110,
