@@ -15,7 +15,7 @@ const clientCount = 1_500;
  * A test starts its clients in several rounds. In each round, the test starts `count` clients, and at most `atOnce` of
  * them are connected at the same time.
  */
-const clientsOfRound = { count: 300, atOnce: 20 };
+const clientsOfRound = { count: 300, atOnce: 40 };
 const rounds = clientCount / clientsOfRound.count;
 
 /**
