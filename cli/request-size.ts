@@ -6,22 +6,22 @@
 const maxTextCharacters = 32_768;
 
 /**
- * The maximum number of JSON values in all rows of a request. The gateway accepts 150,000 values in a request body, but
+ * The maximum number of JSON values in all rows of a request. The gateway accepts 400,000 values in a request body, but
  * the body also contains values outside the rows.
  */
-const maxValues = 149_000;
+const maxValues = 399_000;
 
 /** The maximum size of all rows in a request, in bytes of JSON. The gateway accepts request bodies of up to 16 MiB. */
 const maxBytes = 15 * 1024 * 1024;
 
 /**
- * Counts the values in a JSON value as the gateway does, including arrays, objects and the value itself. The gateway
- * counts an empty array or object as two values.
+ * Counts the values in a JSON value as the gateway does, including the value itself. The gateway counts an array or
+ * object as three values, and an empty array or object as four values.
  */
 function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   const items: unknown[] = Object.values(value);
-  return items.reduce((sum: number, each) => sum + countValues(each), items.length === 0 ? 2 : 1);
+  return items.reduce((sum: number, each) => sum + countValues(each), items.length === 0 ? 4 : 3);
 }
 
 /** Creates an object that adds up the sizes of the rows in a request. */

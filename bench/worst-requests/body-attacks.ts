@@ -11,9 +11,11 @@ import type { WorstWorld } from './seed.ts';
 const largestBody = 16 * 1024 * 1024 - 1000;
 /**
  * The number of JSON values in a request body with many values. `mostValues` is lower than the gateway's limit of
- * 150,000 JSON values, because the body also contains other values.
+ * 400,000 JSON values, because the body also contains other values.
  */
-const mostValues = 149_000;
+const mostValues = 399_000;
+/** As how many values the gateway counts an empty array or object in a list. */
+const valuesOfEmpty = 4;
 const deepestNesting = 34;
 
 const target = locationId(bulkLocations.import);
@@ -95,17 +97,18 @@ const events = (world: WorstWorld): AttackRequest[] =>
 const requests: [string, Attack['build']][] = [
   ['16 MiB of empty objects', bodyOf(() => `[${'{},'.repeat(largestBody / 3)}{}]`)],
   ['16 MiB of brackets', bodyOf(() => '['.repeat(largestBody))],
-  ['maximum number of empty objects', bodyOf(() => `[${'{},'.repeat(mostValues / 1.01)}{}]`)],
+  ['maximum number of empty objects', bodyOf(() => `[${'{},'.repeat(mostValues / valuesOfEmpty)}{}]`)],
+  ['maximum number of texts', bodyOf(() => `[${'"a1",'.repeat(mostValues)}""]`)],
   [
     'maximum number of nested values',
     bodyOf(() => {
       const nested = '['.repeat(deepestNesting) + ']'.repeat(deepestNesting);
-      return `[${times(Math.floor(mostValues / (deepestNesting + 1)), () => nested).join(',')}]`;
+      return `[${times(Math.floor(mostValues / (3 * deepestNesting + 1)), () => nested).join(',')}]`;
     }),
   ],
   [
     'maximum number of fields',
-    bodyOf(() => `{${times(mostValues / 2, (index) => `"f${index}":[]`).join(',')}}`),
+    bodyOf(() => `{${times(mostValues / valuesOfEmpty, (index) => `"f${index}":[]`).join(',')}}`),
   ],
   ['16 MiB in the name of a field', bodyOf(() => `{"${'x'.repeat(largestBody)}":1}`)],
   [

@@ -55,12 +55,6 @@ export const maxLightCost = 500;
 export const maxRootMutationFields = 10;
 
 /**
- * The maximum number of values in the variables of a request, including values inside lists and objects. An import of
- * 10,000 rows with all fields has fewer than `maxVariableValues` values.
- */
-export const maxVariableValues = 150_000;
-
-/**
  * The maximum number of nesting levels in the variables of a request. The functions that read the value of a variable
  * are recursive, so a deeply nested value could cause a stack overflow. JSON fields with free content, such as the
  * company settings, allow only 10 nesting levels.

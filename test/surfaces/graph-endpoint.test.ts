@@ -17,7 +17,6 @@ import {
 } from '../../src/graphql/executor.ts';
 import type { Compile } from '../../src/graphql/run-operation.ts';
 import { newId } from '../../src/ids.ts';
-import { maxVariableValues } from '../../src/graphql/limits.ts';
 
 // The tests of this file send requests without API keys to a GraphQL endpoint with the real schema. Fake objects
 // (stores) replace the code that reads the database. Each fake store counts how often the resolvers call the store.
@@ -219,7 +218,6 @@ describe('GraphQL variables that exceed the limits', () => {
 
   test.each([
     ['nesting', ofId('['.repeat(levels) + ']'.repeat(levels)), /40 levels/],
-    ['values', importOf(`[${Array(maxVariableValues).fill('{}').join()}]`), /values/],
     ['faults', importOf(`[${Array(10_000).fill('{}').join()}]`), /more than 100 faults/],
   ])(
     'when GraphQL variables exceed the limits, the response has one short error, and the operation does not run: %s',

@@ -2,10 +2,14 @@ import { ServiceError } from '../../errors/error-table.ts';
 import { parseExactly } from '../../json/exact-numbers.ts';
 
 /**
- * The maximum number of values in a JSON text, including values inside arrays and objects. An import of 10,000 rows
- * with all fields has fewer than `maxJsonValues` values.
+ * The maximum number of values in a JSON text, including values inside arrays and objects. An array or object counts as
+ * `valuesOfContainer` values. An import of 10,000 rows with all fields and two weekly time spans in each row has fewer
+ * than `maxJsonValues` values.
  */
-const maxJsonValues = 150_000;
+const maxJsonValues = 400_000;
+
+/** As how many values an array or object counts. Parsing an array or object takes more memory than parsing a number. */
+const valuesOfContainer = 3;
 
 /** The maximum number of nesting levels in a JSON text. */
 const maxJsonDepth = 40;
@@ -192,12 +196,12 @@ export function createStructureCheck(): (part: string) => string | undefined {
           if (fields[depth]! >= 0 && (fields[depth]! += 1) >= maxNarrowFields) wideFields += 1;
           break;
         case openingBracket:
-          values += 1;
+          values += valuesOfContainer;
           depth += 1;
           fields[depth] = -1;
           break;
         case openingBrace:
-          values += 1;
+          values += valuesOfContainer;
           depth += 1;
           fields[depth] = 0;
           break;
