@@ -1,7 +1,7 @@
 // This file defines which folder may import which other folder. `npm run import-rules` fails on an import that this
 // file does not allow. The following list shows the levels of the code, from the highest level to the lowest level.
 // Code may import only code of its own level and code of lower levels. The rules in this file are stricter than the
-// levels, and also forbid some imports of code of the same level or of a lower level.
+// levels: the rules also forbid some imports that the levels would allow.
 //
 // 1. app, gateway
 // 2. graphql, http, rest
@@ -29,9 +29,9 @@ const foundation = ['database', 'errors', 'redis'];
 const inFolders = (...folders) => `^src/(${folders.join('|')})/`;
 
 /**
- * Maps each domain folder to the other domain folders that its files may import. In `domainImports`, a folder must come
- * after the folders that it may import. All domain folders may import `location-access`, which contains the steps that
- * all changes of a location share.
+ * Maps each domain folder to the other domain folders that the files in this folder may import. In `domainImports`, a
+ * folder must come after the folders that it may import. All domain folders may import `location-access`, which
+ * contains the steps that all changes of a location share.
  */
 const domainImports = {
   auth: [],
@@ -45,8 +45,8 @@ const domainImports = {
 };
 
 /**
- * Creates an import rule: files of the folder `from` may import only shared modules and files that match a pattern in
- * `allowed`.
+ * Creates an import rule: files of the folder `from` may import only files of the same folder, shared modules, and
+ * files that match a pattern in `allowed`.
  */
 const folderRule = (name, comment, from, ...allowed) => ({
   name,

@@ -1,5 +1,5 @@
-// `npm run build` writes the pages and the bundled programs to the folder dist/. With the option `--if-changed`, which
-// `npm start` uses, the build is skipped if dist/ is up to date.
+// `npm run build` writes the pages and the bundled programs to the folder dist/. With the option `--if-changed`, the
+// script builds nothing if dist/ is up to date; `npm start` uses this option.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -78,8 +78,8 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/bootstrap-key.ts', 'cli/pms.ts'],
     entryNames: '[name]',
     outdir: 'dist',
-    // The bundle contains the code of the npm packages. Without the bundle, Node would have to find and read 1,500
-    // files of these packages at the start, and the gateway would take twice as long to start.
+    // The bundle contains the code of the npm packages. Without the bundle, the gateway would take twice as long to
+    // start, because Node would have to find and read 1,500 files of these packages.
     bundle: true,
     external: externalPackages,
     plugins: [oneGraphql],

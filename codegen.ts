@@ -6,7 +6,9 @@ const scalars = {
   JSON: { input: 'unknown', output: 'unknown' },
 };
 
-/** Returns the configuration that generates typed documents from the GraphQL operations in a folder. */
+/**
+ * Returns the settings with which the code generator creates typed documents from the GraphQL operations in a folder.
+ */
 const documentsOf = (folder: string, options: object = {}) => ({
   documents: `${folder}/operations/*.graphql`,
   plugins: ['typescript-operations', 'typed-document-node'],

@@ -5,8 +5,8 @@ import { availableParallelism } from 'node:os';
 import { installPackages } from '../tools/install.mjs';
 
 /**
- * The checks of `npm run check`. Each check is an npm script in package.json. The slowest checks come first in the
- * list, because the checks start in this order.
+ * The checks of `npm run check`. Each check is an npm script in package.json. The array starts with the slowest checks,
+ * because `npm run check` starts the checks in the order of this array.
  */
 const checks = [
   'format:check',
@@ -38,8 +38,8 @@ const run = (script) =>
     });
   });
 
-// `npm run check` installs the npm packages before the checks start, because two checks must not install the same
-// packages at the same time.
+// Two checks must not install the same npm packages at the same time. Therefore, `npm run check` installs the packages
+// before the checks start.
 installPackages('tools');
 installPackages('bench');
 

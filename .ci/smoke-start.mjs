@@ -1,7 +1,7 @@
 // Starts the built gateway with the Node version that runs this file, sends one REST request and one GraphQL request,
 // and stops the gateway. The script .ci/run starts this file with the Node version in .nvmrc, which the container image
-// also uses. Without this check, no test would use this Node version, because the test suites run with the Node version
-// that is installed on the machine.
+// also uses. Without this check, no test would run the gateway on the Node version in .nvmrc, because the test suites
+// use the Node version that is installed on the machine.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -49,7 +49,10 @@ async function listeningUrl() {
   throw new Error('the gateway ended before it listened');
 }
 
-/** Sends a request. Throws an error unless the gateway sends a successful response with its health status. */
+/**
+ * Sends a request. Throws an error if the response is not successful, or if the response does not contain the health
+ * status of the gateway.
+ */
 async function ask(surface, address, init, statusOf) {
   const answer = await fetch(address, {
     ...init,

@@ -2,7 +2,7 @@ import type { Sql } from '../src/database/types.ts';
 import { newId } from '../src/ids.ts';
 import { bulkLocations, locationId } from './world.ts';
 
-// This file writes the rows of an import to the database with plain SQL statements, without the gateway.
+// This file imports rows with plain SQL statements, which go directly to the database and not through the gateway.
 
 /** The id of the location whose whitelist the measured imports change. */
 export const importTarget = locationId(bulkLocations.import);
@@ -35,8 +35,8 @@ const upsert = `${insert} ON CONFLICT ("locationId", ${plateColumns})
   DO UPDATE SET "vehicleType" = EXCLUDED."vehicleType", note = EXCLUDED.note`;
 
 /**
- * Maps each import mode to the SQL statement that writes the rows of an import without the gateway. The benchmark
- * compares the speed of an import through the gateway with the speed of this SQL statement.
+ * Maps each import mode to the plain SQL statement that writes the imported rows directly to the database. The
+ * benchmark compares the speed of an import through the gateway with the speed of this plain SQL statement.
  */
 const bareStatements: Record<Mode, string> = {
   CREATE: `${insert} ON CONFLICT DO NOTHING`,

@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 /**
- * Builds the gateway, and bundles the benchmark's scripts into `bench/dist`. From the folder `bench/dist`, Node finds
- * the npm packages in `bench/node_modules`.
+ * Builds the gateway, and bundles the benchmark's scripts into `bench/dist`. The bundles are in the folder
+ * `bench/dist`, so that Node finds the npm packages in `bench/node_modules`.
  *
  * @param root the root folder of the project
  * @param entryPoints maps the name of each bundle to its source file

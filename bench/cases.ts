@@ -17,9 +17,9 @@ export interface ComparedCase {
   /** The allowed share of responses with a status outside `statuses`; the default is 0. */
   tolerance?: number;
   /**
-   * The rounds (short measurements) of this benchmark case are `roundFactor` times as long as usual. The default is 1.
-   * A round must be several times as long as the response time. The benchmark does not count responses that are
-   * incomplete at the end of a round.
+   * The rounds (short measurements) of this benchmark case are `roundFactor` times as long as the rounds of other
+   * benchmark cases. The default is 1. A round must be several times as long as the response time. The benchmark does
+   * not count responses that are incomplete at the end of a round.
    */
   roundFactor?: number;
   /**

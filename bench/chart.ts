@@ -6,8 +6,8 @@ const left = 560;
 const right = 70;
 const width = 1080;
 /**
- * The largest ratio of two speeds that a bar of the chart can show. If a ratio is above `largestRatio`, its bar ends at
- * the right edge of the chart.
+ * The largest ratio that a bar of the chart can show; each ratio compares two speeds. If a ratio is above
+ * `largestRatio`, its bar ends at the right edge of the chart.
  */
 const largestRatio = 4;
 const colors = { met: '#2f7d4f', missed: '#b3372f', undecided: '#b7791f' };

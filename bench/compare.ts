@@ -59,8 +59,8 @@ export async function compare(bench: Bench, compared: ComparedCase): Promise<Cas
 }
 
 /**
- * Whether a measured server is a plain Node server, which shows the maximum speed of this machine. If a benchmark case
- * compares the gateway with a plain Node server, the benchmark does not start a second plain Node server.
+ * Whether a server is a plain Node server, which shows the highest speed that this machine can reach. If a benchmark
+ * case compares the gateway with a plain Node server, the benchmark does not start a second plain Node server.
  */
 const isCeiling = (side: Side) => side.startsWith('node-http');
 
@@ -82,8 +82,8 @@ async function limitsOf(
 }
 
 /**
- * The numbers of some requests of a benchmark case. The benchmark sends these requests to both servers, and compares
- * the responses of the gateway with the responses of the other server (the peer).
+ * The numbers of the requests that the benchmark sends to both servers before it measures a benchmark case. The
+ * benchmark compares the gateway's response to each of these requests with the response of the other server (the peer).
  */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 
@@ -98,7 +98,8 @@ async function expectEqualAnswers(
       const { path, ...request } = trafficOf(traffic, side, bench.world).build(number);
       let response = await fetch(server.origin + path, request);
       // In a benchmark case that expects the status 429, the first request can still be within the rate limit of the
-      // API key. The benchmark then sends the request again, and this second request exceeds the rate limit.
+      // API key. In this case, the benchmark sends the request a second time, and the second request exceeds the rate
+      // limit.
       if (!statuses.includes(response.status)) response = await fetch(server.origin + path, request);
       const body = (await response.json()) as never;
       if (!statuses.includes(response.status))

@@ -6,8 +6,8 @@ import { processorTime, type Server } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { refill } from './seed.ts';
 
-// This file measures how much the whitelist feed slows down writes. A benchmark case runs the same writes with and
-// without the database triggers of the feed, and compares the processor times.
+// This file measures how much the whitelist feed slows down changes of a whitelist. A benchmark case runs the same
+// whitelist changes with and without the database triggers of the feed, and compares the processor times.
 
 const triggers = ['whitelist_change_by_insert', 'whitelist_change_by_update', 'whitelist_change_by_delete'];
 
@@ -25,15 +25,15 @@ const writes = [
 const mostRemovals = 50_000;
 
 /**
- * The maximum ratio that meets the goal of this benchmark case. The ratio is the processor time of a write with the
- * whitelist feed, divided by the processor time of a write without it.
+ * The maximum ratio that meets the goal of this benchmark case. This ratio is the processor time of a write with the
+ * whitelist feed, divided by the processor time of a write without the whitelist feed.
  */
 const mostCost = 1.05;
 
 /**
  * The duration of the warm-up before each measurement, in seconds. Before the warm-up, the benchmark switches the
- * triggers of the whitelist table on or off. PostgreSQL then discards the query plans for this table, and creates new
- * query plans during the warm-up.
+ * triggers of the whitelist table on or off. Switching the triggers makes PostgreSQL discard its query plans for the
+ * whitelist table. PostgreSQL creates new query plans during the warm-up.
  */
 const warmUpSeconds = 1;
 
@@ -67,8 +67,8 @@ interface Round {
 }
 
 /**
- * Compares the costs of writes to a whitelist with and without the whitelist feed. Each pair of measurements consists
- * of one short measurement with the whitelist feed and one without the whitelist feed, in random order.
+ * Compares the processor time of whitelist changes with and without the whitelist feed. Each pair of measurements
+ * consists of one short measurement with the whitelist feed and one without the whitelist feed, in random order.
  */
 export async function feedCost(bench: Bench): Promise<CaseResult> {
   const { database } = bench;

@@ -12,8 +12,9 @@ import { type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { createdReference } from './world.ts';
 
-// This file measures imports. Each import through the gateway is compared with plain SQL statements that write the same
-// rows. The benchmark also compares some imports with imports through the hand-written server (a peer).
+// This file measures imports. The benchmark compares the speed of each import through the gateway with the speed of
+// plain SQL statements that write the same rows. The benchmark also compares some imports with imports through the
+// hand-written server (a peer).
 
 const plateType = 'RAK';
 const plateCode = 'Y';
@@ -46,9 +47,9 @@ interface Import {
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
- * Before each measured CREATE import, the whitelist contains only this entry. No measured import contains the plate of
- * this entry. The whitelist must not be empty: in an embedded database, the benchmark restores the whitelist with a
- * REPLACE import, which needs at least one row.
+ * Before each measured CREATE import, the whitelist contains only the entry in `otherEntry`. The plate of this entry
+ * occurs in no measured import. The whitelist must not be empty. In an embedded database, the benchmark restores the
+ * whitelist with a REPLACE import, which needs at least one row.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 
@@ -153,7 +154,8 @@ const csvOf = (imported: readonly ImportedRow[]) =>
   ].join('\n');
 
 /**
- * A method to write the rows of an import: through the gateway, through another server, or with plain SQL statements.
+ * One of the compared ways to write the rows of an import: through the gateway, through another server, or with plain
+ * SQL statements.
  */
 interface Way {
   label: string;

@@ -10,14 +10,15 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// For each benchmark case, this file measures a plain Node HTTP server and the program pgbench. Both show how fast this
-// machine can be at best. The plain Node HTTP server always sends the same response. The program pgbench runs the SQL
-// statements of the benchmark case without the gateway.
+// For each benchmark case, this file measures a plain Node HTTP server and the program pgbench. The plain Node server
+// and pgbench show the highest speed that this machine can reach. The plain Node HTTP server always sends the same
+// response. The program pgbench sends the SQL statements of the benchmark case directly to PostgreSQL, without the
+// gateway.
 
 /**
- * The speed of a simpler program without the gateway, in requests per second (`perSecond`). This speed shows how fast
- * this machine can be at best in the benchmark case. The field `reached` is the number of requests per second of the
- * gateway, divided by `perSecond`.
+ * The speed of a simpler program that does not use the gateway, in requests per second (`perSecond`). This speed is the
+ * highest speed that this machine can reach in the benchmark case. The field `reached` is the gateway's number of
+ * requests per second, divided by `perSecond`.
  */
 export interface Limit {
   label: string;
@@ -25,7 +26,9 @@ export interface Limit {
   reached: Partial<Spread> & { value: number };
 }
 
-/** A recorded response of the gateway. A plain Node server sends a copy of this response for every request. */
+/**
+ * A recorded response of the gateway. For every request, a plain Node server sends a copy of this recorded response.
+ */
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
@@ -33,8 +36,8 @@ export interface RawAnswer {
 }
 
 /**
- * The response headers that Node sets in every response, such as `Date`. The plain Node server, which sends a copy of a
- * gateway response, therefore does not copy these headers.
+ * The response headers that Node itself sets in every response, such as `Date`. When the plain Node server sends a copy
+ * of a gateway response, it therefore does not copy these headers.
  */
 const ofTheConnection = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
@@ -51,7 +54,7 @@ async function answerOf(
     });
   let response = await ask();
   // In a benchmark case that expects the status 429, the first request can still be within the rate limit of the API
-  // key. The benchmark then sends the request again, and this second request exceeds the rate limit.
+  // key. In this case, the benchmark sends the request a second time, and the second request exceeds the rate limit.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
@@ -66,8 +69,9 @@ export async function startCeiling(bench: Bench, compared: ComparedCase, gateway
 const sampledRequests = 20;
 
 /**
- * Runs the SQL statements of the gateway with pgbench, and returns the requests per second. Returns `undefined` when
- * pgbench is not installed, when the requests cause no SQL statements, or when the database is embedded.
+ * Runs the SQL statements of the gateway with pgbench, and returns how many requests per second pgbench can handle.
+ * Returns `undefined` when pgbench is not installed, when the requests cause no SQL statements, or when the database is
+ * embedded.
  */
 export async function statementsAlone(
   bench: Bench,
@@ -180,8 +184,8 @@ function scriptOf(statements: readonly Executed[], n: number): string {
 }
 
 /**
- * Returns a text as an SQL string with escaped colons. Without the escapes, pgbench would replace variables such as
- * `:name` even inside a string.
+ * Returns a text as an SQL string literal in which each colon is escaped. Without the escapes, pgbench would replace
+ * variables such as `:name` even inside a string.
  */
 const literal = (text: string) =>
   `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3A')}'`;

@@ -23,7 +23,8 @@ export interface LoadJob {
   connections: number;
   /**
    * The number of the first request that this measurement sends. Two requests of the same kind with the same number are
-   * identical. If the requests create objects such as whitelist entries, no two measurements may use the same number.
+   * identical. If the requests create objects such as whitelist entries, each measurement must use its own request
+   * numbers.
    */
   from: number;
   /**

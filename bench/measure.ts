@@ -63,9 +63,9 @@ export interface MeasuredSide {
 }
 
 /**
- * Measures servers repeatedly for a short time, and returns the median of each figure. In each repetition of the
- * measurement, every server is measured once, in random order. In the arrays `rates` and `p99s`, values with the same
- * index come from the same repetition.
+ * Measures each server several times for a short time, and returns the median of each figure. In each repetition, the
+ * benchmark measures every server once, in random order. In the arrays `rates` and `p99s`, values with the same index
+ * come from the same repetition.
  *
  * @param accept a function that throws an error when the server sent unexpected responses
  * @param figuresOfCase a function that computes the figures of the case. The measurement stops when every figure

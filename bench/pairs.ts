@@ -12,7 +12,7 @@ export interface Spread {
 export interface Figure extends Partial<Spread> {
   text: string;
   value: number;
-  /** The minimum (`least`) or the maximum (`most`) that the benchmark wants the figure to have. */
+  /** The goal of the figure: a minimum (`least`) or a maximum (`most`). */
   least?: number;
   most?: number;
 }
@@ -22,7 +22,7 @@ export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
  * The maximum number of pairs of measurements in a benchmark case. If 40 pairs do not show whether a figure meets its
- * goal, the figure is very close to the goal. For a clear result, the benchmark would then need hundreds of pairs: a
+ * goal, the figure is very close to the goal. For a clear result, the benchmark would need hundreds of pairs, because a
  * confidence interval of half the width needs four times as many pairs. Hundreds of pairs would take an hour for one
  * benchmark case.
  */
@@ -40,8 +40,8 @@ export function median(values: readonly number[]): number {
 /**
  * Returns the median of the given values, with its confidence interval. The confidence interval comes from the sign
  * test (https://en.wikipedia.org/wiki/Sign_test). The sign test is correct for any distribution of the measured values.
- * Fewer than six values give no interval with the confidence level of 95%. The function then returns the range from the
- * smallest to the largest value.
+ * Fewer than six values are too few for a confidence level of 95%. For fewer than six values, the function returns the
+ * range from the smallest to the largest value.
  */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
@@ -54,10 +54,10 @@ export function spreadOf(values: readonly number[]): Spread {
  * the confidence interval.
  */
 function leftOutAtEachEnd(count: number): number {
-  // The loop tries confidence intervals without the `k` smallest and the `k` largest measured values. `chance` is the
-  // probability that the true median lies outside the tried confidence interval. The true median lies below the
-  // interval if at most `k` measured values are smaller than the true median. The true median lies above the interval
-  // with the same probability.
+  // For `k` = 0, 1, 2 and so on, the loop tries a confidence interval without the `k` smallest and the `k` largest
+  // measured values. `chance` is the probability that the true median lies outside the tried confidence interval. The
+  // true median lies below the interval if at most `k` measured values are smaller than the true median. The
+  // probability that the true median lies above the interval is the same.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -89,8 +89,8 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 /**
  * Makes at least `least` and at most `most` pairs of measurements. The measurement stops early when no figure has the
  * verdict `undecided` (`verdictOf`). After `least` pairs, the function compares the figures with their goals. If the
- * verdict on a figure is undecided, the function doubles the number of pairs, and then compares again. A comparison
- * after each pair would end more measurements too early, with a wrong verdict by chance.
+ * verdict on a figure is undecided, the function doubles the number of pairs, and then compares again. If the function
+ * compared the figures after each pair, more measurements would end too early, with a verdict that is wrong by chance.
  *
  * @param measurePair a function that makes one pair of measurements
  * @param figures a function that computes the figures of the benchmark from all pairs measured so far

@@ -13,7 +13,7 @@ import type { LoadJob, LoadResult } from './load.ts';
 const built = (name: string) =>
   fileURLToPath(new URL(name === 'server' ? '../dist/server.js' : `dist/${name}.js`, import.meta.url));
 
-/** The maximum time from the start of a server until it answers requests, in milliseconds. */
+/** The maximum time that a server may need from its start until it answers requests, in milliseconds. */
 const longestStart = 30_000;
 
 /** A server of the benchmark, which runs in its own process. */
@@ -28,7 +28,7 @@ export interface Server {
  * function `startServer` sets PATH, NODE_ENV and PORT.
  */
 export interface ServerOptions {
-  /** The name of the built script with which the server starts. */
+  /** The name of the built script that starts the server. */
   script: string;
   env: NodeJS.ProcessEnv;
   /** The options of Node itself, which come before the name of the script on the command line. */
@@ -42,7 +42,7 @@ export interface ServerOptions {
 
 /**
  * Starts a server and waits until it answers requests. `startServer` discards the server's standard output (its log),
- * and prints the server's standard error.
+ * and passes on the server's standard error.
  */
 export async function startServer({
   script,
@@ -145,16 +145,16 @@ export async function processorTime(pid: number): Promise<number | undefined> {
 }
 
 /**
- * Measures the memory of a process repeatedly until `stop` is called. `stop` returns the largest measured memory in
- * MiB.
+ * Measures the memory of a process again and again, until the caller calls `stop`. `stop` returns the largest measured
+ * memory in MiB.
  */
 export function watchMemory(pid: number): { stop(): number } {
   let peak = 0;
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  // If a measurement fails, nothing calls `stop`, and the timer is never cleared. Because of `unref`, the timer does
-  // not keep the benchmark process running.
+  // If the benchmark fails during a measurement, nothing calls `stop`, and the timer is never cleared. Because of
+  // `unref`, the timer does not keep the benchmark process running.
   const timer = setInterval(() => void sample(), 20).unref();
   return {
     stop() {

@@ -30,9 +30,11 @@ export interface CaseResult {
   name: string;
   title: string;
   sides: SideFigures[];
-  /** The measured figures, which the benchmark stores and compares with later runs. */
+  /** The measured figures, which the benchmark stores and compares with the figures of later runs. */
   figures: Figure[];
-  /** The speeds of simpler programs, which show how fast this machine can be at best in this benchmark case. */
+  /**
+   * The speeds of simpler programs, which show the highest speed that this machine can reach in this benchmark case.
+   */
   limits?: Limit[];
   /**
    * Lines of text that the report shows below the figures: additional figures, or the reason why the benchmark case was

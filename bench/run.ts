@@ -105,8 +105,8 @@ try {
   console.log(`Seeding${million ? ', with one location of 1,000,000' : ''} …`);
   const world = await seedWorld(database, { pepper: target.pepper, million });
   const measured = await describeRun(target, database);
-  // Only one process at a time can open the embedded database, so the benchmark process must close the database before
-  // the gateway opens it.
+  // Only one process at a time can open the embedded database. The benchmark process must therefore close the database
+  // before the gateway opens it.
   if (embedded) await database.close();
 
   const env: NodeJS.ProcessEnv = {

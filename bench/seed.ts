@@ -52,7 +52,8 @@ export async function seedLocations({ prisma }: Database): Promise<void> {
 
 /**
  * Fills an empty database with API keys, with 100 locations of 1,000 whitelist entries each, and with the large
- * locations for benchmark cases with large whitelists. The caller must first apply all migrations to the database.
+ * locations for the benchmark cases that need large whitelists. The caller must first apply all migrations to the
+ * database.
  */
 export async function seedWorld(
   database: Database,
@@ -88,8 +89,8 @@ export async function refill(database: Database): Promise<void> {
 }
 
 /**
- * Removes the whitelist entries that a benchmark case has added, so that the next case finds only the seeded whitelist
- * entries.
+ * Removes the whitelist entries that a benchmark case has added, so that the next benchmark case starts with only the
+ * seeded whitelist entries.
  */
 export async function removeCreated(database: Database): Promise<void> {
   await database.sql.query(

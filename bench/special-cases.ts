@@ -54,8 +54,7 @@ const flat = (name: string, title: string, small: string, large: string): Specia
 });
 
 /**
- * Measures the processor time of refused requests, compared with the processor time of gate decisions in the same
- * gateway process.
+ * Measures how much processor time a refused request needs, compared with a gate decision in the same gateway process.
  */
 async function refusals(bench: Bench): Promise<CaseResult> {
   const server = await bench.start('gateway');

@@ -8,7 +8,7 @@ import type { Measured } from './recorded.ts';
 /** The kind of database that the measured gateway uses. */
 export type DatabaseKind = 'PostgreSQL and Redis' | 'embedded';
 
-/** The database for one benchmark run, which is empty at first, with all migrations applied. */
+/** The database for one benchmark run. At first, the database has the tables of all migrations, but no rows. */
 export interface Target {
   kind: DatabaseKind;
   databaseUrl: string | undefined;

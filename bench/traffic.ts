@@ -16,7 +16,10 @@ import {
 export type Side = 'gateway' | PeerName;
 export type PeerName = keyof typeof peerNames;
 
-/** Maps each server with which the gateway is compared (peer) to its name in the benchmark's report. */
+/**
+ * Maps each peer (a server with which the benchmark compares the gateway) to the name of the peer in the benchmark's
+ * report.
+ */
 export const peerNames = {
   'hand-written': 'hand-written',
   postgraphile: 'PostGraphile',
@@ -35,7 +38,7 @@ export interface RequestSpec {
 
 /**
  * A function that builds the `n`-th request of a measurement. For the same `n`, the gateway and its peers (the servers
- * that the benchmark compares with the gateway) get equivalent requests.
+ * with which the benchmark compares the gateway) get equivalent requests.
  */
 type Build = (world: World, n: number) => RequestSpec;
 
@@ -166,8 +169,8 @@ const mixed =
   };
 
 /**
- * The number of IP addresses from which requests with invalid API keys seem to come. With 1,000 addresses, no address
- * exceeds the rate limit for client addresses.
+ * The number of different IP addresses in the requests with invalid API keys. With 1,000 addresses, no address exceeds
+ * the rate limit for client addresses.
  */
 const strangers = 1000;
 const badKey: Build = (world, n) => {

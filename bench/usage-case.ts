@@ -12,8 +12,8 @@ import type { CaseResult } from './report.ts';
 // gate decisions.
 
 /**
- * The number of gate decisions per second that the benchmark requests. The benchmark also writes the usage records of
- * one hour with this number of requests per second.
+ * The number of gate decisions per second that the benchmark requests. The benchmark also writes usage records for one
+ * hour with this number of requests per second.
  */
 const requestsPerSecond = 1_000;
 const recordsOfAnHour = requestsPerSecond * 3_600;
@@ -21,9 +21,9 @@ const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * How many times the benchmark measures gate decisions without the usage records, and how many times with the usage
- * records. Six measurements of each kind are enough for a confidence interval. The benchmark cannot make more
- * measurements later, because it cannot measure without the usage records after it has written them.
+ * The number of measurements of gate decisions: this number of measurements without the usage records, and the same
+ * number with the usage records. Six measurements of each kind are enough for a confidence interval. After the
+ * benchmark has written the usage records, it can no longer measure gate decisions without usage records.
  */
 const gateRounds = 6;
 

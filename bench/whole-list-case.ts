@@ -19,7 +19,7 @@ interface Fetched {
 /**
  * Reads a whitelist from the gateway, as a fast or slow client.
  *
- * @param pauseMs the pause of the client after each chunk of up to 64 KiB, in milliseconds
+ * @param pauseMs how long the client pauses after each chunk of up to 64 KiB, in milliseconds
  * @param signal an AbortSignal that makes the client stop before the end of the whitelist
  */
 async function fetchList(
@@ -87,7 +87,7 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
     });
   const short = () => fetchList(server, bulkSecret, shortPath);
   // Before the measurement, the benchmark requests gate decisions and short lists, so that the heap of the gateway
-  // grows to its usual size. The usual size includes garbage that V8 has not collected yet.
+  // grows to its usual size. The usual size of the heap includes garbage that V8 has not collected yet.
   await ask('gate', bench.warmUpSeconds);
   await ask('list-1000', bench.warmUpSeconds * 2);
   await repeat(30, short);

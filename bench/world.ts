@@ -26,7 +26,7 @@ export interface World {
 export const mainLocations = 100;
 export const entriesPerLocation = 1000;
 export const companies = 10;
-/** The number of whitelist entries of one main location that share a reference id. */
+/** The number of whitelist entries with the same reference id in each main location. */
 export const entriesPerReference = 10;
 /** The number of requests that a client may send with the API key `exactSecret` in each rate limit window. */
 export const exactLimit = 200;
@@ -34,7 +34,7 @@ export const exactLimit = 200;
 /**
  * The position of each large location in the list of all locations. The benchmark computes the id of a location from
  * this position. The positions of the large locations follow the positions of the main locations. The large locations
- * belong to a company of their own.
+ * belong to a separate company.
  */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 

@@ -19,7 +19,10 @@ export function positive(value: string): number {
   return number;
 }
 
-/** Checks an option with a time that the command itself uses, and returns the text of the time. */
+/**
+ * Checks the value of an option that is a time, and returns the value unchanged. Only options whose time the command
+ * itself uses need this check.
+ */
 export function time(value: string): string {
   const fault = instantFault(value);
   if (fault !== undefined) throw new InvalidArgumentError(`${fault}.`);
@@ -96,7 +99,7 @@ export function requireChange(options: object): void {
 
 /**
  * Makes a command refuse the option `--json`, because the command always writes another format. Without this check, a
- * script that expects JSON would get the other format.
+ * script that expects JSON would get data in another format.
  *
  * @param format the format that the command writes, for the error message
  * @param instead the command that prints the same data as JSON, if there is one

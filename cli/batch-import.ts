@@ -39,7 +39,7 @@ export interface RejectedRows<Row> {
 interface BatchImport<Row> {
   source: Source;
   batches: AsyncGenerator<Row[]>;
-  /** In messages to the user, the plural noun for the imported rows, such as `events`. */
+  /** The plural noun for the imported rows in messages to the user, such as `events`. */
   noun: string;
   /** The verb in messages about accepted rows, such as `recorded`. */
   done: string;
@@ -52,8 +52,8 @@ interface BatchImport<Row> {
    * Sends the rows of a batch to the gateway, except the rows that the command itself has rejected.
    *
    * @param batch all rows of the batch, including the rows that the command itself has rejected
-   * @param stopping a signal that ends the pause before a retry
-   * @returns the reason for each row that the gateway rejected, by the index of the row in `rows`
+   * @param stopping an AbortSignal that ends the pause before a retry
+   * @returns a map from the index of each rejected row in `rows` to the reason why the gateway rejected this row
    */
   send(
     rows: readonly Row[],
@@ -74,7 +74,7 @@ interface BatchImport<Row> {
 interface Imported {
   rows: number;
   rejected: number;
-  /** The error when the last rejected rows could not be written to their file. The command shows it at the end. */
+  /** The error if the last rejected rows could not be written. The command shows this error after the import. */
   unsaved?: Failure;
 }
 
@@ -114,7 +114,7 @@ const linesOf = (batch: readonly FileRow[]) =>
 /** The maximum number of rejected rows that an error message lists. */
 const maxShownRows = 20;
 
-/** Creates the error for rejected rows that could not be written to their file. The error message lists these rows. */
+/** Creates the error for rejected rows that could not be written to a file. The error message lists rejected rows. */
 function unsavedFailure(
   noun: string,
   path: string,
@@ -198,8 +198,8 @@ export async function importInBatches<Row extends FileRow>(
   /**
    * Returns the next batch of rows. If the input is the standard input, Ctrl-C ends the wait for further rows, and the
    * function returns `isStopped`. If the input is a file, the function reads the next batch even after Ctrl-C, because
-   * a file can be read quickly. If the file has no further rows, the import is complete, and the command does not
-   * report an interruption.
+   * a file can be read quickly. If the file has no further rows, the import is complete, so the command does not report
+   * that the user interrupted the import.
    */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
@@ -217,8 +217,9 @@ export async function importInBatches<Row extends FileRow>(
   }
 
   /**
-   * Writes rejected rows to the file for rejected rows. If this write fails, the function stores the error instead of
-   * throwing the error. The command later shows the error together with the number of imported rows.
+   * Writes the rejected rows of a batch to the file for rejected rows. If the function cannot write the rows, it stores
+   * the error and does not throw the error. The command later shows the error together with the number of imported
+   * rows.
    */
   async function save(rejected: readonly RejectedRow<Row>[]): Promise<void> {
     imported.rejected += rejected.length;
@@ -256,7 +257,7 @@ export async function importInBatches<Row extends FileRow>(
       await importBatch(sending)
         .catch((error: Error) => {
           if (error.name === 'AbortError' && stopping.signal.aborted) throw interruption();
-          // After a temporary failure, the gateway may have imported the rows although its answer is lost.
+          // After a temporary failure, the gateway may have imported the rows, even if `pms` received no response.
           const isUncertain = error instanceof Failure && error.temporary;
           throw new Failure(
             `${error.message}\nThis failed for ${linesOf(next.value)}.${isUncertain ? ` ${doubt}` : ''} Nothing after ${next.value.length === 1 ? 'it' : 'them'} was sent. ${stateInWords(isUncertain)}`,

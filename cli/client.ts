@@ -15,10 +15,10 @@ export interface Client {
    * Runs a GraphQL operation. If the gateway refuses the operation because of a limit, the client waits for the time in
    * the response header `Retry-After` and sends the operation again.
    *
-   * @param options.repeatable whether the operation may be executed twice without harm. When the gateway fails or
-   *   becomes unreachable, the client sends a repeatable operation again a few times. The client retries an operation
-   *   only if the gateway has answered an earlier request
-   * @param options.stopping a signal that ends the pause before a retry; `run` then throws an AbortError
+   * @param options.repeatable whether the gateway may execute the operation twice without harm. When the gateway fails
+   *   or becomes unreachable, the client sends a repeatable operation again a few times. The client retries an
+   *   operation only if the gateway has answered an earlier request
+   * @param options.stopping an AbortSignal that ends the pause before a retry; `run` then throws an AbortError
    * @throws {Failure} when the gateway returns an error. The `Failure` contains the error message of the gateway
    */
   run<Data, Variables>(
@@ -47,8 +47,8 @@ export interface GraphAnswer<Data> {
 
 /**
  * Whether a body has the form of a GraphQL response (https://spec.graphql.org/October2021/#sec-Response-Format).
- * Another server, such as a proxy, can also send JSON with a member `errors`, but this member is then not a list of
- * GraphQL errors.
+ * Another server, such as a proxy, can also send JSON with a member `errors`. In JSON from such a server, this member
+ * is not a list of GraphQL errors.
  */
 function isGraphAnswer<Data>(body: unknown): body is GraphAnswer<Data> {
   if (typeof body !== 'object' || body === null) return false;

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { examples, withoutJson } from './arguments.ts';
 
-/** The shells that have a completion script. */
+/** The shells for which `pms` can print a completion script. */
 const shells = ['bash', 'zsh', 'fish'] as const;
 
 /** A command of `pms`, with the words that can follow the command on the command line. */
@@ -20,7 +20,7 @@ interface Word {
   explanation: string;
 }
 
-/** The placeholder that stands for a file name in the help texts of commands. */
+/** The placeholder for a file name in the help texts of commands. */
 const fileName = '<file>';
 
 /** Returns a command and all its subcommands. */
@@ -45,8 +45,8 @@ function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
 }
 
 /**
- * Maps the name of each option with a fixed list of allowed values to this list. The map contains the options of all
- * commands. Options with the same name have the same allowed values in all commands.
+ * Maps the name of an option to the list of its allowed values, for all options that have such a list. The map contains
+ * the options of all commands. Options with the same name have the same allowed values in all commands.
  */
 function choicesOf(command: Command): Map<string, readonly string[]> {
   const own = command.options.flatMap(({ long, argChoices }): [string, readonly string[]][] =>
@@ -62,8 +62,8 @@ function fileOptionsOf(command: Command): string[] {
 }
 
 /**
- * Returns shell code for bash and zsh. The shell code reads the words before the cursor from the variable `typed`, and
- * writes the possible next words to the variable `candidates`.
+ * Returns the shell code that completes `pms` commands in bash and zsh. The shell code reads the words before the
+ * cursor from the variable `typed`, and writes the possible next words to the variable `candidates`.
  */
 function candidateLines(program: Command): string {
   const commands = commandsOf(program);
@@ -93,7 +93,8 @@ function candidateLines(program: Command): string {
 const fishText = (text: string) => `'${text.replace(/['\\]/g, String.raw`\$&`)}'`;
 
 /**
- * Returns shell code for fish. In contrast to bash and zsh, fish also shows a description of each possible next word.
+ * Returns the shell code that completes `pms` commands in fish. In contrast to bash and zsh, fish also shows a
+ * description of each possible next word.
  */
 function fishLines(program: Command): string {
   const commands = commandsOf(program);

@@ -22,15 +22,16 @@ interface GatewayAnswer {
 /** Sends requests to one gateway with one API key. */
 export interface Connection {
   /**
-   * Sends a request. `send` retries a request only if the gateway refused it because of a limit. A request that is
-   * refused because of a limit changes nothing. Its response has status 429, or the GraphQL error `RATE_LIMIT_EXCEEDED`
-   * for every field. Before a retry, `send` waits for the time in the response header `Retry-After`, or for one second
-   * without this header.
+   * Sends a request. `send` sends a request again only if the gateway refused the request because of a limit, such as
+   * the rate limit. A request that the gateway refuses because of a limit changes no data. The response to such a
+   * request has status 429, or the GraphQL error `RATE_LIMIT_EXCEEDED` for every field. Before a retry, `send` waits
+   * for the time in the response header `Retry-After`, or for one second without this header.
    *
    * @param path the path and query of the request, which `send` appends to the path of the gateway's address
-   * @param stopping a signal that interrupts the pause after a rate limit error; `send` then throws an AbortError
-   * @throws {Failure} when no gateway answers. `send` also throws a `Failure` after a hundred retries that the gateway
-   *   refused because of a limit. If a later retry may succeed, the property `temporary` of the `Failure` is true
+   * @param stopping an AbortSignal that interrupts the pause after a rate limit error; `send` then throws an AbortError
+   * @throws {Failure} when no gateway answers. `send` also throws a `Failure` if the gateway refuses the request
+   *   because of a limit even after a hundred retries. If a later retry may succeed, the property `temporary` of the
+   *   `Failure` is true
    */
   send(
     path: string,
@@ -38,12 +39,12 @@ export interface Connection {
     stopping?: AbortSignal,
   ): Promise<GatewayAnswer>;
   /**
-   * Sends a request that may be executed twice without harm. When the gateway fails or becomes unreachable, `repeat`
-   * retries the request a few times, but only if the gateway has answered an earlier request.
+   * Sends a request that the gateway may execute twice without harm. When the gateway fails or becomes unreachable,
+   * `repeat` retries the request a few times, but only if the gateway has answered an earlier request.
    *
    * @param request a function that sends the request once. If a retry may succeed, the function throws a temporary
    *   `Failure`
-   * @param stopping a signal that ends the pause before a retry; `repeat` then throws an AbortError
+   * @param stopping an AbortSignal that ends the pause before a retry; `repeat` then throws an AbortError
    */
   repeat<Result>(request: () => Promise<Result>, stopping?: AbortSignal): Promise<Result>;
 }
@@ -53,8 +54,8 @@ export interface GatewayOptions {
   url: string;
   key: string;
   /**
-   * Before the connection waits and then sends a request again, it calls `onWait` with the reason and the number of
-   * seconds.
+   * Before each retry of a request, the connection calls `onWait` with the reason for the retry and the number of
+   * seconds until the retry.
    */
   onWait: (reason: string, seconds: number) => void;
 }
@@ -66,10 +67,10 @@ export interface GatewayOptions {
 const maxRetries = 5;
 
 /**
- * The maximum number of retries for one request, when the gateway refuses the request because of a limit. After the
- * pause that the header `Retry-After` states, the gateway usually accepts the request. The gateway can refuse the
- * request again if other clients use the same API key. If a hundred retries are refused, the refusals probably come
- * from another program, such as a proxy with its own limit.
+ * The maximum number of retries for one request that the gateway refuses because of a limit. After the pause that the
+ * header `Retry-After` states, the gateway usually accepts the request. The gateway can refuse the request again if
+ * other clients use the same API key. If a hundred retries of one request fail, probably another program refuses the
+ * request, such as a proxy with its own limit.
  */
 const maxLimitRetries = 100;
 
@@ -92,9 +93,9 @@ const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }
 ];
 
 /**
- * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`.
- * When the gateway refuses a request because of a limit, the status can also be 200, for example when a change has
- * waited too long for earlier changes of its location (docs/rate-limits.md).
+ * Returns the error message if the gateway refused the whole request because of a limit, and otherwise `undefined`. The
+ * gateway can also refuse a request because of a limit with status 200, for example when a change has waited too long
+ * for earlier changes of its location (docs/rate-limits.md).
  */
 function refusalOf({ response, body }: GatewayAnswer): string | undefined {
   if (response.status === tooManyRequests) {
@@ -137,7 +138,7 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
       return { response, body: JSON.parse(text) as unknown };
     } catch {
       const { status, headers } = response;
-      // A proxy with its own limit often sends a page of HTML.
+      // A proxy with its own rate limit often answers with an HTML page instead of JSON.
       if (status === tooManyRequests) return { response, body: undefined };
       const type = headers.get('Content-Type')?.split(';')[0] ?? 'text';
       throw notGateway(address.href, `status ${status} with ${type} instead of JSON`, {

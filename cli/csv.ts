@@ -6,8 +6,8 @@ import { exitCode, Failure } from './failure.ts';
 import { type Source, textOf } from './source.ts';
 
 /**
- * Maps each delimiter that some programs write in place of commas to its name. Error messages about a CSV file contain
- * this name.
+ * Maps each delimiter that some programs use instead of commas to the name of the delimiter. Error messages about a CSV
+ * file contain the name of the delimiter.
  */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
@@ -61,20 +61,22 @@ function checkHeader(names: string[], { required, optional = [], ignored = [] }:
  * Converts an error in a CSV file to a `Failure` for the user. If the error comes from the parser csv-parse, the
  * message of the `Failure` contains the line number.
  *
- * @param lastLine the line of the last field that the parser has read completely
+ * @param lastLine the number of the line with the last field that the parser has read completely
  */
 function faultOf(error: CsvError | Failure | NodeJS.ErrnoException, lastLine: number): Failure {
   if (error instanceof Failure) return error;
   if (!('lines' in error)) return new Failure(error.message, exitCode.usage);
   const { code, lines, message } = error;
   if (code === 'CSV_QUOTE_NOT_CLOSED') {
-    // The parser notices the mistake only at the end of the file, which can be thousands of lines after the quote.
+    // The parser notices a missing closing quote only at the end of the file, which can be thousands of lines after the
+    // opening quote.
     return new Failure(
       `Line ${lastLine}: a quote that opens in this line or in the next row is not closed`,
       exitCode.usage,
     );
   }
-  // In the header of a file with other delimiters, such a delimiter can follow the closing quote of the first name.
+  // If a CSV file has another delimiter than the comma, this delimiter can follow the closing quote of the first column
+  // name.
   const [, delimiter = ''] = /got "(.)"/.exec(message) ?? [];
   if (lines === 1 && code === 'CSV_INVALID_CLOSING_QUOTE' && Object.hasOwn(otherDelimiters, delimiter)) {
     return wrongDelimiter(delimiter);
@@ -144,8 +146,8 @@ export interface CsvOptions {
 
 /**
  * Returns the settings for the library that writes CSV rows. A null value becomes an empty field, and an empty text
- * becomes empty quotes. With the option `safeCsv`, values that look like formulas get an apostrophe. Without this
- * option, `readCsv` later returns exactly the values that were written.
+ * becomes empty quotes. With the option `safeCsv`, values that look like formulas get an apostrophe. Without the option
+ * `safeCsv`, `readCsv` later returns exactly the values that were written.
  */
 const formatOf = (columns: readonly string[], { safeCsv = false }: CsvOptions): Options => ({
   header: true,

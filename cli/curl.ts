@@ -81,8 +81,9 @@ const options = {
 
 /**
  * Returns the REST requests from a text with curl commands. A user can write the curl commands, or copy them from a
- * browser. The function ignores all shell commands except curl. A command such as `timeout 5 curl URL` also counts as
- * curl, but a command such as `apt install curl` has no address of a REST endpoint, and is ignored.
+ * browser. The function ignores all shell commands except curl. The function also reads a command such as `timeout 5
+ * curl URL`. The function ignores a command such as `apt install curl`, because this command contains no address of a
+ * REST endpoint.
  *
  * @throws {Failure} when a curl command is invalid, or when pms does not support an option of the curl command
  */
@@ -98,7 +99,7 @@ function callOf(args: string[]): RestCall {
   const [address, ...more] = addresses;
   if (address === undefined || more.length > 0) {
     // The error message does not show the URLs of the curl command, because a URL may be an API key. If the user forgot
-    // the quotes around a header, `pms` reads the API key in this header as a URL.
+    // the quotes around a header, `pms` mistakes the API key in this header for a URL.
     throw new Failure(
       `A curl line must have exactly one address, not ${addresses.length}. Quote each header and each address that contains spaces.`,
       exitCode.usage,
@@ -135,7 +136,7 @@ function shownAddress(address: string): string {
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof meaningful }>>['values'];
 
-/** An option of a curl command with a part of the request body, such as `--data` or `--json`. */
+/** A curl option that contains a part of the request body, such as `--data` or `--json`. */
 interface DataOption {
   name: keyof typeof dataReaders;
   value: string;
@@ -158,7 +159,10 @@ function parse(args: string[]): { values: Values; addresses: string[]; data: Dat
 
 const textOrFile = (value: string) => (value.startsWith('@') ? readPart('body', value.slice(1)) : value);
 
-/** Returns the headers of one option `--header`, whose value is a header, or the name of a file with headers. */
+/**
+ * Returns the headers in the value of one option `--header`, which is either a header or the name of a file with
+ * headers.
+ */
 const headerLines = (value: string) =>
   value.startsWith('@') ? readPart('headers', value.slice(1)).split(/\r?\n/) : [value];
 
@@ -173,7 +177,7 @@ function urlEncoded(value: string): string {
   return name ? `${name}=${content}` : content;
 }
 
-/** Maps each curl option with a part of the request body to the function that returns this part. */
+/** Maps each curl option that contains a part of the request body to the function that returns this part. */
 const dataReaders = {
   data: withoutLineBreaks,
   'data-ascii': withoutLineBreaks,

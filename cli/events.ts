@@ -20,7 +20,7 @@ interface EventOptions {
 /**
  * Adds the command `events`.
  *
- * @param end a function that sets the exit code of the process; the default is 0
+ * @param end a function that sets the exit code of the process; without a call of `end`, the exit code is 0
  */
 export function addEventCommands(program: Command, open: () => Session, end: (code: number) => void): void {
   const events = program

@@ -19,12 +19,13 @@ export const exitCode = {
   deprecated: 3,
   /** The exit code when the responses of REST and GraphQL differ or could not be compared. */
   different: 3,
-  /** The exit code after Ctrl-C, which is 128 plus the number of the signal SIGINT, as is usual in shells. */
+  /** The exit code after Ctrl-C: as is usual in shells, it is 128 plus the number of the signal SIGINT. */
   interrupted: 130,
 } as const;
 
 /**
- * Details of a `Failure`. A command decides from these details how to react, for example whether to retry a request.
+ * Details of a `Failure`. A command uses these details to decide how to react to the failure, for example whether to
+ * retry a request.
  */
 interface FailedAnswer {
   /** The error code in the response. */

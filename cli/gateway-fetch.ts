@@ -49,7 +49,7 @@ export async function fetchFromGateway(address: URL, init: RequestInit): Promise
  */
 const pausesSeconds = [1, 2, 4, 8, 16, 30];
 
-/** Returns the pause before the next retry, in seconds, after a given number of consecutive failures. */
+/** Returns the pause in seconds before the next retry, for a given number of consecutive failures. */
 function pauseAfter(failures: number): number {
   return pausesSeconds[Math.min(failures, pausesSeconds.length) - 1] ?? 0;
 }
@@ -103,7 +103,10 @@ export const notGateway = (
     answer,
   );
 
-/** Whether the HTTP status of a response (500 or higher) says that the gateway failed. A retry may then succeed. */
+/**
+ * Whether the HTTP status of a response (500 or higher) says that the gateway failed. After such a failure, a retry may
+ * succeed.
+ */
 export const isGatewayFailure = ({ status }: Response) => status >= 500;
 
 /** The error for a response whose HTTP status says that the gateway failed, but whose body contains no errors. */

@@ -25,11 +25,12 @@ export function requireGatewayUrl(url: string): void {
  * at the end of the address, because users also give the URL of the GraphQL endpoint.
  *
  * @param gateway the address of the gateway
- * @param path the path and query of the request at a gateway whose address has no path, such as `/graphql`
+ * @param path the path and query of the request, such as `/graphql`, without the path in the gateway's address
  */
 export function requestUrl(gateway: string, path: string): URL {
   const address = new URL(gateway);
-  // `new URL` resolves `..` in the path of the request, which must not lead out of the path of the gateway.
+  // `new URL` resolves `..` in the path of the request, so that the request cannot leave the path in the gateway's
+  // address.
   const { pathname, search } = new URL(path, address.origin);
   address.pathname = address.pathname.replace(/\/*(\/graphql)?\/*$/, '') + pathname;
   address.search = search;

@@ -12,27 +12,31 @@ export interface Recording {
 const notHar = (difference: string) =>
   new Failure(`The JSON is not a HAR file: ${difference}`, exitCode.usage);
 
-/** Returns an object of a HAR file. `path` names the object in the error message. */
+/**
+ * Checks that a value in a HAR file is an object, and returns the object. `path` names the object in the error message.
+ */
 function objectAt(path: string, value: unknown): Record<string, unknown> {
   if (!isObject(value)) throw notHar(`${path} must be an object`);
   return value;
 }
 
-/** Returns a text of a HAR file. `path` names the text in the error message. */
+/** Checks that a value in a HAR file is a text, and returns the text. `path` names the text in the error message. */
 function textAt(path: string, value: unknown): string {
   if (typeof value !== 'string') throw notHar(`${path} must be a string`);
   return value;
 }
 
-/** Returns an array of a HAR file. `path` names the array in the error message. */
+/**
+ * Checks that a value in a HAR file is an array, and returns the array. `path` names the array in the error message.
+ */
 function arrayAt(path: string, value: unknown): unknown[] {
   if (!Array.isArray(value)) throw notHar(`${path} must be an array`);
   return value;
 }
 
 /**
- * Reads the text of a HAR file (HTTP Archive 1.2), which contains recorded HTTP requests. Browsers and proxies write HAR
- * files. Returns `undefined` when the file contains no JSON.
+ * Reads the text of a HAR file (HTTP Archive 1.2), which contains recorded HTTP requests. Browsers and proxies write
+ * HAR files. Returns `undefined` when the file contains no JSON.
  *
  * @throws {Failure} when the text is JSON but not a HAR file. The error message names the faulty value
  */
@@ -57,10 +61,10 @@ function callOf(entry: unknown, entryPath: string): RestCall | undefined {
   const method = textAt(`${at}.method`, request.method);
   const url = textAt(`${at}.url`, request.url);
   const path = URL.canParse(url) ? /\/api\/[^#]*/.exec(url)?.[0] : undefined;
-  // The command skips requests with the method OPTIONS, because these requests come from the browser itself (CORS
-  // preflight) and not from the recorded program.
+  // The command skips requests with the method OPTIONS (CORS preflight). The browser itself sends these requests, and
+  // not the recorded program.
   if (!path || method === 'OPTIONS') return undefined;
-  // Some programs write null for a part that a request does not have.
+  // Some programs write null into the HAR file for a part that a request does not have.
   const { text } = objectAt(`${at}.postData`, request.postData ?? {});
   const body = textAt(`${at}.postData.text`, text ?? '') || undefined;
   return { method, path, body, ifMatch: ifMatchOf(request.headers ?? [], `${at}.headers`) };

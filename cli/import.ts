@@ -56,8 +56,8 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
 
 /**
  * Finds the rows that repeat the plate of an earlier row of the file. The gateway finds repeated plates only within one
- * request, and a long file needs several requests. As in the gateway, a row may have the same plate as an earlier row
- * that was rejected as invalid.
+ * request, and a long file needs several requests. Like the gateway, the function accepts a row with the same plate as
+ * an earlier row that was rejected as invalid.
  */
 function createRepetitionCheck() {
   const lineOfPlate = new Map<string, number>();
@@ -99,9 +99,10 @@ function createRepetitionCheck() {
 type RepetitionCheck = ReturnType<typeof createRepetitionCheck>;
 
 /**
- * Yields the rows that come after a given line of a file. A row that is malformed, or that repeats the plate of a row
- * of an earlier request, is marked as rejected and is not sent to the gateway. The function also treats the rows up to
- * the given line as imported, unless `isInGateway` is true: the gateway then knows which of these rows are imported.
+ * Yields the rows that come after a given line of a file. The function marks a row as rejected if the row is malformed,
+ * or if the row repeats the plate of a row of an earlier request. The command does not send rejected rows to the
+ * gateway. If `isInGateway` is false, the function treats the valid rows up to the given line as imported. If
+ * `isInGateway` is true, the gateway knows which of these rows are imported.
  */
 async function* checkedRows(
   rows: AsyncIterable<Row>,
@@ -183,8 +184,9 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // The command does not retry a CREATE import. If the response of the gateway was lost, the gateway may already
-      // have imported the rows. The gateway would then reject all rows of a retry as duplicates.
+      // After a failure of the gateway, the command does not send the request of a CREATE import again. If the response
+      // of the gateway was lost, the gateway may already have imported the rows. The gateway would then reject all rows
+      // of a retry as duplicates.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;

@@ -28,8 +28,8 @@ const receiverTimeoutMs = 15_000;
  */
 const leaseSeconds = 60;
 /**
- * The time, in milliseconds, in which `pms listen` forwards the messages that it has pulled with one request.
- * Afterwards, `pms listen` pulls messages again. When this time ends, the leases of the messages still last for 30
+ * How long `pms listen` forwards the webhook messages that it has pulled with one request, in milliseconds. After this
+ * time, `pms listen` pulls messages again. At the end of this time, the leases of the messages still last for 30
  * seconds (twice `receiverTimeoutMs`). The receiver can therefore respond to the last forwarded message before the
  * lease of this message ends.
  */

@@ -14,7 +14,7 @@ const columns = {
   'longest stay (hours)': 'longestStayHours',
 } as const;
 
-/** The value of an option that accepts a number or one special word, such as `unknown` or `forever`. */
+/** The value of an option that accepts either a number or a special word, such as `unknown` or `forever`. */
 type NumberOr<Word extends string> = number | Word;
 const numberOr =
   <Word extends string>(word: Word) =>

@@ -13,7 +13,7 @@ interface CountOptions {
   at?: string;
 }
 
-/** Adds the options of the two commands that record an occupancy count. */
+/** Adds the options of the two commands with which a user records an occupancy count. */
 const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 
@@ -30,8 +30,8 @@ interface SetInsideOptions extends CountOptions {
 
 /**
  * Reads plates from a file with one plate in each line. If the path is `-`, reads the plates from the standard input.
- * Without the option `--allow-empty`, the function refuses a file without plates. Such a file usually comes from a
- * program that failed, and would end the parking sessions of all vehicles.
+ * Without the option `--allow-empty`, the function refuses a file without plates. A file without plates usually comes
+ * from a program that failed, and would end the parking sessions of all vehicles at the location.
  *
  * @throws {Failure} when the file cannot be read or contains no plates, or a line is not a plate
  */

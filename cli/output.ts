@@ -50,8 +50,8 @@ type Columns<Value> = Readonly<Record<string, (keyof Value & string) | ((value: 
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
 /**
- * Returns a value as text that people can read. The text of a time has no milliseconds, and the text of a missing value
- * is a dash.
+ * Returns a value as text that people can read. A time appears without milliseconds, and a missing value appears as a
+ * dash.
  */
 function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';

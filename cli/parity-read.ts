@@ -15,11 +15,11 @@ export interface Comparison {
 }
 
 /**
- * The maximum number of attempts to compare a REST response with a GraphQL response. `pms parity` makes another attempt
- * if the length of a list or the HTTP status changes during a comparison, because the data has then changed too much.
+ * The maximum number of attempts to compare a REST response with a GraphQL response. If the length of a list or the
+ * HTTP status changes during a comparison, the data has changed too much, and `pms parity` makes another attempt.
  */
 const maxAttempts = 3;
-/** Maps the HTTP statuses with which no comparison is possible to the reasons for the user. */
+/** Maps each HTTP status with which no comparison is possible to the reason that the command shows to the user. */
 const obstacles = new Map([
   [405, 'the gateway does not allow GET for this path (405)'],
   [410, 'the route is currently switched off (410)'],
@@ -43,7 +43,7 @@ export function notComparedAfter(error: unknown): Comparison {
 interface Shown {
   body: unknown;
   items: number;
-  /** True if the response is a list that the command has read only in part. */
+  /** True if the response is a list, and the command has read only its first pages. */
   isCut: boolean;
 }
 

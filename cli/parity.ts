@@ -27,7 +27,7 @@ const dayMs = 86_400_000;
 const defaultLocations = 10;
 /** The default number of pages that `pms parity` compares in each list. A page has 100 items. */
 const defaultPages = 10;
-/** At each location, `pms parity` compares REST with GraphQL for at most this number of residents (references). */
+/** The maximum number of residents (references) for whom `pms parity` compares REST with GraphQL at each location. */
 const maxResidents = 3;
 
 const repeatable = { repeatable: true };
@@ -117,7 +117,7 @@ async function residentsOf(client: Client, locationId: string): Promise<string[]
 
 /**
  * Returns the paths that `pms parity` requests for a REST route. If the route has parameters for a location and a
- * resident, there is one path for each resident of each location.
+ * resident, the function returns one path for each resident of each location.
  */
 async function pathsOf(
   { operation }: UsedRead,
@@ -177,7 +177,7 @@ const columns = { request: 'path', used: 'requests', 'items compared': 'items', 
 /**
  * Adds the command `parity`.
  *
- * @param end a function that sets the exit code of the process; the default is 0
+ * @param end a function that sets the exit code of the process; without a call of `end`, the exit code is 0
  */
 export function addParityCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   program

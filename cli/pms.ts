@@ -3,11 +3,12 @@ import { exitCode } from './failure.ts';
 import { runProgram } from './program.ts';
 import { stopCommand } from './signals.ts';
 
-/** Whether the output could not be written, for example because the disk is full. */
+/** True if the command could not write its output, for example because the disk is full. */
 let isOutputLost = false;
 
-// If a program such as `head` closes the output pipe, the command ends without an error. If the output cannot be
-// written, the command ends with an error. A command that must clean up, such as `listen`, cleans up before it ends.
+// If a program such as `head` closes the output pipe, the command ends without an error. If the command cannot write
+// its output for another reason, such as a full disk, the command ends with an error. A command that must clean up,
+// such as `listen`, cleans up before it ends.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE' && !isOutputLost) {
     isOutputLost = true;

@@ -6,7 +6,7 @@ import { openPrivateFile } from './replace-file.ts';
 import type { Source } from './source.ts';
 
 /**
- * Returns the properties of a file, which the function `find` reads. Returns undefined if the file does not exist,
+ * Returns the properties of a file that the function `find` has read. Returns undefined if the file does not exist,
  * cannot be read, or is not a regular file.
  */
 function regularFile(find: () => BigIntStats | undefined): BigIntStats | undefined {
@@ -18,7 +18,7 @@ function regularFile(find: () => BigIntStats | undefined): BigIntStats | undefin
   }
 }
 
-/** Whether a path leads to the input file of a command, directly or through a link. */
+/** Whether a path leads to the input file of a command, either directly or through a link. */
 function isInput(path: string, { fd }: Source): boolean {
   const input = fd === undefined ? undefined : regularFile(() => fstatSync(fd, { bigint: true }));
   const other = regularFile(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
@@ -26,7 +26,7 @@ function isInput(path: string, { fd }: Source): boolean {
 }
 
 /**
- * Writes rejected rows to a file, which is created when the first row is rejected.
+ * Writes rejected rows to a file, and creates the file when the first row is rejected.
  *
  * @param textOf a function that converts rejected rows to a text for the file; `isFirst` is true if the file is still
  *   empty

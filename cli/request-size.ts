@@ -1,8 +1,8 @@
-// The gateway refuses a whole request whose body exceeds one of these limits (docs/rate-limits.md), even if only one row
-// of the request is too large. The command line therefore keeps its requests within the limits.
+// If a request body exceeds one of these limits (docs/rate-limits.md), the gateway refuses the whole request, even if
+// only one row is too large. The command line therefore keeps its requests within the limits.
 // test/limits/client-limits.test.ts compares these limits with the limits of the gateway.
 
-/** The maximum length of a text in a request, in characters of JSON including the quotes. */
+/** The maximum length of a text in a request: its number of characters in JSON, including the quotes. */
 const maxTextCharacters = 32_768;
 
 /**

@@ -32,8 +32,8 @@ export interface RestClient {
    */
   get(path: string): Promise<{ status: number; body: unknown }>;
   /**
-   * Returns the GraphQL request that is equivalent to a REST request (the twin). The gateway executes neither the REST
-   * request nor the GraphQL request.
+   * Returns the GraphQL request that is equivalent to a REST request. The gateway executes neither the REST request nor
+   * the GraphQL request.
    *
    * @throws {Failure} when the gateway returns an error, for example because the path is unknown
    */
@@ -47,8 +47,8 @@ export interface RestClient {
 
 const twinMediaType = 'application/graphql-request+json';
 /**
- * The headers that mark a request as a comparison of REST with GraphQL. A request that only compares REST with GraphQL
- * does not count as a use of the REST endpoint in the usage records.
+ * The headers that tell the gateway that a REST request only serves to compare REST with GraphQL. The usage records do
+ * not count such a request as a use of the REST endpoint.
  */
 const comparison = { 'X-Request-Purpose': 'parity' };
 /**

@@ -33,8 +33,8 @@ export interface SessionOptions {
 const standardInput = 0;
 
 /**
- * Reads the text that contains the API key. In the result, `name` says where the text comes from (an environment
- * variable, a file or the standard input), for error messages.
+ * Reads the text that contains the API key. For error messages, the field `name` of the result says where the text
+ * comes from: an environment variable, a file or the standard input.
  */
 function readKeyText(
   keyFile: string | undefined,
@@ -68,7 +68,10 @@ function readKey(keyFile: string | undefined, env: Record<string, string | undef
   );
 }
 
-/** Prints a message to the user: why a command must send a request again, and after how many seconds it does so. */
+/**
+ * Prints a message to the user: why a command must send a request again, and how many seconds the command waits before
+ * the retry.
+ */
 export const sayWait = (output: Output) => (reason: string, seconds: number) =>
   output.say(`${reason}; retrying in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
 

@@ -42,9 +42,9 @@ const unescape = (text: string) =>
   );
 
 /**
- * Matches a part of a word of a shell command. A part of a word is a text in single quotes, a text between `$'` and
- * `'`, a text in double quotes, one escaped character, or plain text. Plain text ends before a shell operator. A single
- * `&` inside a plain text is no operator, so that a URL with a query needs no quotes.
+ * Matches a part of a word of a shell command. A part of a word is one of the following: a text in single quotes, a
+ * text between `$'` and `'`, a text in double quotes, one escaped character, or plain text. Plain text ends before a
+ * shell operator. A single `&` inside a plain text is no operator, so that a URL with a query needs no quotes.
  */
 const piece =
   /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|((?:[^\s'"\\$;|<>&()`]|&(?!&|\s|$))+|\$)/y;
@@ -56,7 +56,7 @@ const blanks = /(?:[^\S\n]|\\\r?\n)+/y;
 const comment = /#[^\n]*/y;
 /** Matches a shell operator that ends a command, such as a pipe, a line break or the end of a command substitution. */
 const separator = /[\n|;()`]|&(?=[&\s]|$)/y;
-/** Matches the operator of a redirection. The next word is the name of a file. */
+/** Matches the operator of a redirection. The word after the operator is the name of a file. */
 const redirection = /(?:\d*|&)(?:<<[<-]?|<>|>[>|]?|<)&?/y;
 
 /**

@@ -48,7 +48,8 @@ const lineOf = ({ updatedAt, slug, state, occupied, capacity }: StatusFieldsFrag
 
 /**
  * Shows the current status of a location, and shows the status again after each change. If the subscription stream
- * breaks, the command reconnects. The function returns when the signal is aborted, and throws only permanent failures.
+ * breaks, the command reconnects. The function returns when the AbortSignal is aborted, and throws an error only after
+ * a permanent failure.
  */
 async function watch(
   { subscriber, output }: Session,

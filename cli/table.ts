@@ -2,7 +2,10 @@ import stringWidth from 'string-width';
 
 /** The spaces between two columns of a table. */
 const gap = '  ';
-/** The minimum width of a table column whose texts do not fit and are shortened. This width includes the ellipsis. */
+/**
+ * The minimum width of a table column whose texts are cut because they do not fit. The minimum width includes the
+ * ellipsis after the cut text.
+ */
 const leastWidth = 8;
 
 /**
@@ -22,8 +25,8 @@ function fitted(text: string, width: number): string {
 
 /**
  * Returns a width for each column of a table, so that the table fits into a given total width. If the columns do not
- * fit, the widest column is made narrower first. If `isWhole` returns true for a column, the function does not make
- * this column narrower.
+ * fit, the function first makes the widest column narrower. If `isWhole` returns true for a column, the function does
+ * not make this column narrower.
  */
 function fittingWidths(
   widths: readonly number[],

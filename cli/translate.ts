@@ -20,8 +20,9 @@ const twinText = (call: RestCall, { query, variables }: Twin) =>
   [`# ${callText(call)}`, query, '', '# Variables', JSON.stringify(variables, null, 2), ''].join('\n');
 
 /**
- * Returns the text to translate. If `source` is a curl command, the function returns `source`. Otherwise, `source` is
- * the path of a file, or `-` for the standard input, and the function reads the text from this input.
+ * Returns the text in which the command searches for REST requests. If `source` is a curl command, the function returns
+ * `source`. Otherwise, `source` is the path of a file, or `-` for the standard input, and the function reads the text
+ * from this input.
  */
 const readSource = async (source: string, streams: Streams) =>
   /^\s*curl\s/.test(source) ? source : text(textOf(openSource(source, streams)));
@@ -66,7 +67,7 @@ async function showTwins({ rest, output }: Session, calls: readonly RestCall[]):
 /**
  * Adds the command `translate`.
  *
- * @param end a function that sets the exit code of the process; the default is 0
+ * @param end a function that sets the exit code of the process; without a call of `end`, the exit code is 0
  */
 export function addTranslateCommand(
   program: Command,

@@ -59,7 +59,7 @@ interface UsageOptions {
 /**
  * Adds the command `usage`.
  *
- * @param end a function that sets the exit code of the process; the default is 0
+ * @param end a function that sets the exit code of the process; without a call of `end`, the exit code is 0
  */
 export function addUsageCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   program

@@ -8,7 +8,7 @@ import type { FeedEntry } from './whitelist-feed.ts';
 
 /**
  * A local copy of the whitelist of a location. The cursor of the copy is a position in the whitelist feed. The copy
- * contains all changes before this position.
+ * contains all changes of the whitelist before this position.
  */
 export interface WhitelistCopy {
   locationId: string;
@@ -51,8 +51,8 @@ function isWrittenCopy(value: unknown): value is WrittenCopy {
  * Reads the copy of a whitelist from a file. If the file does not exist, `readCopy` returns an empty copy whose cursor
  * is null. If the cursor is null, the next read of the whitelist feed returns the whole whitelist.
  *
- * @throws {Failure} when the file cannot be read, or when the file is not a copy of the location's whitelist. The
- *   command then must not overwrite this file
+ * @throws {Failure} when the file cannot be read, or when the file is not a copy of the location's whitelist. In this
+ *   case, the command must not overwrite the file
  */
 export async function readCopy(path: string, locationId: string): Promise<WhitelistCopy> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -81,8 +81,8 @@ export async function readCopy(path: string, locationId: string): Promise<Whitel
 }
 
 /**
- * Yields the text of a whitelist copy in parts. If the function built the whole text, memory would contain up to
- * 100,000 whitelist entries twice: as objects and as text.
+ * Yields the text of a whitelist copy in parts. If the function built the whole text at once, memory would contain up
+ * to 100,000 whitelist entries twice: as objects and as text.
  */
 function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"entries":[`;

@@ -10,7 +10,7 @@ const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 /**
  * If a CSV file has no column `hours`, an import does not change the weekly hours of the whitelist entries in the file.
  * An empty field in the column `hours` deletes the weekly hours of a whitelist entry. The column `maxEntries` works in
- * the same way: without the column, the values do not change, and an empty field deletes the value.
+ * the same way: without this column, an import does not change the values, and an empty field deletes a value.
  */
 const kept = ['hours', 'maxEntries'] as const;
 

@@ -1,4 +1,4 @@
-/** A change of the API that can break a client which worked with the last release. */
+/** A change of the API that can break a client that worked with the last release. */
 export interface BreakingChange {
   /**
    * The place of the change, such as `Query.companies` in the GraphQL API or `GET /locations 200 data[].name` in the

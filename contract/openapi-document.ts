@@ -1,4 +1,4 @@
-// TypeScript types for an OpenAPI 3.1 document. The types contain only the properties that the search for breaking
+// TypeScript types for an OpenAPI 3.1 document. The types contain only the properties that the search for breaking API
 // changes reads.
 
 export interface Reference {

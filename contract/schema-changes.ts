@@ -22,8 +22,8 @@ interface Comparison {
 }
 
 /**
- * The JSON Schema keywords that limit a value. `loosened` is the direction of a change that allows more values: `up`
- * for a maximum, and `down` for a minimum.
+ * The JSON Schema keywords that limit a value. `loosened` is the direction in which a limit moves when the JSON Schema
+ * allows more values. For a maximum, the direction is `up`; for a minimum, the direction is `down`.
  */
 const bounds = [
   { keyword: 'maxLength', loosened: 'up' },
@@ -50,9 +50,9 @@ export function schemaChanges(comparison: Comparison): BreakingChange[] {
 }
 
 /**
- * Returns a breaking change if the type of a value has changed in a way that breaks clients. A change of type breaks a
- * client if the gateway no longer accepts the type that the client sends. A change of type also breaks a client if a
- * response contains a type that the client does not expect, such as null.
+ * Compares the old and the new type of a value, and returns a breaking change if clients cannot handle the new type. A
+ * change of type breaks a client if the gateway no longer accepts the type that the client sends. A change of type also
+ * breaks a client if a response contains a type that the client does not expect, such as null.
  */
 function typeChanges(
   path: string,
@@ -93,7 +93,7 @@ function acceptanceChanges(path: string, before: Schema, after: Schema): Breakin
   return changes;
 }
 
-/** Returns the changes of a response's JSON Schema that break clients which read the response. */
+/** Compares the old and the new JSON Schema of a response, and returns the differences that break clients. */
 function answerChanges(path: string, before: Schema, after: Schema): BreakingChange[] {
   const changes: BreakingChange[] = [];
   const values = valuesOf(before);
@@ -135,8 +135,8 @@ function nestedChanges(
 }
 
 /**
- * Merges a JSON Schema with the schemas in its `allOf`, and replaces a reference (`$ref`) at the top level by its
- * target.
+ * Merges a JSON Schema with the schemas in its `allOf`. If the JSON Schema itself is a reference (`$ref`), the function
+ * first replaces it with the referenced schema.
  */
 function flatten({ document, schema }: SchemaOf): Schema {
   const { allOf = [], ...own } = resolveReference(document, schema);

@@ -1,5 +1,6 @@
-// This script bundles the browser files of the pages into dist/pages. The name of each bundled file contains a hash of
-// its content. The script also writes the text of the migration guide into dist/pages.
+// This script bundles the scripts and style sheets of the web pages into the folder dist/pages. The name of each
+// bundled file contains a hash of its content. The script also writes the text of the guide for moving from REST to
+// GraphQL into dist/pages.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,12 +10,12 @@ const source = fileURLToPath(new URL('browser/', import.meta.url));
 const target = fileURLToPath(new URL('../dist/pages/', import.meta.url));
 const docs = new URL('../docs/', import.meta.url);
 
-/** All pages of the migration guide except its first page, in the order of the table on the first page. */
+/** All pages of the guide for moving to GraphQL except its first page, in the order of the table on the first page. */
 const guidePages = ['programs', 'companies', 'locations', 'whitelist', 'residents'];
 
 /**
- * Converts a page to a section of the whole migration guide. Each heading gets a lower level, so `#` becomes `##`. Code
- * blocks stay unchanged.
+ * Converts a page to a section of the whole guide for moving to GraphQL. Each heading gets a lower level, so `#`
+ * becomes `##`. Code blocks stay unchanged.
  */
 const asSection = (page) =>
   page
@@ -23,7 +24,8 @@ const asSection = (page) =>
     .join('');
 
 /**
- * Returns the whole migration guide as one text, and replaces each link between the pages with the text of the link.
+ * Returns the whole guide for moving to GraphQL as one text, and replaces each link between its pages with the text of
+ * the link.
  */
 async function wholeGuide() {
   const first = await readFile(new URL('moving-to-graphql.md', docs), 'utf8');

@@ -17,8 +17,8 @@ import { type ServedFile, serveFile, servedFile } from './served-file.ts';
 const htmlType = 'text/html; charset=utf-8';
 
 /**
- * The security headers of the pages: a page can load files only from the gateway, inline scripts do not run, and no
- * site can show the page in a frame.
+ * The security headers of the HTML pages. With these headers, a page can load files only from the gateway, inline
+ * scripts do not run, and no site can show the page in a frame.
  */
 const pageHeaders = secureHeaders({
   contentSecurityPolicy: {

@@ -25,7 +25,7 @@ export interface ServedFile {
   etag: string;
   content: Uint8Array<ArrayBuffer>;
   /**
-   * Returns the compressed content of the file. The gateway compresses the file once for each compression method, when
+   * Returns the compressed content of the file. For each compression method, the gateway compresses the file once: when
    * the first client that accepts this method requests the file.
    */
   compressed(coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>>;
@@ -37,7 +37,10 @@ export interface ServedFile {
  */
 const askAgain = 'public, no-cache';
 
-/** The value of `Cache-Control` for a file that never changes, because its name contains a hash of its content. */
+/**
+ * The value of `Cache-Control` for a file whose content never changes, because the file name contains a hash of the
+ * content.
+ */
 export const keepForEver = 'public, max-age=31536000, immutable';
 
 /** Creates a file that the gateway can serve, from the file's content and content type. */
@@ -62,8 +65,8 @@ export function servedFile(
 }
 
 /**
- * Whether the browser already has the current content of the file. The ETags in `If-None-Match` are compared weakly
- * (RFC 9110).
+ * Whether the browser already has the current content of the file. The function compares the ETags in `If-None-Match`
+ * weakly: it ignores the prefix `W/` (RFC 9110).
  */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (!ifNoneMatch) return false;

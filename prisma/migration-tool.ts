@@ -18,7 +18,7 @@ const EMPTY_DIFF = '-- This is an empty migration.';
 /**
  * Compares the tables that the migrations create with the tables in schema.prisma.
  *
- * @returns the SQL that a new migration needs; an empty text when the migrations agree with schema.prisma
+ * @returns the SQL statements that a new migration needs; an empty text when the migrations agree with schema.prisma
  */
 async function missingSql(): Promise<string> {
   const pglite = await PGlite.create('memory://');

@@ -20,9 +20,9 @@ const pastDays = 7;
 const offsetMs = 4 * hourMs;
 
 /**
- * The minimum time between the last completed stay of a demo vehicle and the first start of the gateway, for a vehicle
- * that is inside at this start. The current stay of a demo vehicle that is inside began less than 12 hours before the
- * first start. The last completed stay and the current stay therefore do not overlap.
+ * For a demo vehicle that is inside at the first start of the gateway: its last completed stay ended at least this
+ * number of milliseconds before that start. The current stay of a demo vehicle that is inside began less than 12 hours
+ * before the first start. The last completed stay and the current stay therefore do not overlap.
  */
 const pauseMs = 12 * hourMs;
 
@@ -84,7 +84,7 @@ export const visitors = (count: number, firstNumber: number): DemoVehicle[] =>
 
 /**
  * Returns the stays of a group of vehicles: the completed stays of the past days, and the current stays of the vehicles
- * that are inside.
+ * that are still inside.
  */
 export function staysOf({ vehicles, rhythm, inside }: DemoGroup, now: number): DemoStay[] {
   const days = Array.from({ length: pastDays + 1 }, (_, index) => pastDays - index);
@@ -138,7 +138,10 @@ export function activityOf(
   return { events, sessions };
 }
 
-/** Returns rows for the table `WhitelistEntryUse`: how many times the vehicle of each whitelist entry has entered. */
+/**
+ * Returns rows for the table `WhitelistEntryUse`: one row for each whitelist entry, with the number of times that its
+ * vehicle has entered.
+ */
 export function usesOf(events: readonly ParkingEvent[]): { entryId: string; recorded: number }[] {
   const uses = new Map<string, number>();
   for (const { kind, whitelistEntryId } of events) {

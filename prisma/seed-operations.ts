@@ -30,9 +30,9 @@ export interface DemoWebhook {
 
 /**
  * Creates a webhook for the demo data. The receiver of the demo webhook accepted one message, and then rejected all
- * later messages. The messages of the demo webhook report new whitelist entries. The seed script must insert the audit
- * records of the new whitelist entries before the webhook, because a database trigger creates deliveries for each audit
- * record that is inserted after the webhook.
+ * later messages. The messages of the demo webhook report new whitelist entries. A database trigger creates a delivery
+ * for each audit record that is inserted after the webhook. The seed script must therefore insert the audit records of
+ * the new whitelist entries before the webhook.
  */
 export function failingWebhook(options: {
   companyId: string;
@@ -97,7 +97,7 @@ interface DemoUse {
   apiKeyId: string;
   surface: 'rest' | 'graphql';
   operation: string;
-  /** The number of requests for this operation in the hour of the day with the most requests. */
+  /** The number of requests for this operation in the busiest hour of the day. */
   most: number;
   /**
    * With `failsEvery: 50`, for example, one of 50 requests gets the error `NOT_FOUND`. If `failsEvery` is omitted, all
@@ -107,8 +107,8 @@ interface DemoUse {
 }
 
 /**
- * Returns a number from 0.1 to 1: the requests in an hour of the day in Dubai, as a share of the requests in the
- * busiest hour. The demo data has few requests at night.
+ * Returns the requests in an hour of the day in Dubai as a share of the requests in the busiest hour: a number from 0.1
+ * to 1. The demo data has few requests at night.
  */
 const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
 

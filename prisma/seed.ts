@@ -122,7 +122,7 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
 
 /**
  * The secret of the demo API key, and the id of a demo location. The gateway shows the secret of the demo API key only
- * at its first start, because the database stores only a hash.
+ * when it starts for the first time, because the database stores only a hash of the secret.
  */
 export interface DemoData {
   demoSecret: string;
@@ -130,8 +130,8 @@ export interface DemoData {
 }
 
 /**
- * Fills an empty database with demo data. The demo data has a company, its locations and whitelists, a quota, two API
- * keys, a webhook, and the parking events and usage totals of the days before the start.
+ * Fills an empty database with demo data. The demo data has a company with its locations and whitelists, a quota, two
+ * API keys and a webhook. It also has the parking events and the usage totals of the days before the first start.
  */
 export async function seedDemoData(
   prisma: PrismaClient,
@@ -157,8 +157,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // The first vehicles of each list are inside when the gateway starts for the first time. The list of the first
-  // location begins with two vehicles of the flat `limitedUnit`, so that the quota of this flat is full.
+  // The first vehicles in each location's vehicle list are inside at the first start of the gateway. The first
+  // location's vehicle list begins with two vehicles of the flat `limitedUnit`, so that the quota of this flat is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);
@@ -183,8 +183,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // The demo data has a second API key, for a resident portal. The API key of the resident portal exists only to show
-  // the usage totals of a second client, so the gateway never shows its secret.
+  // The demo data has a second API key, for a resident portal. The gateway never shows the secret of the resident
+  // portal's API key, because this API key exists only to show the usage totals of a second client.
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>

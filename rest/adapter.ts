@@ -45,10 +45,11 @@ const restNames: ReadonlyMap<string, string> = new Map([
 
 /**
  * Creates the function that handles the requests to one REST endpoint. The handler takes the GraphQL variables from a
- * request, runs the GraphQL document of the endpoint, and puts the data into the response envelope. The process
- * prepares the GraphQL document of the endpoint only once, at its start, and not for each request.
+ * request, runs the GraphQL document of the endpoint, and puts the data into the response envelope. When the gateway
+ * process starts, it prepares the GraphQL document of the endpoint once, and not again for each request.
  *
- * @param countError counts an error that ends a response after the gateway has sent its status
+ * @param countError a function that counts a failed response, if the response fails after the gateway has sent its HTTP
+ *   status
  */
 export function createRouteHandler(
   executor: GraphExecutor,
@@ -74,7 +75,7 @@ export function createRouteHandler(
 
   /**
    * Closes the client's connection when a response cannot be completed, and records the error. The gateway has already
-   * logged and counted the request with status 200. Returns false if there is no connection to close.
+   * logged and counted this request as a request with status 200. Returns false if there is no connection to close.
    */
   function breakOff(error: unknown, context: Context): boolean {
     const { code, message } = maskError(error, context);
@@ -196,9 +197,9 @@ function pageOf({
  * body in two cases:
  *
  * - An identifier in the body is a number. GraphQL would accept a number as an identifier.
- * - The client asks for the equivalent GraphQL request (`asTwin`), and the body contains an inexact number. The JSON
- *   text of the equivalent GraphQL request would contain a different number than the body, or null instead of a number
- *   such as 1e400.
+ * - The client asks for the equivalent GraphQL request (`asTwin`), and the body contains a number that JavaScript
+ *   cannot represent exactly. The JSON text of the equivalent GraphQL request would contain a different number than the
+ *   body, or null instead of a number such as 1e400.
  */
 function createGraphBody({
   plan,
@@ -234,7 +235,7 @@ export const restNamesOf = (
 /**
  * Converts any error to a REST response.
  *
- * @param names maps the GraphQL name of each field to the name that the field has in the request
+ * @param names maps the GraphQL name of each field to the name of the same field in the REST request
  */
 export function renderRest(error: unknown, source: ErrorSource, names = restNames): Answer {
   const masked = maskError(error, source);

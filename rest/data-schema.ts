@@ -27,7 +27,7 @@ import {
   reference,
 } from './json-schema.ts';
 
-/** The structure of the data that a GraphQL document returns, with a JSON Schema for each value. */
+/** The structure of the data that a GraphQL document returns, with the JSON Schema of each value. */
 export interface DescribedData {
   /**
    * An object with the same properties as the data that the GraphQL document returns, but with a placeholder in place
@@ -35,8 +35,8 @@ export interface DescribedData {
    */
   data: object;
   /**
-   * Returns the JSON Schema of a part of the response. The argument `part` is one placeholder from `data`, or an object
-   * whose values are placeholders from `data`.
+   * Returns the JSON Schema of a part of the response. The argument `part` is either one placeholder from `data` or an
+   * object whose values are placeholders from `data`.
    */
   schemaOf(part: unknown): JsonSchema;
 }

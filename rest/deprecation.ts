@@ -4,8 +4,8 @@ import { type Route, routeName, routes } from './routes.ts';
 
 /**
  * A period in which deprecated REST routes are switched off (a brownout). During a brownout, a request to a deprecated
- * route gets an error, unless the client asks for the equivalent GraphQL request. From the errors during a brownout,
- * the developers of a client learn that a route is deprecated.
+ * route gets an error, unless the client asks for the equivalent GraphQL request. The errors during a brownout tell the
+ * developers of a client that the route is deprecated.
  */
 export interface Brownout {
   start: Date;
@@ -14,8 +14,8 @@ export interface Brownout {
 }
 
 /**
- * The time at which the REST routes with `residents` in their path were deprecated (version 1.3.0). A release after
- * `removedAt` can remove the routes with `residents`.
+ * The time at which the REST routes with `residents` in their path were deprecated (version 1.3.0). A release at the
+ * time `removedAt` or later can remove the routes with `residents`.
  */
 const deprecatedAt = new Date('2025-09-03T00:00:00Z');
 const removedAt = new Date('2027-06-30T00:00:00Z');
@@ -41,8 +41,8 @@ export const deprecatedOperations = routes.flatMap((route) =>
 export const mayBeDeprecated = (url: string): boolean => url.includes('/residents');
 
 /**
- * Returns the text of a brownout for the header `Brownout`: an ISO 8601 interval in quotation marks. A string in a
- * structured header field (RFC 9651) needs quotation marks.
+ * Returns the value that describes one brownout in the header `Brownout`: an ISO 8601 interval in quotation marks. A
+ * string in a structured header field (RFC 9651) needs quotation marks.
  */
 const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.toISOString()}"`;
 

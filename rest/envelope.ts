@@ -21,14 +21,14 @@ export function errorAnswer(error: RestError, status: number = errorStatus[error
   return { status, body: (requestId) => errorBody(error, requestId), errorCode: error.code };
 }
 
-/** Creates the response to a request whose method the path does not have. */
+/** Creates the response to a request whose path exists, but does not support the HTTP method of the request. */
 export const wrongMethod = (method: string, allowed: readonly string[]): Answer => ({
   ...errorAnswer({ code: 'VALIDATION_ERROR', message: `Method ${method} is not allowed here` }, 405),
   headers: { Allow: allowed.join(', ') },
 });
 
 /**
- * Creates a successful response, whose body is the usual JSON envelope around the data
+ * Creates a successful response: its body is the JSON envelope that contains the data
  * (docs/contract.md#response-envelope).
  */
 export function successAnswer(fields: Record<string, unknown>, status = 200): Answer {

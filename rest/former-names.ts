@@ -14,8 +14,8 @@ export const usesFormerName = (
 
 /**
  * Finds the fields that a client sends under their former names. Returns one pair of names for each field: the current
- * name and the former name. An error message about an invalid field must contain the name that the client has sent, and
- * not the current name.
+ * name and the former name. An error message about an invalid field must contain the field name that the client has
+ * sent, which may be the former name.
  */
 export const formerNamesIn = (
   names: FormerNames,

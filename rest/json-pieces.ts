@@ -16,10 +16,10 @@ export type Piece = string | DeferredJson;
 const charactersAtOnce = 64 * 1024;
 
 /**
- * Converts a value to JSON text in pieces. During the conversion to JSON, a placeholder takes the place of each large
- * value. The gateway reads the large value from the database later, when it sends this part of the response. Each
- * placeholder begins with the character U+0000, which no value from the database contains, because PostgreSQL cannot
- * store this character.
+ * Converts a value to several pieces of JSON text. During the conversion to JSON, a placeholder takes the place of each
+ * large value. The gateway reads the large value from the database later, when it sends this part of the response. Each
+ * placeholder begins with the character U+0000. No value from the database contains this character, because PostgreSQL
+ * cannot store it.
  */
 export function piecesOf(value: unknown): Piece[] {
   const deferred: DeferredJson[] = [];
@@ -33,10 +33,11 @@ export function piecesOf(value: unknown): Piece[] {
 const writeSlots = createSlots(slotLimits.largeValueWrites);
 
 /**
- * Waits until no other request of the API key writes a large value to a connection. Only one request of an API key at a
- * time may write a large value.
+ * Waits until no other request of the same API key is writing a large value to its connection. Only one request of an
+ * API key at a time may write a large value.
  *
- * @returns a function that lets the next request of the API key write a large value
+ * @returns a function that ends the write of this request, so that the next request of the same API key may write a
+ *   large value
  */
 const takeWriteSlot = (keyId: string) =>
   new Promise<() => void>((begin) => {

@@ -55,7 +55,7 @@ export function argumentSchema(argument: GraphQLArgument): JsonSchema {
   };
 }
 
-/** Converts a validation rule to JSON Schema, for a component of the OpenAPI document. */
+/** Converts a validation rule to a JSON Schema that becomes a component of the OpenAPI document. */
 export function ruleSchema(rule: z.ZodType): JsonSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(rule, { io: 'input', unrepresentable, override });
   return schema;
@@ -65,9 +65,9 @@ type ToJsonSchema = NonNullable<Parameters<typeof z.toJSONSchema>[1]>;
 type Override = NonNullable<ToJsonSchema['override']>;
 
 /**
- * Returns the JSON Schema for the Zod types that Zod cannot convert. A Zod Date becomes a JSON Schema that accepts no
- * value, because JSON has no dates. A JSON object with arbitrary content becomes a JSON Schema that accepts any object.
- * For a type without a JSON Schema, such as BigInt, Zod throws an error.
+ * Returns a JSON Schema for a Zod type that Zod itself cannot convert to JSON Schema. A Zod Date becomes a JSON Schema
+ * that accepts no value, because JSON has no dates. A JSON object with arbitrary content becomes a JSON Schema that
+ * accepts any object. For a type that has no JSON Schema, such as BigInt, Zod throws an error.
  */
 const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
   if (zodSchema._zod.def.type === 'date') return { not: {} };

@@ -4,10 +4,9 @@ import { FindWhitelistChangeDocument, GetWhitelistCursorDocument } from './gener
 import type { RestRequest } from './routes.ts';
 
 /**
- * The maximum length of an entity tag in characters. The gateway does not send an entity tag that is longer than this
- * maximum, because many proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a
- * cursor, and the cursor lists the open database transactions. With many open transactions, the entity tag becomes
- * long.
+ * The maximum length of an entity tag in characters. The gateway does not send a longer entity tag, because many
+ * proxies limit the total size of the headers to 4 or 8 KiB. The entity tag of a list contains a cursor, and the cursor
+ * lists the open database transactions. If many transactions are open, the entity tag becomes long.
  */
 const maxTagLength = 1024;
 
@@ -40,9 +39,9 @@ export interface ListValidator {
   current(request: RestRequest, context: Context): Promise<string | undefined>;
 }
 
-// The entity tag of a whitelist contains the cursor of the whitelist's feed, so that each change of the whitelist
-// changes the entity tag. The entity tag of a whitelist is a weak entity tag, because two responses with equal entity
-// tags can have different bytes. For example, the gateway may compress or filter only one of the responses.
+// The entity tag of a whitelist contains a cursor of the whitelist feed, so each change of the whitelist changes the
+// entity tag. The entity tag of a whitelist is a weak entity tag, because two responses with equal entity tags can have
+// different bytes. For example, the gateway may compress or filter only one of the responses.
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**
@@ -61,8 +60,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
 
   const current: ListValidator['current'] = async ({ params }, context) => {
     const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
-    // This code ignores an error of the cursor query. If the cursor query fails, the query for the list, which the
-    // gateway runs later, fails with the same error.
+    // This code ignores an error of the cursor query. If the cursor query fails, the later query for the list fails
+    // with the same error.
     if (errors) return undefined;
     return listTag(data!.whitelistCursor as string);
   };
@@ -75,8 +74,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
         // This code ignores an error of the query, because the entity tag from the client may contain an invalid
-        // cursor. If the error has another cause than the cursor, the query for the list, which the gateway runs later,
-        // returns the same error to the client.
+        // cursor. If the error has another cause than the cursor, the later query for the list returns the same error
+        // to the client.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {
           upserts: unknown[];

@@ -23,8 +23,8 @@ const ifNoneMatchParameter: Parameter = {
 };
 
 /**
- * Returns the parameters of an endpoint for the OpenAPI document: the parameters in its path, its filters, and, for a
- * list, the parameters `limit` and `cursor`.
+ * Returns the parameters of an endpoint for the OpenAPI document: the parameters in its path and its filters. For a
+ * list, the function also returns the parameters `limit` and `cursor`.
  */
 export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
   const { variableArguments } = plan;

@@ -27,8 +27,8 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, Json
 }
 
 /**
- * Creates the OpenAPI description of an error response. All given error codes have the same HTTP status, which is the
- * status of the response.
+ * Creates the OpenAPI description of an error response. All given error codes have the same HTTP status, and the
+ * response has this status.
  */
 export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   const error = objectSchema(

@@ -35,7 +35,7 @@ const messageHeaders = [
   ),
 ];
 
-/** Converts the type of a message to a name in Pascal case: `location.created` → `LocationCreated` */
+/** Converts the type of a webhook message to a name in Pascal case: `location.created` → `LocationCreated` */
 const pascalCase = (type: string) =>
   type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 

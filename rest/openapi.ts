@@ -225,8 +225,8 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
 }
 
 /**
- * Returns the JSON Schema of a request body with a renamed field that is required: the body contains either the current
- * name or the former name of the field. If the body contains the former name, the current name may also be in the body
+ * Returns the JSON Schema of a request body in which a required field was renamed. The body must contain either the
+ * current or the former name of this field. If the body contains the former name, it may also contain the current name
  * with the value null, because the gateway treats null like a missing field.
  */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
@@ -245,8 +245,8 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
 
 /**
  * Returns the JSON Schema for the body of a successful response. Each endpoint has a function that creates its response
- * bodies. `answerSchema` calls this function of the endpoint with a placeholder for each value. In the resulting body,
- * `answerSchema` replaces each placeholder with the JSON Schema of the value.
+ * bodies. `answerSchema` calls this function of the endpoint with a placeholder for each value. In the resulting
+ * response body, `answerSchema` replaces each placeholder with the JSON Schema of the value.
  */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);

@@ -7,8 +7,8 @@ import { expectedVersionField, invalidField, type ServiceError } from '../src/er
 export const ifMatch = { header: 'If-Match', variable: expectedVersionField } as const;
 
 /**
- * The HTTP status of the response when the version in `If-Match` is not the current version. If the cause of the error
- * `CONFLICT` is not the version but, for example, a location slug that already exists, the HTTP status is 409.
+ * The HTTP status of the response when the version in `If-Match` is not the current version. Other errors with the code
+ * `CONFLICT` have the HTTP status 409, for example when a location slug already exists.
  */
 export const preconditionFailed = 412;
 
@@ -20,8 +20,8 @@ const entityTagForm = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
  */
 const versionTagForm = /^"([1-9][0-9]{0,8})"$/;
 /**
- * The version 0, which matches no whitelist entry or location, because versions start at 1. The gateway uses the
- * version 0 as the expected version when a client sends an entity tag that the gateway never creates.
+ * The version 0 belongs to no whitelist entry and no location, because versions start at 1. When a client sends an
+ * entity tag that the gateway never creates, the gateway uses 0 as the expected version.
  */
 const noVersion = 0;
 
@@ -29,7 +29,8 @@ const noVersion = 0;
 export const versionTag = (version: number) => `"${version}"`;
 
 /**
- * Returns the version that a client expects, or null if the client accepts any version.
+ * Returns the version of the whitelist entry or location that the client expects, or null if the client accepts any
+ * version.
  *
  * @param header the value of `If-Match`: `*`, or one entity tag. An entity tag that the gateway never sends, such as a
  *   weak tag, matches no version.

@@ -21,7 +21,7 @@ const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
 /**
  * Creates the error for a request that is rejected before execution. The response has the given HTTP status, such as
- * 413, in place of the usual status of the error code `VALIDATION_ERROR`.
+ * 413, instead of the status that the error code `VALIDATION_ERROR` usually has.
  */
 const refusal = (status: number, message: string) =>
   errorAnswer({ code: 'VALIDATION_ERROR', message }, status);
@@ -36,8 +36,8 @@ function firstValues(c: HonoContext): Record<string, string> {
 
 /**
  * Whether the client wants the equivalent GraphQL request instead of the usual REST response. The function first
- * searches the header `Accept` for the media type of an equivalent GraphQL request, because parsing the header takes
- * longer.
+ * searches the text of the header `Accept` for the media type of GraphQL requests, because this search is faster than
+ * parsing the header.
  */
 function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
   if (!requestHeader(c, 'accept')?.includes(twinMediaType)) return false;
@@ -54,8 +54,8 @@ const parityPurpose = 'parity';
 
 /**
  * Returns the name of a request in usage records, which is usually the operation name. The name has a prefix if the
- * client asks for the equivalent GraphQL request, or only compares REST with GraphQL. From this prefix, operators see
- * in the usage records which clients still use the REST endpoint for real work.
+ * client asks for the equivalent GraphQL request, or only compares REST with GraphQL. This prefix in the usage records
+ * shows operators which clients still use the REST endpoint for real work.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
@@ -126,7 +126,8 @@ export function createRestRouter(
     const takesBody = route.method === 'POST' || route.method === 'PUT';
     const refuseInBrownout = createBrownoutMiddleware(route, brownouts);
     // The brownout middleware sets the operation name for the usage record. The brownout middleware runs before the
-    // size limit, so that the usage record of a response with status 413 also contains the operation name.
+    // check of the body size. The usage record of a request with a too large body (status 413) therefore also contains
+    // the operation name.
     if (refuseInBrownout) router.on(route.method, honoPath(route.path), refuseInBrownout);
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {

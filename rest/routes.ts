@@ -37,8 +37,8 @@ export interface ConnectionPage {
 }
 
 /**
- * The data of a GraphQL operation without errors. The type `Answered` does not allow null for a root field, because a
- * root field is null only when a GraphQL operation has an error.
+ * The data that a GraphQL operation returns when no error occurs. The type `Answered` does not allow null for a root
+ * field. A root field is null only when the GraphQL operation has an error.
  */
 type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
@@ -51,7 +51,7 @@ interface RouteOf<Data, Variables> {
   summary: string;
   tag: 'Service' | 'Companies' | 'Locations' | 'Whitelist' | 'Residents';
   /**
-   * Returns the GraphQL variables that do not come from the path of the request. For an endpoint that returns a list,
+   * Returns those GraphQL variables that do not come from the path of the request. For an endpoint that returns a list,
    * rest/adapter.ts adds the GraphQL variables `first` and `after`.
    */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
@@ -65,7 +65,7 @@ interface RouteOf<Data, Variables> {
    * `ETag` in `If-None-Match`.
    */
   hasEntityTag?: true;
-  /** Returns the version of the whitelist entry or location in the response, which becomes the `ETag`. */
+  /** Returns the version of the whitelist entry or location in the response. This version becomes the `ETag`. */
   versionOf?: (data: Answered<Data>) => number;
   /**
    * Whether the endpoint passes the version in the header `If-Match` to its GraphQL operation as the variable
@@ -86,7 +86,7 @@ interface RouteOf<Data, Variables> {
 }
 
 /**
- * A REST endpoint (docs/contract.md#endpoints), with the GraphQL document that the endpoint runs and the form of the
+ * A REST endpoint (docs/contract.md#endpoints), with the GraphQL document that it runs and the structure of its
  * response.
  */
 export type Route = RouteOf<never, never>;

@@ -7,9 +7,8 @@ import type { Answer } from '../src/http/responses/response.ts';
 export const twinMediaType = 'application/graphql-request+json';
 
 /**
- * Creates the function that returns the equivalent GraphQL request (the twin) of a REST request. A client needs no
- * permission to get the equivalent GraphQL request, because the gateway does not execute the request, and GraphQL
- * documents are not secret.
+ * Creates the function that converts a REST request to the equivalent GraphQL request. A client needs no permission to
+ * get the equivalent GraphQL request. The gateway does not execute this request, and GraphQL documents are not secret.
  */
 export function createTwin({ plan }: PreparedOperation): (variables: Variables) => Answer {
   const query = print(plan.document);

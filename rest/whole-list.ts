@@ -6,7 +6,7 @@ import type { JsonShape, WholeList } from '../src/paging.ts';
 import { bodyOfPieces, type Piece, piecesOf, streamPieces } from './json-pieces.ts';
 import type { ConnectionPage } from './routes.ts';
 
-// This module writes a whole list as JSON in several parts, so that a long list does not need more memory than a short
+// This module writes a whole list as JSON in several parts. A long list therefore needs no more memory than a short
 // list.
 
 /**
@@ -31,7 +31,7 @@ const pauseBetweenPagesMs = 2;
 
 /**
  * One part of a list that the gateway sends in several parts. `items` is the JSON text of the items in this part.
- * `next` reads the next part, and is `undefined` in the last part.
+ * `next` reads the next part; in the last part, `next` is `undefined`.
  */
 interface ListPart {
   items: Piece[];
@@ -40,7 +40,7 @@ interface ListPart {
 
 /**
  * Reads the first part of a list from the database. The database returns the items as JSON text. The result also
- * contains a cursor, from which a client can later read the changes of the list.
+ * contains a cursor. With this cursor, a client can later read the changes of the list.
  */
 export async function firstJsonPart(list: WholeList, shape: JsonShape) {
   async function read(after: string | undefined, limit: number) {
@@ -91,8 +91,8 @@ const end = ']}';
  * reads each part of the list after the client has read the previous part. The response stream ends early when the API
  * key of the request is revoked.
  *
- * @param breakOff a function that closes the client's connection after an error, so that the client does not treat the
- *   incomplete response as complete. `breakOff` returns false if the request has no connection
+ * @param breakOff a function that closes the client's connection after an error, so that the client notices that the
+ *   response is incomplete. `breakOff` returns false if the request has no connection
  */
 export function wholeListBody(
   first: ListPart,
@@ -111,11 +111,12 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
     const readNext = next;
     const part: ListPart = await partSlots.run(context.key.id, async () => {
       // The gateway checks the API key again, because the API key may have been revoked while the response waited for
-      // the client or for a slot.
+      // the client or for a free slot.
       await context.reauthenticate();
       return readNext();
     });
-    // A part of the list can be empty, for example if a client deleted the last items while the gateway sent the list.
+    // A part of the list can be empty, for example if a client has deleted the last items while the gateway was sending
+    // the list.
     if (part.items.length > 0) yield ',';
     yield* part.items;
     ({ next } = part);

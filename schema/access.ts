@@ -64,7 +64,7 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
   description:
-    'A whitelist entry that may belong to the vehicle whose plate the camera read. Either the plate of the whitelist entry equals a text from the camera, or one character of the plate differs from the request and cameras confuse the two characters.',
+    'A whitelist entry that may belong to the vehicle whose plate the camera read. Either the plate of the whitelist entry equals a camera text of the request, or it differs from the plate or camera text of the request in one character that cameras confuse.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', {
@@ -74,13 +74,13 @@ const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implemen
     readAs: t.exposeString('readAs', {
       nullable: true,
       description:
-        'The plate of the whitelist entry as one text, such as `A12345`, for a comparison with the text from the camera. `readAs` is null when the request contains `plate` instead of `reading`.',
+        'The plate of the whitelist entry as one text, such as `A12345`, so that clients can compare it with the camera text. `readAs` is null when the request contains `plate` instead of `reading`.',
     }),
   }),
 });
 
 const AccessCheckType = builder.objectRef<AccessCheck>('AccessCheck').implement({
-  description: 'The result of one rule that the gateway checks for an access decision.',
+  description: 'The result of one rule that the gateway checks to decide whether a vehicle may enter.',
   fields: (t) => ({
     name: t.exposeString('name', {
       description: 'Name of the rule: `listed`, `valid`, `hours`, `quota` or `uses`.',
@@ -125,7 +125,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
       type: [AccessCandidate],
       complexity: { field: 1, multiplier: maxCandidates },
       description:
-        'The whitelist entries to which the plate may belong; empty when one whitelist entry matches exactly. The best match comes first: entries that match the text from the camera, then entries that match an alternative text, then entries whose plate differs in one character. When several whitelist entries match equally well, the vehicle may not enter and a person must decide.',
+        'The whitelist entries that the plate may match; empty when one whitelist entry matches exactly. The best match comes first: entries that match the camera text, then entries that match an alternative camera text, then entries whose plate differs in one character. When several whitelist entries match equally well, the vehicle may not enter and a person must decide.',
     }),
   }),
 });
@@ -171,7 +171,7 @@ builder.queryField('plateAccess', (t) =>
       tolerance: t.arg.int({
         defaultValue: 0,
         description:
-          'The number of characters in which the plate or text of the request may differ from the plate of a whitelist entry: 0 or 1. The tolerance 1 applies only if no whitelist entry matches exactly, and only to characters that cameras confuse (0/O, 1/I, 8/B, 5/S, 2/Z). With the tolerance 1, the type, code and number in `plate` may all contain both digits and capital letters.',
+          'The number of characters in which the plate or camera text of the request may differ from the plate of a whitelist entry: 0 or 1. The tolerance 1 applies only if no whitelist entry matches exactly, and only to characters that cameras confuse (0/O, 1/I, 8/B, 5/S, 2/Z). With the tolerance 1, the type, code and number in `plate` may all contain both digits and capital letters.',
         validate: wholeNumber(0, 1).nullish(),
       }),
     },

@@ -61,14 +61,14 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     }),
     companyIds: t.idList({
       description:
-        'The companies in the scope of the API key, with all their locations. The list omits companies outside the scope of the API key of the request.',
+        'The companies in the scope of the API key, with all their locations. The list contains only companies in the scope of the API key of the request.',
       select: { companies: { select: { id: true }, orderBy: { id: 'asc' } } },
       resolve: ({ companies }, _, { key }) =>
         companies.map(({ id }) => id).filter((id) => reachesCompany(key, id)),
     }),
     locationIds: t.idList({
       description:
-        'The single locations in the scope of the API key, in addition to the locations of the companies in `companyIds`. The list omits locations outside the scope of the API key of the request.',
+        'The single locations in the scope of the API key, in addition to the locations of the companies in `companyIds`. The list contains only locations in the scope of the API key of the request.',
       select: { locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } } },
       resolve: ({ locations }, _, { key }) =>
         locations.filter((location) => reachesLocation(key, location)).map(({ id }) => id),
@@ -99,7 +99,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time of the last request with the API key, accurate to a few seconds; null when there was no such request.',
+        'The time of the last request with the API key, accurate to a few seconds; null when the API key has never been used.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -168,7 +168,7 @@ const fieldDescriptions = {
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description:
-    "The values of a new API key. The scope of the new API key consists of the given companies and locations. An API key without companies and locations has access to no data until the API key registers a company. Only an operator's key can issue an API key without companies and locations.",
+    "The values of a new API key. The scope of the new API key consists of the given companies and locations. An API key without companies and locations has access to no data until it registers a company. Only an operator's key can issue an API key without companies and locations.",
   fields: (t) => ({
     name: t.string({ required: true, description: fieldDescriptions.name }),
     permissions: t.field({

@@ -128,7 +128,7 @@ builder.globalConnectionField('totalCount', (t) =>
 builder.queryType({ description: 'The operations that read data.' });
 builder.subscriptionType({
   description:
-    'The operations that send data again each time the data changes, as server-sent events. A subscription ends when its API key is revoked or expires.',
+    'The operations that send new data to the client, as server-sent events, each time the data changes. A subscription ends when its API key is revoked or expires.',
 });
 builder.mutationType({
   description: 'The operations that change data. The gateway writes an audit record for each change.',

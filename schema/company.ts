@@ -22,7 +22,7 @@ const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
  * The regular expression for a company name in JSON Schema. The regular expression does not use `\p{L}` (any letter),
  * because some other programming languages do not support `\p{L}`. For characters up to U+009F, the regular expression
  * and the rule `companyName` accept the same characters. Above U+009F, the regular expression accepts every character,
- * and `companyName` only some characters.
+ * but `companyName` accepts only some characters.
  */
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
@@ -95,8 +95,8 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
     settings: t.field({
       type: 'JSON',
       nullable: true,
-      // The cost of the field `settings` is 5 instead of 1, because company settings can be large, and an additional
-      // SQL statement reads the settings.
+      // The cost of the field `settings` is 5 instead of 1. Company settings can be large, and an additional SQL
+      // statement reads them.
       complexity: { field: 5, multiplier: 1, reads: true },
       description: 'Settings of the company: any JSON object.',
       resolve: ({ id }, _, context) => context.services.companies.settingsOf(context, id),

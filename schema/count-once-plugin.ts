@@ -14,12 +14,12 @@ declare global {
   }
 }
 
-/** For each GraphQL request, a map from the names of its database reads to the results of these reads. */
+/** Stores the results of the database reads of each GraphQL request: a map from the name of each read to its result. */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Runs the database read `ask` and returns its result. If a request calls `once` again with the same name, `once` does
- * not read the database again, and returns the first result.
+ * Runs the database read `ask` and returns its result. If the same request calls `once` again with the same name,
+ * `once` returns the first result and does not read the database again.
  */
 function once<Answer>(request: object, name: string, ask: () => Promise<Answer>): Promise<Answer> {
   const answers = answersOf.get(request) ?? new Map<string, Promise<unknown>>();
@@ -30,10 +30,11 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 }
 
 /**
- * A plugin that counts each list only once in a request, because PostgreSQL must read the whole list to count it.
- * Without the plugin, a client could select the same list under many aliases, and the gateway would count the list for
- * each alias. If a client selects a page several times with equal arguments, the gateway reads the page only once. In a
- * mutation, the data can change between two selections, so the gateway reads and counts the list for each selection.
+ * A Pothos plugin that counts the items of each list at most once per request, because PostgreSQL must read the whole
+ * list to count them. Without the plugin, a client could select the same list under many aliases, and the gateway would
+ * count the list for each alias. If a client selects a page several times with equal arguments, the gateway reads the
+ * page only once. In a mutation, the data can change between two selections, so the gateway reads and counts the list
+ * again for each selection.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

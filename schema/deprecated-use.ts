@@ -3,7 +3,7 @@ import { ApiKey } from './api-key.ts';
 import { builder } from './builder.ts';
 
 const DeprecatedUse = builder.objectRef<Use>('DeprecatedUse').implement({
-  description: 'The number of requests with which an API key used a deprecated operation.',
+  description: 'How many requests an API key sent for one deprecated operation.',
   fields: (t) => ({
     operation: t.exposeString('operation', {
       description: 'The deprecated operation, such as `GET /locations/{locationId}/residents`.',
@@ -28,9 +28,9 @@ const DeprecatedUse = builder.objectRef<Use>('DeprecatedUse').implement({
 builder.objectField(ApiKey, 'deprecations', (t) =>
   t.field({
     type: [DeprecatedUse],
-    description: `The deprecated operations that the API key used in the last ${deprecatedUseDays} days. The list includes a new request after a few seconds.`,
+    description: `The deprecated operations that the API key used in the last ${deprecatedUseDays} days. A new request appears in the list after a few seconds.`,
     // The field `deprecations` costs as much as the field `usage`, because both fields read all usage totals in a time
-    // range. The multiplier for the costs of the fields within `deprecations` is small, because the list is short.
+    // range. The multiplier for the costs of the fields within `deprecations` is small, because this list is short.
     complexity: { field: 200, multiplier: 5 },
     resolve: ({ id }, _, { services: { usage } }) => usage.deprecatedUse(id),
   }),

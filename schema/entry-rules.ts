@@ -4,13 +4,13 @@ import { expectedVersion } from './rules.ts';
 import { WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 import { entryIdArg, WhitelistEntry } from './whitelist.ts';
 
-// This file defines the GraphQL fields for two rules of a whitelist entry: the weekly hours in which the vehicle may
-// enter, and how many times the vehicle may enter.
+// This file defines the GraphQL fields for two rules of a whitelist entry: in which weekly hours and how many times the
+// vehicle may enter.
 
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({
     description:
-      'How many times gates have recorded that the vehicle of this whitelist entry entered. A parking event that the gate sends again or corrects counts only once. When `entriesRecorded` has reached `maxEntries`, the vehicle may not enter again.',
+      'How many times gates have recorded that the vehicle of this whitelist entry entered. If the gate sends a parking event again or corrects it, `entriesRecorded` counts the parking event only once. When `entriesRecorded` has reached `maxEntries`, the vehicle may not enter again.',
     resolve: ({ id }, _, { services: { whitelist } }) => whitelist.entriesRecorded(id),
   }),
 );

@@ -38,15 +38,15 @@ declare global {
 }
 
 /**
- * A plugin that copies the options of a field into the GraphQL schema, where the code in src/graphql/ reads the
- * options. An operation is rejected before execution if the API key lacks the permission for one of its fields. From
- * the costs of the fields, the gateway computes how many rate limit points an operation costs. For each endpoint, the
- * REST reference lists the error codes of the fields that the endpoint uses. If a field has the argument `first` but no
- * cost of its own, the cost of the field depends on the page size.
+ * A Pothos plugin that copies the options of a field into the GraphQL schema, where the code in src/graphql/ reads
+ * these options. The gateway rejects an operation before execution if the API key lacks the permission for one of the
+ * fields in the operation. From the costs of the fields, the gateway computes how many rate limit points an operation
+ * costs. For each endpoint, the REST reference lists the error codes of the fields that the endpoint uses. If a field
+ * has the argument `first` but no cost of its own, the cost of the field depends on the page size.
  *
- * The plugin also makes the root fields of queries and mutations nullable. When a root field has an error, the other
- * nullable root fields keep their data. A root field is null only when it has an error, because its resolver never
- * returns null (docs/contract.md#nullability-of-root-fields).
+ * The plugin also makes the root fields of queries and mutations nullable in the schema. When a root field has an
+ * error, the other nullable root fields keep their data. A root field is null only when it has an error, because its
+ * resolver never returns null (docs/contract.md#nullability-of-root-fields).
  */
 class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(fieldConfig: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
@@ -65,8 +65,8 @@ class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
 
   /**
    * Checks the API key again before each root field of a mutation. The root fields of a mutation run one after the
-   * other, so the API key may have been revoked while an earlier root field ran. An earlier root field may also have
-   * added a company to the scope of the API key, so the resolver gets the current scope.
+   * other. While an earlier root field ran, the API key may have been revoked. An earlier root field may also have
+   * added a company to the scope of the API key. The resolver therefore gets the current scope.
    */
   override wrapResolve(
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,

@@ -31,8 +31,7 @@ export const instant = z
   );
 
 /**
- * Returns the reason why a value from a client or a file is not a valid instant, or `undefined` when the value is a
- * valid instant.
+ * Returns the reason why a value from a client or a file is not a valid instant, or `undefined` for a valid instant.
  */
 export const instantFault = (value: unknown): string | undefined =>
   instant.safeParse(value).error?.issues[0]?.message;

@@ -111,7 +111,7 @@ builder.queryFields((t) => ({
           validate: identifier.nullish(),
         }),
         search: t.arg.string({
-          description: `A text of at most ${maxLength.name} characters: the list contains only locations whose name contains this text, in upper or lower case. If \`search\` is omitted or empty, the list contains all locations.`,
+          description: `Text to search for, at most ${maxLength.name} characters: the list contains only locations whose name contains this text, regardless of upper and lower case. If \`search\` is omitted or empty, the list contains all locations.`,
           validate: text(maxLength.name).nullish(),
         }),
       },

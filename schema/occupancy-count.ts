@@ -27,7 +27,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 250,
     description:
-      'Stores which vehicles are inside a location, after a person has counted them. The gateway ends the open parking session of each vehicle that is not in `plates`, with the state `CORRECTED`. If a vehicle in `plates` has no open parking session, the gateway creates a parking session for the vehicle. If a parking event arrives after the count, the time in the parking event decides whether the vehicle entered or left before or after the count.',
+      'Stores which vehicles are inside a location, after a person has counted them. The gateway ends the open parking session of each vehicle that is not in `plates`, with the state `CORRECTED`. If a vehicle in `plates` has no open parking session, the gateway creates a parking session for the vehicle. If a parking event arrives after this request, its `occurredAt` decides whether the vehicle entered or left before or after the count.',
     args: {
       locationId: t.arg.id(locationIdArg),
       plates: t.arg({

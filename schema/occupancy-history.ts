@@ -13,8 +13,8 @@ import { instant } from './instant.ts';
 const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 
 /**
- * The fixed part of the cost of the field `occupancyHistory`, which pays for reading the parking sessions. For each
- * data point, each selected field costs 1 in addition to `readingCost`.
+ * The fixed part of the cost of the field `occupancyHistory`: the cost of reading the parking sessions. For each data
+ * point, each selected field costs 1 in addition to `readingCost`.
  */
 const readingCost = 20;
 
@@ -22,11 +22,12 @@ const HistoryInterval = builder.enumType('HistoryInterval', {
   description: 'The time between two data points of an occupancy history.',
   values: {
     QUARTER_HOUR: {
-      description: "15 minutes, from minute 0, 15, 30 or 45 of an hour in the location's local time.",
+      description:
+        "15 minutes. An interval starts at minute 0, 15, 30 or 45 of an hour in the location's local time.",
     },
     HOUR: {
       description:
-        "One hour, from a full hour in the location's local time. If the clocks change by half an hour during an interval, this interval lasts 90 minutes.",
+        "One hour. An interval starts at a full hour in the location's local time. If the clocks change by half an hour during an interval, this interval lasts 90 minutes.",
     },
     DAY: {
       description:
@@ -37,7 +38,7 @@ const HistoryInterval = builder.enumType('HistoryInterval', {
 
 const OccupancyPoint = builder.objectRef<Point>('OccupancyPoint').implement({
   description:
-    'A data point of the occupancy history: the number of vehicles inside a location at an instant, and the numbers of entries and exits until the next data point.',
+    'A data point of the occupancy history: the number of vehicles inside a location at one time, and the numbers of entries and exits until the next data point.',
   fields: (t) => ({
     at: t.expose('at', {
       type: 'DateTime',
@@ -67,7 +68,7 @@ const tooManyPoints = ({ from, interval }: HistoryPeriod) =>
 
 /**
  * Returns the times of the data points in an occupancy history, followed by the end of the last interval. An occupancy
- * history has no data points in the future, so the list is empty for a time range in the future.
+ * history has no data points in the future, so the function returns an empty list for a time range in the future.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when the time range is empty, or would contain too many data points
  */
@@ -83,8 +84,8 @@ function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
 }
 
 /**
- * Returns the approximate number of data points in an occupancy history, from which the gateway computes the cost of
- * the history. For an invalid time range, the number of data points is 0.
+ * Returns the approximate number of data points in an occupancy history. From this number, the gateway computes the
+ * cost of the history. For an invalid time range, the number of data points is 0.
  */
 function pointsOf({ from, to, interval }: Readonly<Record<string, unknown>>): number {
   const period = [from, to].map((value) => new Date(String(value)));

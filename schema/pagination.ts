@@ -36,7 +36,8 @@ export type ConnectionArguments = PothosSchemaTypes.DefaultConnectionArguments;
 
 /**
  * Returns a page of a list that is sorted by id, which is the order of creation. A cursor contains an id and not a
- * position, so the next page is correct even if items were added or removed since the previous page was read.
+ * position. The next page is therefore correct even if items were added or removed after the client had read the
+ * previous page.
  *
  * @param args the arguments of the connection; the ids in the cursors `after` and `before` are already decoded
  * @param list the list from which the page is read; PostgreSQL counts the list only when the client selects
@@ -81,7 +82,7 @@ export async function keysetConnection<Item extends { id: string }>(
 
 /**
  * A list without items. For some REST requests, such as a request for a whole list, the REST code reads the list from
- * the database. The GraphQL resolver then returns this empty list.
+ * the database. For such a REST request, the GraphQL resolver returns this empty list.
  */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 

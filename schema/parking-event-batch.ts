@@ -9,7 +9,7 @@ import { locationIdArg } from './location.ts';
 
 /**
  * The validation rule of the argument `events` checks only the number of parking events. The gateway later validates
- * each parking event separately, so that one invalid event does not prevent the recording of the valid events.
+ * each parking event separately. One invalid parking event therefore does not prevent the recording of the valid ones.
  */
 const eventsRule = z
   .array(z.unknown())
@@ -51,8 +51,8 @@ const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResu
     rows: t.field({
       type: [ParkingEventRow],
       description: 'The rejected parking events, in the order in which the request contains them.',
-      // The cost of this field is computed for at most 100 rejected events. A request may contain 1,000 events, but in
-      // practice the gateway rejects few events.
+      // The cost of this field is computed as if the gateway rejected at most 100 parking events. A request may contain
+      // 1,000 parking events, but in practice the gateway rejects few of them.
       complexity: { field: 1, multiplier: 100 },
       resolve: ({ rejected }) => createChunkedList(rejected),
     }),

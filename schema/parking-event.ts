@@ -71,7 +71,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', {
       description:
-        'Number of the plate. If the text from a camera matches no whitelist entry, `plateNumber` is this text without spaces, dashes and dots, and in capital letters. `plateCode` is then empty, and `plateType` is empty unless the camera sent the plate type.',
+        'Number of the plate. If the camera text matches no whitelist entry, `plateNumber` is the camera text in capital letters, without spaces, dashes and dots. `plateCode` is then empty, and `plateType` is empty unless the camera sent the plate type.',
     }),
     text: t.exposeString('text', {
       nullable: true,
@@ -91,7 +91,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
       type: AccessReason,
       nullable: true,
       description:
-        'The decision that the gate received from `plateAccess`; null when the gate did not report a decision.',
+        'The gate decision that the gate received from `plateAccess`; null when the gate did not report a decision.',
     }),
     listed: t.exposeBoolean('listed', {
       description:
@@ -193,7 +193,7 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     }),
     decision: t.field({
       type: AccessReason,
-      description: 'The decision that `plateAccess` returned, if the gate requested a decision.',
+      description: 'The gate decision that `plateAccess` returned, if the gate requested a decision.',
     }),
     entryId: t.id({
       description:

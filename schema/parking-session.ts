@@ -28,11 +28,11 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
 
 const ParkingSession = builder.prismaObject('ParkingSession', {
   description:
-    'A stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts, in the order of their times. When a parking event arrives late or is corrected, the gateway corrects the parking sessions of the vehicle. At the exit, a camera may misread the plate. If no vehicle with the recorded plate is inside, the gateway looks for open parking sessions with a similar plate: one character differs, and cameras confuse the two characters. If exactly one open parking session has a similar plate, the exit ends this parking session.',
+    'A stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts, in the order of their times. When a parking event arrives late or is corrected, the gateway corrects the parking sessions of the vehicle. At the exit, a camera may misread the plate. If no vehicle with the recorded plate is inside, the gateway looks for open parking sessions with a similar plate, which differs in one character that cameras confuse. If exactly one open parking session has a similar plate, the exit ends this parking session.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'Identifier of the parking session: the identifier of the parking event that starts the parking session, or the identifier of the vehicle in an occupancy count.',
+        'Identifier of the parking session: the identifier of the parking event or of the counted vehicle with which the parking session began.',
     }),
     location: t.field({
       type: Location,
@@ -59,7 +59,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time of the count (`setInside`) that found the vehicle inside without a recorded entry; null for a parking session that began with a parking event.',
+        'The time of the occupancy count (`setInside`) that found the vehicle inside although no entry was recorded; null for a parking session that began with a parking event.',
     }),
     exitedAt: t.expose('exitedAt', {
       type: 'DateTime',

@@ -27,7 +27,7 @@ export const plateReadingRule = z.object({
 
 export const ReadingInput = builder.inputType('ReadingInput', {
   description:
-    'The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text consists of the code and number of the plate of the entry, with or without the plate type before the code.',
+    'The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it removes spaces, dashes and dots. It also converts letters to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the text consists of the plate code and the plate number of the entry. The text may also contain the plate type before the plate code.',
   fields: (t) => ({
     text: t.string({
       required: true,
@@ -41,7 +41,7 @@ export const ReadingInput = builder.inputType('ReadingInput', {
       description: 'How confident the camera is that it read the plate correctly, from 0 to 1.',
     }),
     alternatives: t.stringList({
-      description: `Other texts that may be on the plate, at most ${maxAlternatives}. The gateway uses these alternatives only when no whitelist entry matches \`text\`.`,
+      description: `Other texts that, according to the camera, may be on the plate, at most ${maxAlternatives}. The gateway uses these alternatives only when no whitelist entry matches \`text\`.`,
     }),
   }),
 });

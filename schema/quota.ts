@@ -33,7 +33,7 @@ const valuesOf = ({ referenceId, inside, enforcement }: z.output<typeof quotaRul
 const QuotaEnforcement = builder.enumType(enforcements, {
   name: 'QuotaEnforcement',
   description:
-    'What the gateway does when another vehicle wants to enter and the quota of its reference is full.',
+    'What the gateway does when a vehicle wants to enter although the quota of its reference is full.',
   values: {
     HARD: {
       description: 'When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`.',

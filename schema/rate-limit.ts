@@ -15,7 +15,7 @@ const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
         'The number of rate limit points that the requests of an API key can use within the window. Most requests cost one point.',
     }),
     remaining: t.exposeInt('remaining', {
-      description: 'Number of rate limit points that requests can still use in the window now.',
+      description: 'Number of rate limit points that requests in this window can still use now.',
     }),
     windowSeconds: t.exposeInt('windowSeconds', {
       description: 'The length of the time window, in seconds.',
@@ -23,7 +23,7 @@ const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'The time at which the oldest request in the window leaves the window. New requests can then use the rate limit points that the oldest request used. If the window contains no request, `resetAt` is the current time.',
+        'The time at which the oldest request of the API key leaves the window. From this time on, new requests can use the rate limit points that the oldest request used. If the window contains no request, `resetAt` is the current time.',
     }),
   }),
 });

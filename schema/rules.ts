@@ -43,7 +43,7 @@ export const text = (max: number) =>
  * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
  * same way as to an unknown identifier. The error response contains the malformed identifier in `details.value`. The
  * rule therefore shortens a long identifier to the maximum length of `details.value`. The rule also replaces each
- * character that the database cannot store by U+FFFD.
+ * character that PostgreSQL cannot store with the character U+FFFD.
  */
 export const identifier = z
   .string()
@@ -86,7 +86,7 @@ export const emptyOr = (
  * Whether a value is an object. A Zod check that compares several fields of an object uses the function `isObject` as
  * its option `when`. Without the option `when`, Zod would skip the check if any field had an invalid type. The error
  * would then name only some of the invalid fields. With the option `when`, Zod runs the check even if some fields have
- * invalid types, so the check must not assume that the types are valid.
+ * invalid types. The check must therefore not assume that the types are valid.
  */
 export const isObject = ({ value }: { value: unknown }): boolean =>
   typeof value === 'object' && value !== null;
@@ -121,7 +121,10 @@ export const slug = (message: string) =>
 /** A text that describes a valid slug, for the descriptions of GraphQL fields. */
 export const slugDescription = `1 to ${maxSlugLength} characters: lowercase letters, digits and single hyphens between them.`;
 
-/** Creates the rule for a whole number in the range of a GraphQL `Int`, which is the range of an integer column. */
+/**
+ * Creates the rule for a whole number in the range of a GraphQL `Int`. An integer column of PostgreSQL has the same
+ * range.
+ */
 export const wholeNumber = (minimum: number, maximum = GRAPHQL_MAX_INT) =>
   z
     .number()

@@ -17,8 +17,8 @@ function isTimeZone(name: string): boolean {
 }
 
 /**
- * The words in links of the IANA database that do not consist of one upper-case letter and lower-case letters. A link
- * is another name of a time zone, such as `US/Pacific`.
+ * The words in time zone links of the IANA database that are not written as one upper-case letter followed by
+ * lower-case letters, such as `GMT`. A link is another name of a time zone, such as `US/Pacific`.
  */
 const wordsOfLinks = new Map(
   [
@@ -30,8 +30,8 @@ const wordsOfLinks = new Map(
 
 /**
  * Corrects the letter case of a time zone name, because `Intl` accepts names in any letter case. The function does not
- * replace a link by the name to which it leads. `Intl` replaces most links, for example `Asia/Kolkata` by
- * `Asia/Calcutta`, so `Intl` cannot correct the letter case of a link.
+ * replace a link, such as `US/Pacific`, with the name to which the link points. `Intl` itself cannot correct the letter
+ * case of every name, because it replaces many names: for example, it returns `Asia/Calcutta` for `Asia/Kolkata`.
  */
 function spelledTimeZone(name: string): string {
   const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();

@@ -11,7 +11,7 @@ const defaultHours = 24;
 const maxUsageDays = 31;
 
 const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
-  description: 'The number of requests with which an API key used one operation in one hour.',
+  description: 'How many requests an API key sent for one operation in one hour.',
   fields: (t) => ({
     hour: t.expose('hour', { type: 'DateTime', description: 'The start of the hour, in UTC.' }),
     surface: t.exposeString('surface', { description: 'The API of the requests: `graphql` or `rest`.' }),
@@ -24,7 +24,7 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
     }),
     refused: t.exposeInt('refused', {
       description:
-        'Number of requests that the gateway refused, because a rate limit was exceeded (429), the API key was invalid (401) or the API key lacked a permission (403).',
+        'Number of requests that the gateway refused: the rate limit was exceeded (429), the API key was invalid (401), or the API key lacked a permission (403).',
     }),
     errors: t.exposeInt('errors', {
       description:
@@ -40,9 +40,9 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
  * @throws {ServiceError} `VALIDATION_ERROR` when the time range is empty or too long
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
-  // If the client omits `to`, the time range ends at the current time, rounded up to the next second. The gateway reads
-  // the clock for each field `usage` of a request. Because of the rounding, all fields `usage` of a request usually get
-  // the same default time range.
+  // If the client omits `to`, the time range ends at the current time, rounded up to the next second. For each field
+  // `usage` in a request, the gateway reads the clock again. Because of the rounding, all fields `usage` in one request
+  // usually get the same default time range.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from);
@@ -56,7 +56,7 @@ builder.objectField(ApiKey, 'usage', (t) =>
   t.field({
     type: [UsageBucket],
     description:
-      'The numbers of requests with the API key, sorted by hour, then by operation, and then by API. The usage includes a new request after a few seconds. A request with an unknown API key does not count for any API key.',
+      'The numbers of requests with the API key, sorted by hour, then by operation, and then by API. A new request appears in the usage after a few seconds. A request with an unknown API key does not count for any API key.',
     // The field `usage` can return several rows for every hour of 31 days. The field therefore has a high cost, which
     // limits how many times one GraphQL operation can select the field.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },

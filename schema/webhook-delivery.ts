@@ -15,14 +15,14 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
   values: {
     PENDING: {
       description:
-        'The gateway will still try to deliver the webhook message. With pull delivery, the message waits for a reader, or a reader has a lease on the message.',
+        'The gateway will still try to deliver the webhook message. With pull delivery, the message waits to be pulled, or a client has a lease on it.',
     },
     DELIVERED: {
       description:
-        'The receiver accepted the webhook message with a 2xx status, or a reader acknowledged it.',
+        'The receiver accepted the webhook message with a 2xx status or, with pull delivery, a client acknowledged the message.',
     },
     FAILED: {
-      description: `The receiver did not accept the webhook message within ${retryDays} days, or the gateway disabled the webhook after the last attempt to deliver the message.`,
+      description: `The receiver did not accept the webhook message within ${retryDays} days, or the gateway disabled the webhook after the last delivery attempt.`,
     },
     CANCELLED: {
       description:
@@ -33,7 +33,7 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   description:
-    'One attempt to deliver a webhook message: an HTTP request to the receiver or, with pull delivery, a lease on the message for one reader.',
+    'One attempt to deliver a webhook message: an HTTP request to the receiver or, with pull delivery, the lease of a client that pulled the message.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the attempt.' }),
     httpStatus: t.exposeInt('httpStatus', {
@@ -44,7 +44,7 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
     error: t.exposeString('error', {
       nullable: true,
       description:
-        'The reason why the receiver did not respond or, with pull delivery, why the reader did not acknowledge the message; otherwise null.',
+        'The reason why the receiver did not respond or, with pull delivery, why the client did not acknowledge the message; otherwise null.',
     }),
     durationMs: t.exposeInt('durationMs', {
       description: 'Duration of the attempt to deliver the webhook message, in milliseconds.',
@@ -57,8 +57,8 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
 });
 
 /**
- * The number of attempts that the gateway assumes for each delivery when it computes the cost of the field `attempts`.
- * The gateway makes about 20 attempts to deliver a webhook message before it stops.
+ * When the gateway computes the cost of the field `attempts`, it assumes this number of attempts for each delivery. The
+ * gateway makes about 20 attempts to deliver a webhook message before it stops.
  */
 const usualAttempts = 20;
 /** The cost of the field `body` of a webhook delivery. */
@@ -98,7 +98,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
       type: 'DateTime',
       nullable: true,
       description:
-        'The earliest time of the next attempt to deliver the message; with pull delivery, the earliest time at which a reader can get the message. `nextAttemptAt` is null when the gateway makes no further attempt.',
+        'The earliest time of the next attempt to deliver the message; with pull delivery, the earliest time at which a client can pull the message. `nextAttemptAt` is null when the gateway makes no further attempt.',
       resolve: ({ status, nextAttemptAt }) => (status === 'PENDING' ? nextAttemptAt : null),
     }),
     createdAt: t.expose('createdAt', {
@@ -147,7 +147,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a test message of the type `webhook.test` to the receiver of the webhook. If `event` is given, the gateway sends a sample message about this event instead of the test message, even if the webhook is not subscribed to the event. A sample message describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends a test message of the type `webhook.test` to the receiver of the webhook. If `event` is given, the gateway sends a sample message about this event instead of the test message. The webhook need not be subscribed to this event. A sample message describes no real change, and its `data` contains `sample: true`. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id(webhookIdArg),
       event: t.arg({
@@ -177,7 +177,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends undelivered webhook messages again if the gateway tried to deliver them between `since` and `until`. The gateway also sends failed or cancelled messages again if they report changes in this period. Messages about events that the API key may not read are not sent. Fails with `CONFLICT` when the webhook is disabled.',
+      'Sends undelivered webhook messages again if the gateway tried to deliver them between `since` and `until`. The gateway also sends failed or cancelled messages again if they report changes between `since` and `until`. The gateway does not send messages about events that the API key may not read. Fails with `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id(webhookIdArg),
       since: t.arg({

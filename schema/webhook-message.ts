@@ -11,8 +11,8 @@ import { builder } from './builder.ts';
 import { identifier, wholeNumber } from './rules.ts';
 
 /**
- * The default length of the lease of webhook messages, in seconds. A reader that pulls webhook messages gets a lease on
- * these messages. Until the lease ends, no other reader gets the messages.
+ * The default duration of the lease that a client gets when it pulls webhook messages, in seconds. A client that pulls
+ * webhook messages gets a lease on these messages. Until the lease ends, no other client can pull the messages.
  */
 const defaultLeaseSeconds = 60;
 
@@ -27,8 +27,8 @@ const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
 /**
  * Returns how many webhook messages a client requests with the argument `first`. From this number, the gateway computes
- * the cost of the request. If `first` is out of range, the function returns 0 or `maxPulledMessages`. An invalid
- * `first` is possible here, because the gateway computes the cost before it validates `first`.
+ * the cost of the request. If `first` is out of range, the function returns 0 or `maxPulledMessages`. `first` may be
+ * invalid here, because the gateway computes the cost before it validates `first`.
  */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;
@@ -47,11 +47,11 @@ const WebhookHeader = builder.objectRef<{ name: string; value: string }>('Webhoo
 
 const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implement({
   description:
-    'A message of a webhook with pull delivery. With push delivery, the gateway would post the same headers and the same body to the receiver. Until the lease of the message ends, no other reader gets the message.',
+    'A message of a webhook with pull delivery. With push delivery, the gateway would post the same headers and the same body to the receiver. Until the lease of the message ends, no other client can pull the message.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'The `webhook-id` of the webhook message, which the reader sends to `acknowledgeWebhookMessages`. A message that is pulled again has the same `webhook-id`.',
+        'The `webhook-id` of the webhook message, which the client sends to `acknowledgeWebhookMessages`. If a client pulls the message again, the message has the same `webhook-id`.',
     }),
     event: t.exposeString('event', {
       description:
@@ -76,18 +76,18 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
     leaseEndsAt: t.expose('leaseEndsAt', {
       type: 'DateTime',
       description:
-        'The time at which the lease of the message ends. Acknowledge the message before its lease ends. After the end of the lease, another reader can get the message.',
+        'The time at which the lease of the message ends. Acknowledge the message before its lease ends. After the end of the lease, another client can pull the message.',
     }),
   }),
 });
 
 const WebhookNotice = builder.objectRef<{ webhookId: string; waiting: number }>('WebhookNotice').implement({
   description:
-    'A notice that messages of a pull webhook wait for a reader. Call `pullWebhookMessages` to get the messages.',
+    'A notice that messages of a webhook with pull delivery wait to be pulled. Call `pullWebhookMessages` to get the messages.',
   fields: (t) => ({
     webhookId: t.exposeID('webhookId', { description: 'Identifier of the webhook.' }),
     waiting: t.exposeInt('waiting', {
-      description: `Number of webhook messages that wait for a reader, 1 or more. Counting stops at ${maxCountedWaiting}.`,
+      description: `Number of webhook messages that wait to be pulled, at least 1. Counting stops at ${maxCountedWaiting}.`,
     }),
   }),
 });
@@ -105,7 +105,7 @@ builder.mutationFields((t) => ({
     permission: 'RECEIVE_WEBHOOKS',
     errors: ['CONFLICT'],
     complexity: { field: 1, multiplier: pulledMessages },
-    description: `Pulls messages of a webhook with pull delivery, oldest first. No other reader gets these messages until the lease ends. A message that is not acknowledged before the end of the lease can be pulled again. After ${retryDays} days without an acknowledgement, the message fails. One call may return fewer messages if the messages are large: repeat the call until the result is empty. Fails with \`CONFLICT\` when the webhook is disabled.`,
+    description: `Pulls messages of a webhook with pull delivery, oldest first. No other client can pull these messages until the lease ends. If the client does not acknowledge a message before the end of the lease, the message can be pulled again. If no client acknowledges a message within ${retryDays} days, its delivery gets the status \`FAILED\`. If the messages are large, one call may return fewer messages than \`first\`: repeat the call until the result is empty. Fails with \`CONFLICT\` when the webhook is disabled.`,
     args: {
       webhookId: t.arg.id(webhookId),
       first: t.arg.int({
@@ -128,7 +128,7 @@ builder.mutationFields((t) => ({
   acknowledgeWebhookMessages: t.int({
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Acknowledges pulled webhook messages, so that no reader gets them again. A reader can acknowledge a message even after its lease has ended. Returns the number of messages that this call acknowledged. Unknown messages and messages that were already acknowledged do not count.',
+      'Acknowledges pulled webhook messages, so that no client gets them again. A client can acknowledge a message even after its lease has ended. Returns the number of messages that this call acknowledged. Unknown messages and messages that were already acknowledged do not count.',
     args: {
       webhookId: t.arg.id(webhookId),
       ids: t.arg.idList({
@@ -147,7 +147,7 @@ builder.subscriptionField('webhookMessagesWaiting', (t) =>
     type: WebhookNotice,
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Sends a notice when messages of a pull webhook wait for a reader. If messages already wait, the gateway sends the first notice immediately. When more messages arrive or a lease ends, the gateway sends another notice within about a second. The subscription ends when the webhook is deleted.',
+      'Sends a notice when messages of a webhook with pull delivery wait to be pulled. If messages already wait, the gateway sends the first notice immediately. When more messages arrive or a lease ends, the gateway sends another notice within about a second. The subscription ends when the webhook is deleted.',
     args: { webhookId: t.arg.id(webhookId) },
     subscribe: async (_, { webhookId: id }, { key, services: { webhooks, waitingMessages } }) => {
       await webhooks.findPulled(key, id);

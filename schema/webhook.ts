@@ -104,7 +104,7 @@ export const Webhook = builder.prismaObject('Webhook', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time of the first failed attempt to deliver a message since the receiver last accepted a message; null when the last attempt succeeded.',
+        'The time at which the current series of failed attempts to deliver messages began; null when the last attempt succeeded.',
     }),
     formerSecretEndsAt: t.expose('formerSecretEndsAt', {
       type: 'DateTime',
@@ -208,18 +208,18 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
   description:
-    'The new values for some fields of a webhook. Omitted fields are unchanged. With an API key that may not read all events of the webhook, a client can only disable the webhook or replace its events. To change the URL, the API key must also be able to read the messages that still wait for delivery.',
+    'The new values for some fields of a webhook. Omitted fields are unchanged. If the API key may not read all events of the webhook, a client can only disable the webhook or replace its events. To change the URL, the API key must also be able to read the messages that still wait for delivery.',
   fields: (t) => ({
     url: t.string({ description: `Not allowed for pull delivery. ${urlDescription}` }),
     events: t.field({
       type: [WebhookEvent],
       description:
-        'The new list of events to which the webhook subscribes. This list replaces the current list.',
+        'The new list of events that the webhook reports to its receiver. This list replaces the current list.',
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({
       description:
-        'Whether the gateway delivers messages to the receiver. When a client disables a webhook, the gateway cancels the deliveries of all waiting messages. The gateway never reports an event that happens while the webhook is disabled.',
+        'Whether the gateway delivers messages to the receiver. When a client disables a webhook, the gateway cancels the deliveries of all waiting messages. The receiver never gets a message about an event that happened while the webhook was disabled.',
     }),
   }),
 });
@@ -265,7 +265,7 @@ builder.mutationFields((t) => ({
     type: IssuedWebhook,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Issues a new secret for a webhook. During a grace period, each message is signed with the new and the former secret, so that receivers can switch to the new secret. The gateway keeps only one former secret, so a second rotation within the grace period discards the oldest secret.',
+      'Issues a new secret for a webhook. During a grace period, each message is signed with both secrets, the new and the former one, so that receivers can switch to the new secret. The gateway keeps only one former secret, so a second rotation within the grace period discards the oldest secret.',
     args: {
       id: t.arg.id(webhookIdArg),
       graceSeconds: t.arg.int({

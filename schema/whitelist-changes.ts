@@ -86,7 +86,7 @@ builder.queryField('whitelistChanges', (t) =>
     // The comment on `pageComplexity` explains the cost of the field `whitelistChanges`.
     complexity: { field: 1, multiplier: 1, pageSize: { usual: defaultFeedPageSize, max: maxFeedPageSize } },
     description:
-      'The changes of a whitelist, for gates that keep a copy of the whitelist. A client that has no copy yet omits `after`: the pages then contain the whole whitelist. With `after`, the pages contain only the changes since this cursor.',
+      'The changes of a whitelist, for gates that keep a copy of the whitelist. A client that has no copy yet omits `after`: the pages then contain the whole whitelist. A client that sends `after` gets only the changes since this cursor.',
     args: {
       locationId: t.arg.id(locationIdArg),
       after: t.arg.string({
@@ -108,7 +108,7 @@ builder.queryField('whitelistCursor', (t) =>
   t.string({
     permission: 'READ_WHITELIST',
     description:
-      'The cursor of the latest change of the whitelist. Read this cursor before you copy the whitelist with the query `whitelist`. If you then send the cursor to `whitelistChanges`, you get every change since you read the cursor.',
+      'The cursor of the latest change of the whitelist. Read this cursor before you copy the whitelist with the query `whitelist`. After the copy, send this cursor to `whitelistChanges` to get every change since you read the cursor.',
     args: {
       locationId: t.arg.id(locationIdArg),
     },

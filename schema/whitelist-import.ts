@@ -25,7 +25,7 @@ const entriesRule = z
 
 const ImportMode = builder.enumType('ImportMode', {
   description:
-    'What an import does with a row whose plate is already in the whitelist, and with a whitelist entry whose plate is in no row.',
+    'What an import does in two cases: the plate of a row is already in the whitelist, or the plate of a whitelist entry is in no row.',
   values: {
     CREATE: {
       description:
@@ -75,7 +75,7 @@ export const ImportError = builder.objectRef<RowError>('ImportError').implement(
     field: t.string({
       nullable: true,
       description:
-        'The name of the invalid field of the row or parking event; null when the plate of the row is already in the whitelist.',
+        'The name of the invalid field of the row or parking event; null if the gateway rejected the row because its plate is already in the whitelist.',
       resolve: ({ details }) => details?.field,
     }),
     value: t.field({
@@ -104,7 +104,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       permission: 'READ_WHITELIST',
       complexity: { field: 10, multiplier: 1, reads: false }, // cheap: one SQL statement reads 1,000 whitelist entries
       description:
-        'The existing whitelist entry with the plate of the row, if the gateway rejected the row because its plate is already in the whitelist.',
+        'The whitelist entry that already has the plate of the row, if the gateway rejected the row for this reason.',
       resolve: ({ locationId, takenPlate }, _, { services: { whitelist } }) =>
         takenPlate && whitelist.entryOfPlate(locationId, takenPlate),
     }),
@@ -139,9 +139,9 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
       type: [ImportRow],
       description: 'The rejected rows, in the order in which the request contains them.',
       // Even an import of 10,000 rows usually rejects only a few rows. The gateway therefore multiplies the cost of a
-      // field of the rejected rows by the number of imported rows, but at most by 200. If the field reads the database,
-      // `wholeReads` has another effect: the gateway multiplies the cost of the field by the number of imported rows,
-      // but at least by 200.
+      // field of the rejected rows by the number of imported rows, but at most by 200. For a field of the rejected rows
+      // that reads the database, `wholeReads` has another effect: the gateway multiplies the cost of this field by the
+      // number of imported rows, but at least by 200.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),
@@ -172,7 +172,7 @@ builder.mutationField('importWhitelistEntries', (t) =>
       dryRun: t.arg.boolean({
         defaultValue: false,
         description:
-          'Whether the import is only a test: if true, the gateway changes nothing, and returns the same result as a real import.',
+          'Whether the import is only a test: if true, the gateway changes nothing, and returns the result that a real import would have.',
       }),
     },
     resolve: (_, { locationId, entries, mode, dryRun }, context) =>

@@ -38,13 +38,16 @@ const filterArguments = builder.args((t) => ({
 }));
 
 /**
- * The cost of a GraphQL field that returns a whitelist with the filter `validAt`, without the cost of its subfields.
+ * The cost of a GraphQL field that returns a whitelist and has the filter `validAt`, without the cost of its subfields.
  * The database has no index for the times at which whitelist entries are valid. PostgreSQL may therefore have to read
  * the whole whitelist to find or count the entries that are valid at one time.
  */
 const validAtCost = 200;
 
-/** The cost of a field that returns a whitelist. With the filter `validAt`, the field costs more. */
+/**
+ * The cost of a field that returns a whitelist. A field with the filter `validAt` costs more than a field without this
+ * filter.
+ */
 const listCost = {
   field: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),
   multiplier: 1,

@@ -124,15 +124,15 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     validUntil: t.field({
       type: 'DateTime',
       description:
-        'The time until which the vehicle may enter, which must be later than `validFrom`. Null means that the validity has no end.',
+        'The time until which the vehicle may enter; this time must be later than `validFrom`. Null means that the validity has no end.',
     }),
     hours: t.field({
       type: [WeeklyHoursInput],
-      description: `${description.hours}. With null or an empty list of weekly hours, the vehicle may enter at all times. If a change of the whitelist entry omits \`hours\`, the stored weekly hours stay unchanged.`,
+      description: `${description.hours}. If the list of weekly hours is null or empty, the vehicle may enter at all times. If a change of the whitelist entry omits \`hours\`, the stored weekly hours stay unchanged.`,
       extensions: { graphOnly: true },
     }),
     maxEntries: t.int({
-      description: `${description.maxEntries} If a change of the whitelist entry omits \`maxEntries\`, the stored number stays unchanged.`,
+      description: `${description.maxEntries} If a change of the whitelist entry omits \`maxEntries\`, the stored value of \`maxEntries\` stays unchanged.`,
       extensions: { graphOnly: true },
     }),
   }),

@@ -23,7 +23,7 @@ import { requestHeader } from './http/request-header.ts';
 import type { GatewayEnv } from './http/request-state.ts';
 
 /**
- * The maximum size of a GraphQL request in bytes, if the API key has a permission for imports or for parking events. An
+ * The maximum size in bytes of a GraphQL request whose API key has a permission for imports or for parking events. An
  * API key without a permission for imports or parking events can send GraphQL requests of at most 1 MiB. 16 MiB is
  * enough for a large import (docs/contract.md#endpoints).
  */
@@ -41,9 +41,10 @@ interface AppDependencies extends GuardDependencies {
   /** The time intervals (brownouts) during which deprecated REST routes are temporarily switched off. */
   brownouts: readonly Brownout[];
   /**
-   * Returns the states of the database, the rate limiter and the notices, which the health probe /readyz reports.
-   * `limiter` is `fallback` while the process counts rate limit points in its own memory instead of Redis. `notices` is
-   * `late` while Redis is unreachable, because gateway processes send each other notices about changes through Redis.
+   * Returns the states that the health probe /readyz reports: the states of the database, of the rate limiter, and of
+   * the notices that gateway processes send each other. `limiter` is `fallback` while the process counts rate limit
+   * points in its own memory instead of Redis. `notices` is `late` while Redis is unreachable, because gateway
+   * processes send each other notices about changes through Redis.
    */
   readiness: () => Promise<{
     database: DatabaseState;
@@ -92,7 +93,7 @@ export function createApp(dependencies: AppDependencies): {
   // API key.
   const publicGuard = guards.ofPublic(renderRest);
   app.route('/', createPages({ schema, limit: publicGuard }));
-  // The explorer has the path of the GraphQL endpoint, which also has the method POST.
+  // The explorer page and the GraphQL endpoint share one path, so this path must also accept POST requests.
   const pagePaths = Object.values(addresses).filter((path) => path !== addresses.explorer);
   for (const path of ['/livez', '/readyz', ...pagePaths]) {
     app.all(path, publicGuard, (c) => respond(wrongMethod(c.req.method, ['HEAD', 'GET']), c.var.state));
@@ -146,7 +147,8 @@ export function createApp(dependencies: AppDependencies): {
   const rest: RefusingSurface = { surface: 'rest', render: renderRest };
   const graphql: RefusingSurface = { surface: 'graphql', render: renderGraph };
   const refuseKnown = guards.refusingKnown(({ method, url = '' }) => {
-    // `refuseKnown` leaves requests for deprecated routes to the app, because only the app adds deprecation headers.
+    // `refuseKnown` does not refuse requests for deprecated routes, because only the app adds the deprecation headers
+    // to a response.
     if (url.startsWith('/api/')) {
       return url.startsWith(addresses.openApi) || mayBeDeprecated(url) ? undefined : rest;
     }

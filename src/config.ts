@@ -9,8 +9,8 @@ const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
- * The pepper for development, when no pepper is configured. The development pepper may be public, because API keys in
- * development protect only the developer's own data.
+ * The pepper that the gateway uses in development when no pepper is configured. The development pepper may be public,
+ * because API keys in development protect only the developer's own data.
  */
 const developmentPepper = 'development-only-pepper-of-the-parking-gateway';
 
@@ -62,8 +62,8 @@ const isWebOrigin = (text: string) =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
 /**
- * Validates a web origin in a list. An origin with a path or a trailing slash is an error, because browsers never send
- * such an origin.
+ * Validates one web origin from the list in CORS_ORIGINS. An origin with a path or a trailing slash is an error,
+ * because browsers never send such an origin.
  */
 const origin = z
   .string()
@@ -83,7 +83,7 @@ const existingDay = z.iso.date();
 
 const minuteMs = 60_000;
 
-/** Parses a time interval in a list. Invalid text and an interval of zero length are errors. */
+/** Parses one time interval from a list of time intervals. Invalid text and an interval of zero length are errors. */
 const interval = z.string().transform((text, context) => {
   const [, start = '', days = 0, hours = 0, minutes = 0] = intervalForm.exec(text) ?? [];
   const startMs = Date.parse(start);

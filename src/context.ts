@@ -92,8 +92,8 @@ export interface Context {
    */
   defersLargeValues?: boolean | undefined;
   /**
-   * Adds a number to the count of response bytes that wait in memory for the client. The parameter `change` is negative
-   * for bytes that no longer wait in memory.
+   * Adds `change` to the number of response bytes that wait in memory until the client reads them. The parameter
+   * `change` is negative for bytes that no longer wait in memory.
    */
   holdBytes(change: number): void;
   /** The id of the request. The log, the audit log and the response to an unexpected error contain the request id. */

@@ -41,7 +41,7 @@ export async function welcome(
     process.stdout.write(`\n${addresses.join('\n')}\n\n`);
   }
   // The gateway shows the operator's key before it creates the demo data. If the process ends while it creates the demo
-  // data, the operator still gets the key, and the next start adds the key of the demo data.
+  // data, the operator has already received the operator's key. The next start adds the API key of the demo data.
   const operatorLines = missing.operatorKey ? await makeOperatorKey(database, config) : [];
   if (operatorLines.length > 0) await show(operatorLines, 'w');
   if (missing.demoData) await show(await makeDemoData(database, config, url), 'a');

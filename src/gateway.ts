@@ -258,8 +258,8 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     metrics,
     endStreams: () => stopping.abort(),
     async close() {
-      // Each request writes a usage record at its end. The gateway therefore closes the usage recorder only after the
-      // last requests have ended.
+      // At the end of each request, the gateway writes a usage record. The gateway therefore closes the usage recorder
+      // only after the last requests have ended.
       const lastRequests = waitForLastRequests().then((requests) => {
         if (requests > 0) {
           log.error(

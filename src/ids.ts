@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 
-/** Creates a UUIDv7 (RFC 9562). The alphabetical order of identifiers is the order of their creation. */
+/** Creates a UUIDv7 (RFC 9562). If identifiers are sorted alphabetically, they are in the order of their creation. */
 export function newId(): string {
   return uuidv7();
 }
@@ -9,8 +9,8 @@ export function newId(): string {
 const form = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Whether a value has the form of an identifier of the gateway, which is a UUID. A client gets identical responses for
- * a value that is not a UUID and for an unknown identifier. A value that is not a UUID never reaches the database,
+ * Whether a value has the form of a UUID. All identifiers of the gateway are UUIDs. A client gets the same response for
+ * a value that is not a UUID as for an unknown identifier. A value that is not a UUID never reaches the database,
  * because the database rejects some characters, for example NUL.
  */
 export function isId(value: string): boolean {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 
 /**
- * Creates the rule of an environment variable that contains a list. When an item of a list with several items is
- * invalid, the error message ends with the position of the item. The error message never contains the item itself,
- * because an item can contain a password.
+ * Creates the validation rule for an environment variable that contains a list. When an item of a list with several
+ * items is invalid, the error message ends with the position of the item. The error message never contains the item
+ * itself, because an item can contain a password.
  *
- * @param item the rule of one item, whose messages start with a verb, such as `must be a URL`
+ * @param item the validation rule for one item of the list; its error messages start with a verb, such as `must be a
+ *   URL`
  * @param separator the text between two items
  */
 export const listVariable = <Item>(item: z.ZodType<Item, string>, separator: string | RegExp = ',') =>

@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
-// In a container, the script is process 1, and Linux ignores the signals of process 1 that have no listener. The script
-// therefore needs a listener for SIGTERM and SIGINT.
+// In a container, the script is process 1. Linux ignores a signal to process 1 if the process has no listener for this
+// signal. The script therefore needs a listener for SIGTERM and SIGINT.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(1));
 
 try {

@@ -10,7 +10,10 @@ export interface Page {
   descending: boolean;
 }
 
-/** A list that clients read page by page. The items are sorted by id, which is the order of creation (src/ids.ts). */
+/**
+ * A list that clients read page by page. The items are sorted by id, and therefore by the time of their creation
+ * (src/ids.ts).
+ */
 export interface PagedList<Item extends { id: string }> {
   page(page: Page): Promise<Item[]>;
   /** Returns the number of items in the whole list. */
@@ -23,7 +26,7 @@ export interface PagedList<Item extends { id: string }> {
  */
 export type JsonShape = readonly { name: string; column: string }[];
 
-/** A page of a list, which the database returns as JSON text. */
+/** One page of a list, with the items as the JSON text that the database returns. */
 export interface JsonPage {
   /** The items as JSON text, separated by commas. If the page has no items, the JSON text is empty. */
   items: string;

@@ -7,7 +7,7 @@ import type { RefusalBody } from './http/listener/early-answers.ts';
 import { listen, requireFreeAddress } from './http/listener/server.ts';
 
 // This file is the entry point of the server process. The server process reads the configuration, and starts the
-// gateway and the HTTP listener. When the process stops, the HTTP listener stops before the gateway.
+// gateway and the HTTP listener. When the process stops, it closes the HTTP listener first, and then the gateway.
 
 /**
  * The body of the response to a request that cannot be parsed. The response body has the form of a REST error, because
@@ -25,7 +25,7 @@ const stopTimeoutMs = 11_500;
 
 /**
  * Ends the process if the process receives SIGTERM or SIGINT while it is still starting. In a container, the gateway is
- * process 1, and Linux ignores the signals of process 1 that have no listener.
+ * process 1. Linux ignores a signal to process 1 if the process has no listener for this signal.
  */
 const abandonStart = () => process.exit(0);
 process.on('SIGTERM', abandonStart);

@@ -91,7 +91,7 @@ async function authenticate(secret: string | undefined): Promise<Key> {
   return key;
 }
 
-// Each API key has a rate limit for a long time window and a rate limit for a short time window. For each API key and
+// Each API key has two rate limits: one for a long time window and one for a short time window. For each API key and
 // each time window, Redis stores a list with the times of the requests. The middleware checks both rate limits of an
 // API key in one round trip to Redis.
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// The benchmark measures how many requests per second this plain Node HTTP server answers. The result is the maximum
+// The benchmark measures how many requests per second this plain Node HTTP server answers. This number is the maximum
 // number of requests per second that a benchmark case can reach on this machine. The plain Node server checks nothing,
 // and answers every request with the response in the file ANSWER_FILE.
 

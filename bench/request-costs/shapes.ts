@@ -66,8 +66,8 @@ const eventBatch = (first: number, count: number, values: (index: number) => obj
   times(count, (index) => ({
     eventId: `event-${first + index}`,
     kind: (first + index) % 4 === 3 ? 'EXIT' : 'ENTRY',
-    // Every fourth parking event is an exit event. The vehicle of this exit event is the vehicle of the entry event
-    // directly before it.
+    // Every fourth parking event is an exit event. This exit event has the same vehicle as the entry event directly
+    // before the exit event.
     plate: plate(((first + index) % 4 === 3 ? first + index - 1 : first + index) % entries),
     occurredAt: at(first + index),
     ...values(first + index),

@@ -20,7 +20,7 @@ const deepestNesting = 34;
 
 const target = locationId(bulkLocations.import);
 
-/** A GraphQL query with the variable `$plate`. In a request body, the value of this variable can be any JSON value. */
+/** A GraphQL query with the variable `$plate`. In a request body, the variable `$plate` can have any JSON value. */
 const question = `query ($plate: PlateInput!) { plateAccess(locationId: "${target}", plate: $plate) { allowed } }`;
 
 /** Returns a request body with the GraphQL query `question` and a JSON value for the variable `$plate`. */

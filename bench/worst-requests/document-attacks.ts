@@ -3,8 +3,8 @@ import { bulkLocations, companyId, locationId } from '../world.ts';
 import { aliases, ask, type Attack, entryFields, get, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// This file builds expensive requests with small bodies. Although their bodies are small, these requests cause much
-// work in the gateway, or large responses.
+// This file builds expensive requests with small bodies. Although the bodies are small, these requests cause much work
+// in the gateway, or large responses.
 
 const hundredThousand = locationId(bulkLocations.hundredThousand);
 const longTexts = locationId(bulkLocations.import);
@@ -17,7 +17,7 @@ const usageFields = 'hour surface operation requests refused errors';
 
 /**
  * Returns a GraphQL query that selects the usage of an API key under many aliases. Each alias selects 30 days of usage.
- * For each alias, the 30 days begin at another minute.
+ * The 30 days of each alias begin at a different minute.
  */
 const usage = ({ busyKeyId }: WorstWorld) =>
   `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { ${usageFields} } }`)} }`;

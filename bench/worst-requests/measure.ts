@@ -9,8 +9,8 @@ import type { WorstWorld } from './seed.ts';
 import type { SpendJob, SpendResult } from './spend.ts';
 
 /**
- * The results of a measurement: how much the expensive requests of one kind (an attack) delayed the gate decisions, and
- * how much memory they needed. All delays are in milliseconds.
+ * The results of a measurement with one kind of expensive requests (an attack): how much the attack delayed the gate
+ * decisions, and how much memory the attack needed. All delays are in milliseconds.
  */
 export interface AttackResult {
   attack: string;

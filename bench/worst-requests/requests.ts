@@ -10,7 +10,10 @@ export interface AttackRequest {
   body?: string | Buffer;
 }
 
-/** A kind of expensive request. Each request is about as expensive as the limits of the gateway allow for its kind. */
+/**
+ * A kind of expensive request. Each request is about as expensive as the limits of the gateway allow for this kind of
+ * request.
+ */
 export interface Attack {
   name: string;
   /**
@@ -29,7 +32,7 @@ export interface Attack {
 export const times = <Value>(count: number, make: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** Returns a GraphQL selection in which a field occurs many times, each time with another alias. */
+/** Returns a GraphQL selection that contains the same field many times, each time with another alias. */
 export const aliases = (count: number, field: (index: number) => string) =>
   times(count, (index) => `a${index}: ${field(index)}`).join(' ');
 

@@ -6,7 +6,7 @@ import { newId } from '../../src/ids.ts';
 import { seedWorld } from '../seed.ts';
 import { bulkLocations, companyId, locationId, type World } from '../world.ts';
 
-/** The seeded data, including the API key with which the expensive requests are sent. */
+/** The seeded data, including the API key that the expensive requests use. */
 export interface WorstWorld extends World {
   /**
    * The secret of an API key whose scope contains the large locations and the companies with very large settings. The
@@ -58,8 +58,8 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   const world = await seedWorld(database, { pepper, million: false });
   const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
 
-  // On the embedded database, the company settings with many values are smaller than on a PostgreSQL server, because
-  // the embedded database does not have enough memory for larger settings.
+  // On the embedded database, the company settings with many values are smaller than on a PostgreSQL server. The
+  // embedded database does not have enough memory for larger settings.
   const [value, values] =
     kind === 'embedded' ? ['{"a":12345678}', 600_000] : ['{}', oldSettingsBytes / 3 - 10];
   const settings = [

@@ -29,7 +29,7 @@ export interface SpendResult {
   statuses: Record<number, number>;
   /**
    * The first 160 characters of the texts of all responses, joined together. The benchmark prints this text, so that
-   * the user sees what the requests do.
+   * the user sees how the gateway answers the requests.
    */
   sample: string;
 }
@@ -59,7 +59,7 @@ async function spend({
     const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
     request.on('error', () => undefined);
     // If the gateway rejects a request before the client has sent the whole body, the gateway closes the connection.
-    // The client then gets a connection error, even after it has read the response, and ignores this error.
+    // The client then gets a connection error, even if it has already read the response. The client ignores this error.
     request.once('socket', (socket) => socket.on('error', () => undefined));
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];

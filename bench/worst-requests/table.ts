@@ -9,8 +9,8 @@ const mostDelayMs = 250;
 const mostRatio = 5;
 const mostGrowthMiB = 300;
 /**
- * The length of the short rate limit window, in seconds. If a client has used up the rate limit of its API key in less
- * than 60 seconds, the gateway accepts no further requests of this API key until the window ends.
+ * The length of the short rate limit window, in seconds. A client can use up the rate limit of its API key in less than
+ * 60 seconds. The gateway then accepts no further requests of this API key until the window ends.
  */
 const budgetSeconds = 60;
 
@@ -21,8 +21,8 @@ function p99(delays: readonly number[]): number {
 
 /**
  * Returns the delays of gate decisions in one rate limit window. The first delays in the returned list were measured
- * during the expensive requests. For the rest of the window, the function repeats delays that were measured without
- * expensive requests.
+ * during the expensive requests. For the rest of the rate limit window, the function repeats delays that were measured
+ * without expensive requests.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -33,7 +33,7 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 /**
  * Maps the name of each kind of expensive request to its figures. The benchmark measures gate decisions without load
  * before it sends each kind of expensive request. From all these measurements without load, the function computes one
- * common 99th percentile (p99) of the delays.
+ * 99th percentile (p99) of the delays, and uses it for all kinds of expensive requests.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);

@@ -1,6 +1,6 @@
-// This script draws the pictures in the documentation. `npm run pictures` writes the picture files.
-// `npm run pictures -- --check` fails when a picture file differs from the output of this script. A picture has light
-// or dark colours, depending on the colour scheme of the reader's system.
+// This script draws the pictures in the documentation. `npm run pictures` writes the picture files. `npm run
+// pictures -- --check` fails when a picture file differs from the output of this script. Each picture uses light or
+// dark colours, depending on the colour scheme of the operating system of the person who views it.
 import { readFile, writeFile } from 'node:fs/promises';
 
 const style = `<style>
@@ -22,8 +22,8 @@ ${body.join('\n')}
 `;
 
 /**
- * The SVG paths of the marks on a timeline. A triangle that points up is the entry of a vehicle, a triangle that points
- * down is an exit, and a square is a count of the vehicles inside.
+ * The SVG paths of the symbols on a timeline. A triangle that points up is the entry of a vehicle, a triangle that
+ * points down is an exit, and a square is a count of the vehicles inside.
  */
 const mark = {
   entry: (x) => `<path class="entry" d="M${x - 6} 30 L${x} 18 L${x + 6} 30 Z"/>`,
@@ -145,7 +145,7 @@ const timelines = {
 
 /**
  * Draws the hourly window and the burst window of the rate limit on a time axis. Each dot is a rate limit point, at the
- * minute in which the gateway charged it.
+ * minute in which an API key used the point.
  */
 function rateLimit() {
   const charged = [4, 9, 15, 16, 22, 27, 33, 38, 44, 50, 55, 57, 58, 58.5, 59, 59.4];

@@ -15,11 +15,11 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 /**
- * Adds an event handler to a button. A click of the button copies a text to the clipboard. After a click, the button
- * shows for two seconds whether the text was copied.
+ * Adds a click handler to a button. When the user clicks the button, the handler copies a text to the clipboard. After
+ * a click, the button shows for two seconds whether the handler has copied the text.
  *
- * @param textOf a function that returns the text; each click of the button calls the function
- * @param refusal the label of the button when the text could not be copied
+ * @param textOf a function that returns the text to copy; the handler calls this function at each click
+ * @param refusal the label that the button shows if the handler could not copy the text
  */
 export function bindCopyButton(button: HTMLButtonElement, textOf: () => string, refusal: string): void {
   const label = button.textContent;

@@ -10,7 +10,7 @@ export interface ExampleValues {
   plate?: Plate;
 }
 
-/** The values in the variables of an explorer tab that the explorer itself has filled in. */
+/** The values that the explorer itself has filled into the variables of a tab. */
 export type FilledValues = Partial<ExampleValues>;
 
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
@@ -26,13 +26,13 @@ function isExampleEvent(value: unknown): value is ReturnType<typeof exampleEvent
 
 /**
  * Fills the variables of an explorer tab with a location and a plate that the user's API key has permission to read.
- * The function keeps values that the user has written, and values in a link that the user has opened. If the location
- * is not empty, and the explorer has not filled in the location, the function replaces nothing. Otherwise, the function
+ * The function keeps values that the user has written, and values in a link that the user has opened. If the variables
+ * contain a location id that the explorer has not filled in, the function replaces nothing. Otherwise, the function
  * replaces the location, the example plate, the example parking event, and the plate that the explorer filled in for
  * the previous API key. The example parking event gets a new identifier and the current time, because the gateway
  * records only one parking event for each identifier.
  *
- * @param text the variables as the JSON text in the editor
+ * @param text the JSON text of the variables in the editor
  * @param former the values that the explorer filled into this tab for the previous API key
  * @returns `text` contains the variables with the new values, as JSON text. When no value can be replaced, or when the
  *   given text is not valid JSON yet, `text` is the given text without changes. `filled` contains the values that the

@@ -1,6 +1,6 @@
 /**
- * The maximum length, in characters, of an address that opens an operation in the explorer. The address has a maximum
- * length, because some servers and proxies reject very long addresses.
+ * The maximum length, in characters, of a URL that opens an operation in the explorer. The URL has a maximum length,
+ * because some servers and proxies reject very long URLs.
  */
 const maxAddressCharacters = 6000;
 
@@ -10,7 +10,7 @@ interface LinkedOperation {
   variables: string;
 }
 
-/** Returns the address that opens an operation in the explorer, or `undefined` if the address would be too long. */
+/** Returns the URL that opens an operation in the explorer, or `undefined` if the URL would be too long. */
 export function explorerAddress(path: string, { query, variables }: LinkedOperation): string | undefined {
   const parameters = new URLSearchParams({ query, ...(variables && { variables }) });
   const address = `${path}?${parameters}`;

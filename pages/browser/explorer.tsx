@@ -41,9 +41,9 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     valuesOfTab.set(tabId, values);
     const before = variableEditor.getValue();
     const after = fillVariables(before, values, filled.get(tabId));
-    // The explorer changes only the text of the variable editor. It does not call GraphiQL's function `moveTab`,
-    // because `moveTab` would replace the text in all editors, reset the text cursor, and delete the response that was
-    // copied from the simple form.
+    // The explorer changes only the text of the variable editor. The explorer does not call GraphiQL's function
+    // `moveTab`, because `moveTab` would replace the text in all editors, reset the text cursor, and delete the
+    // response that was copied from the simple form.
     if (after.text !== before) {
       // The user may be typing in the editor, and `setValue` moves the text cursor to the start of the text.
       const selections = variableEditor.listSelections();
@@ -102,8 +102,8 @@ function Explorer(props: {
 }
 
 /**
- * The number of seconds that the page waits after a failed request for the GraphQL schema, before it sends the request
- * again. The header `Retry-After` of a failed response takes precedence over this number.
+ * The number of seconds between a failed request for the GraphQL schema and the next attempt. If the failed response
+ * has the header `Retry-After`, the page waits for the time in this header instead.
  */
 const retrySeconds = 10;
 

@@ -8,7 +8,8 @@ interface EarlyWork {
   /** The text of the response to the operation in the simple form; empty if the user has not run the operation. */
   answer: string;
   /**
-   * The position of the text cursor in the text of the operation, or `undefined` if the text did not have the focus.
+   * The position of the text cursor in the text of the operation, or `undefined` if the text field did not have the
+   * focus.
    */
   cursor: number | undefined;
 }

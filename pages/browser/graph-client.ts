@@ -58,9 +58,9 @@ export function createFetcher(currentKey: () => string): Fetcher {
 }
 
 /**
- * Returns the operation that the user wants to run. If the document has no operation with the name `operationName`,
- * returns the first operation. For example, just after the user has switched to another tab, GraphiQL still passes the
- * operation name of the previous tab.
+ * Returns the operation that the user wants to run. If the document has no operation with the name `operationName`, the
+ * function returns the first operation. For example, just after the user has switched to another tab, GraphiQL still
+ * passes the operation name of the previous tab.
  */
 function operationOf({ query, operationName }: FetcherParams): OperationDefinitionNode | undefined {
   try {

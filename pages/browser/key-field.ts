@@ -4,19 +4,20 @@ import { deviceStorage, rememberedKeyName } from './storage.ts';
 /** The time between the last typed character and the check of the API key, in milliseconds. */
 const typingPauseMs = 400;
 
-/** The time between a check of the API key that did not reach the gateway and the next check, in milliseconds. */
+/** The pause before the explorer repeats a check of the API key that did not reach the gateway, in milliseconds. */
 export const retryPauseMs = 5_000;
 
 /**
- * The maximum number of checks that the explorer repeats automatically. After this number, the explorer checks the API
- * key again when the device is online again, or when the user changes the API key.
+ * The maximum number of times that the explorer automatically repeats a failed check of the API key. After this number
+ * of failed checks, the explorer checks the API key again only when the device is online again, or when the user
+ * changes the API key.
  */
 export const maxRetries = 12;
 
 /** The state of an API key that the explorer cannot check, because the gateway is unreachable. */
 const unreachable: KeyState = { kind: 'refused', message: 'The gateway does not answer' };
 
-/** The field in which the user enters the API key, which all tabs of the explorer use. */
+/** The field in which the user enters the API key. All tabs of the explorer use this API key. */
 export interface KeyField {
   current(): string;
   /**
@@ -48,7 +49,7 @@ export function bindKeyField(): KeyField {
   /**
    * Stores the API key on this device if the user wants the device to remember the key. If the user does not want the
    * device to remember the key, the function deletes the stored API key. If another tab has stored a different API key
-   * in the meantime, the function does not delete the different key.
+   * in the meantime, the function keeps this other key.
    */
   function store() {
     const next = remember.checked && current() ? current() : null;

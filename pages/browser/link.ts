@@ -28,8 +28,8 @@ function compact(json: string): string {
 
 /**
  * The minimum time between two changes of the page's address, in milliseconds. Safari throws an error when a page
- * changes its address more than 100 times in 30 seconds. Without a minimum time, a user who types an operation quickly
- * would cause this error.
+ * changes its address more than 100 times in 30 seconds. Without this minimum time, a user who types an operation
+ * quickly would cause the error.
  */
 const addressIntervalMs = 400;
 
@@ -61,7 +61,7 @@ export function followTab({ tabs, activeTabIndex }: TabsState): void {
   button.title = button.disabled ? 'The operation is too long for a link' : '';
 }
 
-/** Adds the event handler to the button that copies the address of the page. */
+/** Adds a click handler to the button that copies the address of the page. */
 export function offerLink(): void {
   const link = () => {
     writeAddress();

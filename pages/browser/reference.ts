@@ -11,8 +11,8 @@ const field = document.getElementById('search') as HTMLInputElement;
 const nothing = document.getElementById('nothing-found') as HTMLElement;
 
 /**
- * Shows only the entries of the API reference that contain every word in the search field. Hides groups of entries in
- * which no entry is visible.
+ * Shows only the entries of the API reference that contain every word in the search field. The function hides each
+ * group of entries in which no entry is visible.
  */
 function filter(): void {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -49,7 +49,8 @@ function openTarget(): void {
   target?.scrollIntoView();
 }
 
-// On a phone, all sections are closed at first, because the page with open sections would be a hundred screens long.
+// On a phone, all sections are closed at first, because the page would be a hundred screens long if all sections were
+// open.
 if (matchMedia('(max-width: 760px)').matches) for (const section of sections) section.open = false;
 openTarget();
 addEventListener('hashchange', openTarget);

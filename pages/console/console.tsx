@@ -11,7 +11,8 @@ const mark = document.createElement('meta');
 mark.id = 'react-aria-pressable-style';
 document.head.append(mark);
 
-// The address after `#` names a view of the console, so the link "Skip to the content" must not change the address.
+// The part of the address after `#` names a view of the console, so the link "Skip to the content" must not change the
+// address.
 document.querySelector('.skip')?.addEventListener('click', (event) => {
   event.preventDefault();
   document.getElementById('content')?.focus();

@@ -15,8 +15,8 @@ const columns = [
 ] as const;
 
 /**
- * The columns that the console adds to a CSV file with rejected rows, in addition to the columns of the whitelist. An
- * import ignores these columns, so users can correct the rejected rows and import the file again.
+ * The columns that the console adds to the whitelist columns in a CSV file with rejected rows. An import ignores these
+ * columns, so users can correct the rejected rows and import the file again.
  */
 const rejectionColumns = ['row', 'field', 'message', 'value'] as const;
 
@@ -67,8 +67,8 @@ function checkHeader(names: string[]): string[] {
   return names;
 }
 
-// These rules for `maxEntries` and for times are the same as in the command `pms import`. The console must not send a
-// malformed field: because of one malformed field, the gateway would reject all rows of the GraphQL request.
+// The rules in this file for `maxEntries` and for times are the same as in the command `pms import`. The console must
+// not send a malformed field: because of one malformed field, the gateway would reject all rows of the GraphQL request.
 
 /** The maximum value of `maxEntries`. */
 const largestMaxEntries = 2_147_483_647;
@@ -162,9 +162,10 @@ function textOf(file: BufferSource): string {
  */
 function faultOf(error: unknown, lastLine: number): unknown {
   if (!(error instanceof CsvError)) return error;
-  // The parser notices an open quote only at the end of the file, which can be thousands of lines after the quote.
+  // The parser detects a missing closing quotation mark only at the end of the file, which can be thousands of lines
+  // after the opening quotation mark.
   if (error.code === 'CSV_QUOTE_NOT_CLOSED') return new Error(words.openQuote(lastLine));
-  // In the header of a file with other delimiters, such a delimiter can follow the closing quote of the first name.
+  // In a file with another delimiter, this delimiter can follow the closing quotation mark of the first column name.
   const [, delimiter = ''] = /got "(.)" at line 1 /.exec(error.message) ?? [];
   return otherDelimiter.test(delimiter) ? new Error(words.wrongDelimiter(JSON.stringify(delimiter))) : error;
 }
@@ -184,7 +185,8 @@ export function readRows(file: BufferSource): CsvRow[] {
       bom: true,
       columns: checkHeader,
       skip_empty_lines: true,
-      // Without this option, the parser accepts only the line ending of the first line.
+      // Without this option, the parser would accept only the kind of line ending (such as `\r\n`) that ends the first
+      // line.
       record_delimiter: ['\r\n', '\n', '\r'],
       cast(value, { lines }) {
         lastLine = lines;
@@ -203,15 +205,16 @@ export function readRows(file: BufferSource): CsvRow[] {
 }
 
 /**
- * Returns the rows for the next import request, which start at the index `start`. If `maxRequestRows` rows are too
- * large for one request, the function returns fewer rows. One row alone is never too large, because the console sends
- * no text of more than `maxTextCharacters` characters.
+ * Returns the rows for the next import request; the first of these rows has the index `start`. If `maxRequestRows` rows
+ * are too large for one request, the function returns fewer rows. One row alone is never too large, because the console
+ * sends no text of more than `maxTextCharacters` characters.
  */
 export function rowsOfRequest(rows: readonly CsvRow[], start: number): readonly CsvRow[] {
   const part = rows.slice(start, start + maxRequestRows);
   let bytes = 0;
   const tooMany = part.findIndex(({ entry, fault }) => {
-    // The console does not send a row with a malformed field. A comma separates two rows of the request.
+    // The console does not send a row with a malformed field. The added byte is the comma between two rows of the
+    // request.
     if (!fault) bytes += new TextEncoder().encode(JSON.stringify(entry)).length + 1;
     return bytes > maxRequestBytes;
   });

@@ -18,8 +18,9 @@ const KeysView = lazy(async () => ({ default: (await import('./views/keys.tsx'))
 const AuditView = lazy(async () => ({ default: (await import('./views/audit.tsx')).AuditView }));
 
 /**
- * Lists, for each view, the permissions with which an API key can open the view. The API key needs only one of the
- * listed permissions. If the list of a view is empty, every API key can open the view.
+ * Lists, for each view, the permissions with which an API key can open the view. To open a view, an API key needs only
+ * one of the permissions that are listed for the view. If no permission is listed for a view, every API key can open
+ * the view.
  */
 const permissionsOf: Record<ViewName, readonly Permission[]> = {
   sites: ['READ_LOCATIONS', 'READ_STATUS', 'READ_ACTIVITY'],

@@ -37,9 +37,9 @@ const takesNothing = (field: GraphQLField<unknown, unknown>) =>
   !field.args.some((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
 
 /**
- * Returns the fields of a GraphQL type that an example operation selects. From a connection, an example operation
- * selects `nodes` and `pageInfo`. From any other type, an example operation selects the scalar fields, the enum fields,
- * and the objects whose type is in `ownedTypes`.
+ * Returns those fields of a GraphQL type that an example operation selects. If the type is a connection, an example
+ * operation selects `nodes` and `pageInfo`. From any other type, an example operation selects the scalar fields, the
+ * enum fields, and the objects whose type is in `ownedTypes`.
  */
 function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string {
   const named = getNamedType(type);

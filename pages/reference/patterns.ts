@@ -13,7 +13,7 @@ const words: Record<string, string> = {
 
 /**
  * Returns the description of a regular expression from the table `words`. If the table contains no description, the
- * function returns the regular expression itself. A test fails when the API has a regular expression without a
- * description.
+ * function returns the regular expression itself. A test fails when the API has a regular expression that the table
+ * `words` does not describe.
  */
 export const patternInWords = (pattern: string): string => words[pattern] ?? pattern;

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../rest/json-schema.ts';
 import { examples } from '../../rest/openapi-text.ts';
 
-/** The sample value for each field name, from the example request bodies of the OpenAPI document. */
+/** Maps each field name to its sample value from the example request bodies of the OpenAPI document. */
 const namedValues: Record<string, unknown> = {
   ...Object.assign({}, ...Object.values(examples).flatMap((bodies) => Object.values(bodies).reverse())),
   service: 'parking-gateway',

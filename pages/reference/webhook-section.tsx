@@ -90,8 +90,8 @@ interface Changes {
 
 /**
  * Returns the table that describes the member `data.changes` of a webhook message. When an object was created or
- * removed, `data.changes` contains its values. When an object was changed, `data.changes` contains its values before
- * and after the change.
+ * removed, `data.changes` contains the object's values. When an object was changed, `data.changes` contains the
+ * object's values before and after the change.
  */
 function alternativesOf(changes: JsonSchema): Changes[] {
   const [schema] = (changes.anyOf as JsonSchema[] | undefined) ?? [changes];

@@ -13,7 +13,7 @@ interface ActionRule {
 /**
  * The list of all kinds of changes that the gateway records. Audit records, webhook events, the GraphQL enum
  * `WebhookEvent` and hand-written SQL use the names in `auditActions`. The test test/storage/audit-actions.test.ts
- * checks that the code, the SQL and the GraphQL enum use no other names.
+ * checks that the code, the SQL and the GraphQL enum use only the names in `auditActions`.
  */
 export const auditActions = {
   'company.registered': {
@@ -181,8 +181,8 @@ export const isAuditAction = (name: string): name is AuditAction => Object.hasOw
 
 /**
  * Whether an API key with the given permissions may read the content of a recorded change. Another version of the
- * gateway may have recorded a kind of change that this version does not know. No API key may read the content of such a
- * change.
+ * gateway may have recorded a kind of change that this version does not know. No API key may read the content of a
+ * change whose kind this version of the gateway does not know.
  */
 export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: string): boolean =>
   isAuditAction(action) && permissions.has(auditActions[action].readPermission);

@@ -23,7 +23,7 @@ export type AuditRecordList = PagedList<Pick<AuditRecord, keyof typeof auditReco
 /**
  * Lists the audit records that match a Prisma filter.
  *
- * @param read runs a query, possibly on a standby database whose data is some seconds old
+ * @param read a function that runs a query, possibly on a standby database whose data is some seconds old
  */
 export const listAuditRecords = (
   read: <Result>(ask: (prisma: PrismaClient) => Promise<Result>) => Promise<Result>,

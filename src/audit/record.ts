@@ -69,8 +69,8 @@ export async function recordChanges(
 }
 
 /**
- * Returns the SQL parameters for one audit record: its id, the API key and the request of the author, and the trace
- * context. The SQL from `insertAuditRecord` uses these parameters.
+ * Returns the SQL parameters for one audit record: the id of the record, the ids of the author's API key and request,
+ * and the trace context. The SQL from `insertAuditRecord` uses these parameters.
  */
 export function auditParameters({ key, requestId }: { key: { id: string }; requestId: string }) {
   return {

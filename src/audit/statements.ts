@@ -5,7 +5,7 @@ import type { AuditAction } from './actions.ts';
 // The SQL that writes audit records.
 
 /**
- * Writes audit records with hand-written SQL, for two reasons:
+ * This SQL statement writes audit records. The gateway does not use Prisma for this purpose, for two reasons:
  *
  * - Prisma blocks the process for a tenth of a second when it inserts hundreds of records.
  * - Prisma drops the members `__proto__` and `$type` of a JSON value.
@@ -29,8 +29,8 @@ export const insertRecords = namedStatement(
 const authorParameters = ['auditId', 'auditApiKeyId', 'auditRequestId', 'auditTraceparent'] as const;
 
 /**
- * SQL that lists the columns which describe the author of a change, separated by commas. When an SQL statement writes
- * the changes of several authors, it reads each author from a row with these columns.
+ * A comma-separated SQL list of the columns that describe the author of a change. When an SQL statement writes the
+ * changes of several authors, it reads each author from a row with these columns.
  */
 export const authorColumns = columnList(authorParameters);
 
@@ -45,7 +45,8 @@ export const authorArrayParameters = columnList(authorParameters, (_, name) => `
  * appends a `FROM` clause to the returned SQL, and passes the parameters that `auditParameters` returns. For changes
  * that the gateway makes with Prisma, use `recordChange`.
  *
- * @param location the alias of a table whose columns `id` and `companyId` describe the location
+ * @param location the alias of a table whose columns `id` and `companyId` contain the ids of the location and of its
+ *   company
  * @param targetId an SQL expression for the id of the changed object
  * @param changes an SQL expression for the JSON of the changed values
  * @param author the alias of a table with the columns `authorColumns`. `author` is omitted if the SQL statement writes

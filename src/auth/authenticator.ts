@@ -14,7 +14,7 @@ import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 export interface Authenticator {
   /**
    * Returns the API key to which a secret belongs. `authenticate` returns the API key itself if the cache contains it,
-   * and otherwise a promise.
+   * and otherwise a promise of the API key.
    *
    * @throws {ServiceError} `UNAUTHORIZED`. The error message is the same for all invalid secrets; a missing secret has
    *   a different error message
@@ -62,7 +62,7 @@ const maxCachedUnknown = 10_000;
 const channel = 'keys-changed';
 
 /**
- * An API key, with the time at which the API key or its secret expires, whichever expires first. The expiry time
+ * An API key, with the time at which the API key or its secret expires, whichever time is earlier. The expiry time
  * `endsAtMs` refers to the monotonic clock (`performance.now`).
  */
 interface FoundKey {
@@ -71,9 +71,9 @@ interface FoundKey {
 }
 
 /**
- * Creates the authenticator of one process. For a few seconds, the authenticator caches the result of each look-up of
- * an API key, even if the look-up found no API key. When an API key changes, a notice over `pubSub` empties the caches
- * of all processes.
+ * Creates the authenticator of one process. The authenticator caches the result of each look-up of an API key for a few
+ * seconds, even if the look-up found no API key. When an API key changes, a notice over `pubSub` empties the caches of
+ * all processes.
  *
  * @param options.operatorSecret the secret in OPERATOR_API_KEY, which may have another format than the secrets that the
  *   gateway generates
@@ -100,8 +100,8 @@ export async function createAuthenticator(options: {
   function forget(): void {
     keys.clear();
     unknown.clear();
-    // A look-up that began before the change of an API key may return the old state of the key. The authenticator
-    // therefore does not cache the results of look-ups that began before the change.
+    // A look-up that began before an API key changed may return the old state of the key. The authenticator therefore
+    // does not cache the results of look-ups that began before the change.
     lookUps.clear();
     changes.emit('change');
   }

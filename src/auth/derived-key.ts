@@ -1,11 +1,14 @@
 import { hkdfSync } from 'node:crypto';
 
-/** The purpose of a derived key. The key of one purpose does not reveal the key of another purpose. */
+/**
+ * The purpose for which a derived cryptographic key is used. A derived key for one purpose reveals nothing about the
+ * derived keys for other purposes.
+ */
 type Purpose = 'whitelist-feed-cursors' | 'webhook-secrets';
 
 /**
- * Derives a key of 32 bytes from the pepper of the API keys (HKDF with SHA-256, RFC 5869). All gateways with the same
- * pepper derive the same key, so the gateway stores no further secret.
+ * Derives a key of 32 bytes from the pepper of the API keys (HKDF with SHA-256, RFC 5869). All gateway processes with
+ * the same pepper derive the same key, so the gateway does not need to store the key.
  */
 export const derivedKey = (pepper: string, purpose: Purpose): Buffer =>
   Buffer.from(hkdfSync('sha256', pepper, '', purpose, 32));

@@ -87,8 +87,8 @@ async function requireCompanies(
   companyIds: readonly string[],
 ): Promise<void> {
   if (companyIds.length === 0) return;
-  // If only some locations of a company are in the scope of an API key, the API key must not give access to the whole
-  // company.
+  // If only some locations of a company are in the scope of an API key, this API key must not give another API key
+  // access to the whole company.
   const grantable = key.unrestricted ? {} : { id: { in: [...key.companyIds] } };
   const companies = await transaction.company.findMany({
     where: { AND: [grantable, { id: { in: companyIds.filter(isId) } }] },
@@ -102,7 +102,7 @@ async function requireCompanies(
 /**
  * Checks that the API key `key` may rotate or change another API key (the target key). The target key must not have
  * more access than `key`. A client that rotates an API key gets the new secret. Without this check, a client could
- * therefore rotate an API key with more access and use the new secret.
+ * rotate an API key that has more access than the client's own API key, and could then use the new secret.
  *
  * @throws {ServiceError} `FORBIDDEN`; the error message names the access that only the target key has
  */
@@ -115,9 +115,9 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 }
 
 /**
- * Describes the first access that the target key has and `key` lacks: a permission, a later expiry, a larger scope or a
- * higher rate limit. Returns `undefined` if `key` has all access of the target key. If `key` is an operator's key,
- * `excessOf` does not compare the rate limits.
+ * Describes the first access right that the target key has and `key` lacks: a permission, a later expiry, a larger
+ * scope or a higher rate limit. Returns `undefined` if `key` has all access rights of the target key. If `key` is an
+ * operator's key, `excessOf` does not compare the rate limits.
  */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));

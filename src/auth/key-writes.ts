@@ -33,8 +33,8 @@ export interface KeyRequest {
 }
 
 /**
- * The new values of the fields of an API key. A field that is omitted or null stays unchanged. Only in the field
- * `expiresAt`, null is a new value: the API key then never expires.
+ * The new values of the fields of an API key. A field that is omitted or null stays unchanged. Null is a new value only
+ * in the field `expiresAt`, where it means that the API key never expires.
  */
 export type KeyChange = {
   [Field in keyof Omit<KeyRequest, 'unrestricted'>]?: KeyRequest[Field] | null;
@@ -49,14 +49,14 @@ interface IssuedKey {
   apiKey: ScopedApiKey;
 }
 
-/** The functions that write API keys to one database. */
+/** The functions that create, change and revoke API keys in one database. */
 export type KeyWrites = ReturnType<typeof createKeyWrites>;
 
 /**
- * Creates the functions that write API keys. Each of these functions checks the author's API key a second time, inside
- * the transaction that writes the change (see the function `lockKeys`). If the author's API key has become invalid
- * since the request began, the function throws `UNAUTHORIZED`. If the author's API key has lost the permission ADMIN,
- * the function throws `FORBIDDEN`.
+ * Creates the functions that create, change and revoke API keys in the database. Each of these functions checks the
+ * author's API key a second time, inside the transaction that writes the change (see the function `lockKeys`). If the
+ * author's API key has become invalid since the request began, the function throws `UNAUTHORIZED`. If the author's API
+ * key has lost the permission ADMIN, the function throws `FORBIDDEN`.
  *
  * @param services.hashSecret returns the hash that is stored instead of a secret
  */
@@ -176,7 +176,7 @@ export function createKeyWrites(services: {
     /**
      * Issues a new secret for an API key. The earlier secrets of the API key stay valid until the grace period ends. If
      * several requests rotate one API key at the same time, the rotations run one after the other. After the grace
-     * periods, only the secret of the last rotation is valid.
+     * periods have ended, only the secret that the last rotation created is valid.
      *
      * @throws {ServiceError} `NOT_FOUND` for an API key that the client may not manage. `CONFLICT` for a revoked API
      *   key. `FORBIDDEN` when the API key has more access than the client's own API key
@@ -237,9 +237,9 @@ export function createKeyWrites(services: {
 }
 
 /**
- * Returns the rate limits of a new API key. If the client omits a rate limit, the new API key gets the lower of two
- * rate limits: the default rate limit, and the rate limit of the client's own API key. If a client with an operator's
- * key omits a rate limit, the new API key gets the default rate limit.
+ * Returns the rate limits of a new API key. If the client omits a rate limit, the new API key gets the default rate
+ * limit or the rate limit of the client's own API key, whichever is lower. If a client with an operator's key omits a
+ * rate limit, the new API key gets the default rate limit.
  */
 function limitsOf(key: AuthenticatedKey, { hourlyLimit, burstLimit }: KeyRequest) {
   const own = key.unrestricted ? defaultLimits : key;

@@ -23,7 +23,7 @@ export interface AuthenticatedKey {
    * location without the company that owns the location.
    */
   readonly locationIds: readonly string[];
-  /** The locations of `locationIds`, with the ids of the companies that own the locations. */
+  /** The locations whose ids are in `locationIds`, with the ids of the companies that own these locations. */
   readonly locations: ScopedApiKey['locations'];
   /**
    * The companies that the API key may see: the companies in its scope, and the companies that own the locations in its
@@ -86,8 +86,8 @@ export interface Author {
 }
 
 /**
- * The author of a change, if the change may have to wait for a long time, for example until earlier changes have ended.
- * While the change waits, the API key of the author can become invalid.
+ * The author of a change that may have to wait for a long time, for example until earlier changes have ended. While the
+ * change waits, the API key of the author can become invalid.
  */
 export interface WaitingAuthor extends Author {
   /**

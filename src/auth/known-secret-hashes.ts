@@ -5,7 +5,9 @@ import { LRUCache } from 'lru-cache';
  * memory.
  */
 const maxKnownSecretHashes = 100_000;
-/** The minimum time between two reads of the hashes of secrets from the database, in milliseconds. */
+/**
+ * A process waits at least this time, in milliseconds, before it reads the hashes of secrets from the database again.
+ */
 const readIntervalMs = 5_000;
 
 /**

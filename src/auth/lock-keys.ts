@@ -35,9 +35,9 @@ const validSecret = namedStatement(
 
 /**
  * Locks the API key of an administrator, and the API key that the administrator changes, until the transaction ends.
- * When the rows are locked, `lockKeys` checks the administrator's key a second time, because another administrator may
- * have changed the administrator's key during the request. Without the second check, an administrator's key that has
- * just lost permissions could give the lost permissions back to itself.
+ * After `lockKeys` has locked the rows, it checks the administrator's key a second time. Another administrator may have
+ * changed this key during the request. Without the second check, an administrator's key that has just lost permissions
+ * could give the lost permissions back to itself.
  *
  * @param administrator the API key of the request, as it was when the request began
  * @param targetId the id of the API key that the administrator changes; omitted for a new API key

@@ -38,11 +38,13 @@ const keysOfConfiguration = (environment: Environment) => ({
  * OPERATOR_API_KEY, the function creates an operator's key with this secret. The operator's key gets all permissions
  * that exist in this version of the gateway. The function revokes every operator's key whose secret was an earlier
  * value of OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY cannot be used, the function only logs a warning and
- * changes no API key. A secret cannot be used if the secret or its API key has expired, if the API key is revoked, or
- * if the API key is not an operator's key of the configured environment. An outdated secret in OPERATOR_API_KEY belongs
- * to a revoked key, so a process that starts with this secret cannot revoke the current operator's key.
+ * changes no API key. A secret cannot be used in three cases: the secret or its API key has expired, the API key is
+ * revoked, or the API key is not an operator's key of the configured environment. An outdated secret in
+ * OPERATOR_API_KEY belongs to a revoked key, so a process that starts with this secret cannot revoke the current
+ * operator's key.
  *
- * While the database is read-only, the function only logs a warning, so that the gateway starts and answers gates.
+ * While the database is read-only, the function only logs a warning, so that the gateway can still start and decide
+ * whether vehicles may enter.
  *
  * @returns whether all processes must empty their caches of API keys
  */
@@ -100,8 +102,8 @@ function changeOperatorKeys(prisma: PrismaClient, operator: OperatorSecret, log:
 }
 
 /**
- * Gives an operator's key all permissions, and stores that its secret is the value of OPERATOR_API_KEY. If the
- * permissions change, the function writes an audit record.
+ * Gives an operator's key all permissions, and records in the database that the key's secret is the value of
+ * OPERATOR_API_KEY. If the permissions change, the function writes an audit record.
  *
  * @returns whether the function has changed the key
  */

@@ -28,8 +28,8 @@ export async function reauthenticate(
 }
 
 /**
- * Whether an API key has lost a permission or a part of its scope. A location that the scope no longer lists is not
- * lost if the scope contains the company that owns the location.
+ * Whether an API key has lost a permission or a part of its scope. An API key keeps access to a location that its scope
+ * no longer lists, if the scope contains the company that owns the location.
  */
 function hasLost(before: AuthenticatedKey, now: AuthenticatedKey): boolean {
   if ([...before.permissions].some((permission) => !now.permissions.has(permission))) return true;

@@ -40,7 +40,7 @@ const maxCompaniesOfQuestion = 100;
  * condition `isOfCompanies`, an SQL statement reads a location only if a company with one of the given ids owns the
  * location. The function returns null in three cases: the API key is an operator's key, its scope has more than 100
  * companies, or its `locationIds` contain the location. If `companiesOfReach` returns null, the SQL statement reads the
- * location of any company, and the function `reachable` then checks the scope of the API key.
+ * location whichever company owns it, and the function `reachable` then checks the scope of the API key.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
@@ -54,8 +54,8 @@ export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach
 
 /**
  * An SQL condition that is true if a location is in the scope of an API key. In an SQL statement with `isInScope`, the
- * alias `l` is the row of the location, and the alias `q` is the row of the change that the client requests. The
- * columns `isReached` and `companyIds` of `q` contain the result of the function `scopeOfLocation`.
+ * alias `l` stands for the row of the location. The alias `q` stands for the row of the change that the client
+ * requests. The columns `isReached` and `companyIds` of `q` contain the result of the function `scopeOfLocation`.
  */
 export const isInScope = `(q."isReached" OR l."companyId" = ANY (string_to_array(q."companyIds", ' ')))`;
 

@@ -5,11 +5,11 @@ import { companyForbidden, invalidField, ServiceError } from '../errors/error-ta
 import { isId } from '../ids.ts';
 
 /**
- * Returns the company that will own a new object (docs/contract.md#location).
+ * Returns the id of the company that will own a new object, such as a location (docs/contract.md#location).
  *
  * @param companyId the company id that the client sent. If exactly one company is in the scope of the API key, the
  *   client may omit the company id
- * @param what the name of the new object in the error message, in the plural, such as `locations`
+ * @param what the plural name of the new object for the error message, such as `locations`
  * @throws {ServiceError} `FORBIDDEN` for a company outside the scope of the API key, and for an API key whose scope
  *   contains no company
  * @throws {ServiceError} `VALIDATION_ERROR` when `companyId` is omitted although several companies are in the scope of

@@ -5,8 +5,8 @@ import { namedStatement } from '../database/named-statement.ts';
 // The SQL statements that read companies and write their settings.
 
 /**
- * The columns that the gateway reads for every company. The column `settings` is not in this list, because the settings
- * of some companies are large.
+ * The columns that the gateway reads for every company. The gateway does not read the column `settings` for every
+ * company, because the settings of some companies are large.
  */
 const { settings: _, ...companyColumns } = Prisma.CompanyScalarFieldEnum;
 

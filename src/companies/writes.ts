@@ -44,10 +44,10 @@ async function withSettings(
   return { ...company, settings: settings as Prisma.JsonValue };
 }
 
-/** The functions that write companies to one database. */
+/** The functions that insert and change companies in one database. */
 export type CompanyWrites = ReturnType<typeof createCompanyWrites>;
 
-/** Creates the functions that write companies. */
+/** Creates the functions that insert and change companies in the database. */
 export function createCompanyWrites(services: { prisma: PrismaClient; authenticator: Authenticator }) {
   const { prisma, authenticator } = services;
   return {

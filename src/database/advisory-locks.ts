@@ -1,8 +1,8 @@
 /**
  * The numbers of the advisory locks in PostgreSQL. This file contains all lock numbers, so that each lock has a
  * different number. The lock numbers are arbitrary, except for `prismaMigration`, which Prisma defines. An advisory
- * lock is valid for one database. PostgreSQL releases each advisory lock of the gateway when the transaction that took
- * the lock ends.
+ * lock excludes only the processes that use the same database. PostgreSQL releases each advisory lock of the gateway
+ * when the transaction that took the lock ends.
  */
 export const advisoryLocks = {
   /**
@@ -18,10 +18,11 @@ export const advisoryLocks = {
   prismaMigration: 72_707_369,
   /**
    * The number of the advisory lock that a process holds while it drops expired partitions of usage records. While one
-   * process holds this lock, other processes drop no partitions. Each table from which the gateway removes single
-   * expired rows has a separate lock. `UsageRecord` is such a table, because its default partition can contain expired
-   * rows. The lock number of a table is a hash of the table's name, with `retention` as the seed of the hash function.
-   * A process holds the lock of a table while it removes expired rows from this table.
+   * process holds this lock, other processes drop no partitions. Each table from which the gateway removes expired
+   * rows, instead of dropping whole partitions, has a separate lock. The gateway also removes expired rows from the
+   * table `UsageRecord`, because the default partition of this table can contain expired rows. The lock number of a
+   * table is a hash of the table's name, with `retention` as the seed of the hash function. A process holds the lock of
+   * a table while it removes expired rows from this table.
    */
   retention: 7_205_759_404,
   /**

@@ -1,14 +1,14 @@
 import type { Extension } from '@electric-sql/pglite';
 
 /**
- * The start parameters that make PostgreSQL write only errors of the severities FATAL and PANIC to its server log, and
- * without a prefix before the severity.
+ * The start parameters that limit the server log of PostgreSQL: the log contains only errors of the severities FATAL
+ * and PANIC, and no prefix before the severity.
  */
 export const onlyFatalErrors = ['-c', 'log_min_messages=fatal', '-c', 'log_line_prefix='];
 
 /**
- * The first line of a fatal error in the server log of PostgreSQL. PostgreSQL starts the further lines of an entry with
- * a tab or with another word, so the text of an SQL statement cannot look like a fatal error.
+ * Matches the first line of a fatal error in the server log of PostgreSQL. Every further line of a log entry begins
+ * with a tab or with another word. The text of an SQL statement in the log therefore cannot look like a fatal error.
  */
 const fatalError = /^(?:FATAL|PANIC): +(.*)/;
 
@@ -17,8 +17,8 @@ const logFileBytes = 16 * 1024 * 1024;
 
 /**
  * Calls `onFatalError` with the message of each fatal error that PostgreSQL writes to its server log. PGlite calls
- * `onFatalError` in the middle of the failed statement. An error that a statement returns would be too late for the end
- * of the process. After a fatal error, PGlite can run forever in the same call, for example in a COMMIT that cannot
+ * `onFatalError` while the failed statement is still running. The process must end at once, and cannot wait until the
+ * statement returns an error. After a fatal error, a call of PGlite may never return, for example a COMMIT that cannot
  * write the write-ahead log.
  */
 export const serverLogReader = (onFatalError: (message: string) => void): Extension => ({
@@ -41,7 +41,7 @@ const firstChecks =
 /**
  * Ends the process after a fatal error of the embedded database, before the database runs another statement. A
  * PostgreSQL server would restart itself after such an error, but PGlite cannot restart. The function prints the cause
- * to standard error, because the log writes its lines later.
+ * to standard error, because the process would end before the logger writes its lines.
  */
 export function endProcess(files: string, message: string): never {
   console.error(
@@ -52,8 +52,8 @@ export function endProcess(files: string, message: string): never {
 }
 
 /**
- * Returns the message for an embedded database that cannot be opened. If the disk has no space for another file of the
- * write-ahead log, the message names the full disk as the cause.
+ * Returns the error message that explains why the embedded database cannot be opened. If the disk has no space for
+ * another file of the write-ahead log, the message names the full disk as the cause.
  */
 export function cannotOpen(folder: string, reason: string, freeBytes: number | undefined): string {
   if (freeBytes !== undefined && freeBytes < logFileBytes) {

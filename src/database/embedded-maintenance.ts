@@ -1,8 +1,8 @@
 import type { PGlite } from '@electric-sql/pglite';
 
 /**
- * The time between two maintenance runs of the embedded database, in milliseconds. After `maintenanceIntervalMs`, no
- * stored query plan is used any more.
+ * The time between two maintenance runs of the embedded database, in milliseconds. PostgreSQL uses a stored query plan
+ * for at most `maintenanceIntervalMs`.
  */
 const maintenanceIntervalMs = 30_000;
 
@@ -34,9 +34,10 @@ const bytesSinceCheckpoint = `
 export const discardPlans = (client: Pick<PGlite, 'exec'>) => client.exec('DISCARD PLANS');
 
 /**
- * Starts a timer for the maintenance that separate processes do on a PostgreSQL server. Every 30 s, the gateway discards
- * the stored query plans. When the write-ahead log has grown by `maxLogBytes`, a `CHECKPOINT` also writes the changes of
- * the embedded database to its data files. After a checkpoint, PostgreSQL can reuse the files of the write-ahead log.
+ * Starts a timer for the maintenance that separate processes do on a PostgreSQL server. Every 30 s, the gateway
+ * discards the stored query plans. When the write-ahead log has grown by `maxLogBytes`, the gateway also runs a
+ * `CHECKPOINT`, which writes the changes of the embedded database to its data files. After a checkpoint, PostgreSQL can
+ * reuse the files of the write-ahead log.
  *
  * @returns a function that stops the timer, and waits for maintenance that is still running
  */

@@ -36,7 +36,7 @@ const PG_PARSERS = Object.fromEntries(
  */
 const sharedBuffersMebibytes = 64;
 
-/** Opens the files of an embedded database. After a later fatal error of the database, the process exits. */
+/** Opens the files of an embedded database. If the database has a fatal error later, the process exits. */
 async function openFiles(dataDir: string): Promise<PGlite> {
   let startError: string | undefined;
   let onFatalError = (message: string) => void (startError ??= message);
@@ -96,8 +96,8 @@ async function openFolder(folder: string): Promise<PGlite> {
     await (await openFiles(unfinished)).close();
     await rename(unfinished, files);
   }
-  // `chmod` changes the permissions of a folder that an earlier version of the gateway created, because all users of
-  // the computer could read this folder.
+  // An earlier version of the gateway created a folder that all users of the computer could read, so `chmod` changes
+  // the permissions of the folder.
   await chmod(files, 0o700);
   return openFiles(files);
 }

@@ -13,8 +13,8 @@ import type { Sql } from './types.ts';
 const maxJoinedCounts = 10;
 
 /**
- * The maximum number of pages that one SQL statement reads as JSON. A page as JSON is long, so one SQL statement reads
- * only a few pages. Several SQL statements can read pages at the same time.
+ * The maximum number of pages that one SQL statement reads as JSON. The JSON of a page is long, so one SQL statement
+ * reads only a few pages. Several SQL statements can read pages at the same time.
  */
 const maxJoinedJsonPages = 10;
 
@@ -35,8 +35,8 @@ type OwnedJson<Further> = JsonPage & Further & { id: string; companyId: string }
 type FoundRow = { n: number; ownerId: string; ownerCompanyId: string; id: string | null };
 
 /**
- * Creates the functions that read and count the pages of a list that is sorted by id. One SQL statement answers all
- * calls with the same filters in the same iteration of the event loop.
+ * Creates the functions that read and count the pages of a list that is sorted by id. All calls with the same filters
+ * that arrive in the same iteration of the event loop share one SQL statement.
  */
 export function createKeysetList<
   Row extends { id: string },

@@ -34,7 +34,7 @@ export interface KeysetListOptions<Question, Shared> {
   jsonPageColumns?: string;
   /**
    * The owner of a row is a company or a location. For example, a location owns its whitelist entries. `table` is the
-   * table of the owners, and `column` is the column of a row that contains the id of the owner.
+   * name of the table of the owners, and `column` is the name of the list column that contains the id of the owner.
    */
   owner: { table: 'Company' | 'Location'; column: string };
   /**
@@ -46,31 +46,31 @@ export interface KeysetListOptions<Question, Shared> {
   /** An additional SQL condition that every row `r` of the list must meet. */
   condition?: string;
   /**
-   * Returns the part of a query from which the SQL parameters of `condition` are computed, such as the client's API
-   * key. The function `sharedParameters` converts the result of `sharedOf` to the SQL parameters. One SQL statement can
-   * answer several queries only if `sharedOf` returns the same object for each of these queries.
+   * Returns the part of a query that determines the SQL parameters of `condition`, such as the client's API key. The
+   * function `sharedParameters` converts the result of `sharedOf` to the SQL parameters. One SQL statement can answer
+   * several queries only if `sharedOf` returns the same object for each of these queries.
    */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
 }
 
 /**
- * A filter with a hand-written SQL condition. In the SQL condition, the alias `r` is a row of the list, and the alias
- * `q` is a query that contains the value of the filter.
+ * A filter with a hand-written SQL condition. In the SQL condition, the alias `r` stands for a row of the list. The
+ * alias `q` stands for a query that contains the value of the filter.
  */
 interface FilterCondition {
   type: 'boolean' | 'timestamptz';
   condition: string;
-  /** Whether PostgreSQL can use an index to read the rows that match the filter, sorted by id. */
+  /** Whether PostgreSQL can use an index to read the rows that match the filter in the order of their ids. */
   hasIndex: boolean;
 }
 
 export interface Question {
   ownerId: string;
   /**
-   * The ids of companies, separated by spaces (see `isOfCompanies`). The statement returns rows only if the owner with
-   * the id `ownerId` is a company in `ofCompanies`, or a location of a company in `ofCompanies`. If `ofCompanies` is
-   * omitted, every owner is allowed.
+   * The ids of companies, separated by spaces (see `isOfCompanies`). The statement returns rows only if their owner
+   * (the company or location with the id `ownerId`) is a company in `ofCompanies` or belongs to such a company. If
+   * `ofCompanies` is omitted, every owner is allowed.
    */
   ofCompanies?: string | null | undefined;
 }
@@ -134,8 +134,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
       WITH ORDINALITY AS q(${['"ownerId"', ...columns.map((column) => `"${column}"`), 'n'].join(', ')})`;
 
   /**
-   * Returns an SQL condition for the rows of a list. The condition is true for a row that belongs to the given owner,
-   * and that matches the filters and page bounds whose names are in `used`.
+   * Returns an SQL condition for the rows of a list. The condition is true for a row that belongs to the given owner
+   * and matches the filters and page bounds named in `used`.
    */
   const membership = (ownerId: string, used: string[]) =>
     [
@@ -216,9 +216,10 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   }
 
   /**
-   * In one part of a list, counts the rows that match the client's filters. PostgreSQL first uses an index to read at
-   * most `rowsPerCount` rows. For each row that it has read, PostgreSQL then checks the filters that have no index. One
-   * SQL statement therefore reads at most `rowsPerCount` rows, even if no row matches all filters.
+   * Returns an SQL statement for one part of a list: the statement counts the rows that match the client's filters.
+   * PostgreSQL first uses an index to read at most `rowsPerCount` rows. For each row that it has read, PostgreSQL then
+   * checks the filters that have no index. One SQL statement therefore reads at most `rowsPerCount` rows, even if no
+   * row matches all filters.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);

@@ -1,20 +1,20 @@
 import { namedStatement } from './named-statement.ts';
 
 /**
- * The maximum size of a small JSON value in bytes, if PostgreSQL stores the value uncompressed. One SQL statement reads
+ * A JSON value that PostgreSQL stores uncompressed counts as small up to this size, in bytes. One SQL statement reads
  * the small JSON values of several rows, but each large JSON value needs a separate SQL statement.
  */
 const smallStoredBytes = 16 * 1024;
 /**
- * The maximum compressed size of a small JSON value in bytes, if PostgreSQL stores the value compressed. The
- * uncompressed value can be ninety times as large.
+ * A JSON value that PostgreSQL stores compressed counts as small up to this compressed size, in bytes. The uncompressed
+ * value can be ninety times as large as the compressed value.
  */
 const smallCompressedBytes = 1024;
 
 /**
- * The maximum size of a JSON value as uncompressed jsonb, in bytes. If a value is larger than `maxJsonbBytes`, the
- * gateway does not read its JSON text, because the text would be too long or would contain too many values for any
- * response. The jsonb format adds at most about 25 bytes to each value in the JSON text, such as a string or a number.
+ * The maximum size of a JSON value as uncompressed jsonb, in bytes. The gateway does not read the JSON text of a value
+ * that is larger than `maxJsonbBytes`. Such a text would be too long, or would contain too many values, for any
+ * response. Each value, such as a string or a number, takes at most about 25 bytes more as jsonb than as JSON text.
  */
 const maxJsonbBytes = 12 * 1024 * 1024;
 

@@ -10,8 +10,8 @@ import type { Sql } from './types.ts';
 const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
 /**
- * The request for which the gateway reads large values. For each request, the gateway adds up the sizes of the values
- * that it reads from the JSON column.
+ * A request for whose response the gateway reads large JSON values. For each request, the gateway adds up the sizes of
+ * the values that it reads from the JSON column.
  */
 export interface ValueReader {
   key: { id: string };
@@ -40,10 +40,10 @@ const readSlots = createSlots(slotLimits.largeValueReads);
  *
  * @param table the name of a table that has a column `id`
  * @param column the name of the column, which must have the type jsonb
- * @param isBounded a function that returns whether the number of values in a JSON text and their nesting are within the
- *   limits, so that the gateway can parse the text quickly
- * @param tooLarge the error when one value is too long, or when all values of a response together are too long. The
- *   values of a streamed response may have any size
+ * @param isBounded a function that returns whether the gateway can parse a JSON text quickly, because the number of
+ *   values and their nesting are within the limits
+ * @param tooLarge the error to throw when one value is too long, or when all values of a response together are too
+ *   long. The values of a streamed response may have any size
  */
 export function createLargeValues(
   sql: Sql,
@@ -67,8 +67,8 @@ export function createLargeValues(
   /** Reads a value of any size as JSON text. If the value has just been deleted, the returned text is `null`. */
   const readWhole = ({ id, reader }: Question) =>
     readSlots.run(reader.key.id, async () => {
-      // The API key is checked again, because it may have been revoked while this function waited for a slot, or while
-      // the client read an earlier part of the response.
+      // The API key is checked again. It may have been revoked while this function waited for a slot, or while the
+      // client read an earlier part of the response.
       await reader.reauthenticate();
       await yieldToEventLoop();
       const [row] = await sql.query<{ text: string | null }>(wholeValue, wholeValue.values({ id }));

@@ -1,6 +1,6 @@
 /**
  * Returns SQL that reads how many whitelist entries or how many open parking sessions a location has. Database triggers
- * keep both numbers up to date (docs/decisions/location-tallies.md).
+ * keep the numbers of whitelist entries and of open parking sessions up to date (docs/decisions/location-tallies.md).
  *
  * @param locationId an SQL expression for the id of the location
  */

@@ -11,7 +11,7 @@ const LOCK_RETRY_INTERVAL_MS = 200;
 /** The PostgreSQL parameters that limit how long the statements and transactions of a connection may take. */
 const TIME_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 
-/** The PostgreSQL server of the migrations. */
+/** The PostgreSQL server on which the gateway applies the migrations. */
 interface MigrationServer {
   connection: pg.ClientConfig;
   /** The environment variable that contains the URL of the server, for log lines and error messages. */
@@ -23,9 +23,10 @@ interface MigrationServer {
 
 /**
  * Runs `work` on a new connection while this process holds the migration lock. If PostgreSQL does not answer, the
- * function waits for PostgreSQL in the same way as the start of the gateway.
+ * function waits for PostgreSQL, as the gateway does when it starts.
  *
- * @throws {DatabaseStartError} when PostgreSQL does not answer within `startWaitSeconds`, or rejects the settings
+ * @throws {DatabaseStartError} when PostgreSQL does not answer within `startWaitSeconds`, or rejects the connection
+ *   settings
  */
 export async function withMigrationLock<Result>(
   { connection, urlVariable, throughPooler, startWaitSeconds, log }: MigrationServer,
@@ -43,9 +44,10 @@ export async function withMigrationLock<Result>(
   try {
     const locker = await connectInTime();
     const worker = await connectInTime();
-    // Migrations can take minutes, and other gateway processes wait for the migrations. For migrations, the gateway
-    // therefore switches off the time limits of its PostgreSQL role. On a connection through a pooler, the gateway does
-    // not change the time limits, because changed time limits would also apply to other clients of the pooler.
+    // Migrations can take minutes, and other gateway processes wait for the migrations. For the connection that applies
+    // the migrations, the gateway therefore switches off the time limits that are set for its PostgreSQL role. On a
+    // connection through a pooler, the gateway does not change the time limits, because changed time limits would also
+    // apply to other clients of the pooler.
     if (!throughPooler) await worker.query(TIME_LIMITS.map((name) => `SET ${name} TO 0`).join('; '));
     // The gateway takes transaction-level advisory locks, because a pooler does not support session-level advisory
     // locks. The queries for the advisory locks have no parameters, because PostgreSQL keeps the snapshot of a query

@@ -19,8 +19,8 @@ export interface Migration {
 }
 
 /**
- * A row in the history of migrations. A row with `finished` describes a completely applied migration. A row without
- * `finished` describes a migration that has failed, or that another process is applying without a transaction.
+ * A row in the history of migrations. If `finished` is true, the migration has been applied completely. If `finished`
+ * is false, the migration has failed, or another process is applying the migration without a transaction.
  */
 interface AppliedMigration {
   name: string;
@@ -35,14 +35,15 @@ interface AppliedMigration {
 const ACTIVE_TRANSACTION = '25001';
 
 /**
- * The maximum time for which a migration in a transaction waits for a lock, in milliseconds. While a migration waits
- * for the lock of a table, PostgreSQL blocks all later statements on this table, even reads. The time is shorter than
- * the 2 s after which a gate decision of another gateway process fails.
+ * The maximum time for which a migration that runs in a transaction waits for a lock, in milliseconds. While a
+ * migration waits for the lock of a table, PostgreSQL blocks all later statements on this table, even reads.
+ * `MIGRATION_LOCK_TIMEOUT_MS` is shorter than 2 s, because a gate decision in another gateway process fails when its
+ * SQL statement has been blocked for 2 s.
  */
 const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
 /**
- * The pause before the gateway runs a migration again that could not get a lock, in milliseconds. During the pause,
- * PostgreSQL runs the statements that the waiting migration blocked.
+ * If a migration could not get a lock, the gateway runs the migration again after this pause, in milliseconds. During
+ * the pause, PostgreSQL runs the statements that the waiting migration blocked.
  */
 const MIGRATION_LOCK_PAUSE_MS = 5_000;
 
@@ -87,8 +88,8 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
   if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
   return database.withMigrationLock(async (connection) => {
-    // Another process may have applied the migrations while this process waited for the migration lock, so this process
-    // reads the history of migrations again.
+    // While this process waited for the migration lock, another process may have applied the migrations. This process
+    // therefore reads the history of migrations again.
     const history = await readHistory(database.sql);
     if (!needsWork(migrations, history, log)) return [];
     const unfinished = history.find(({ finished }) => !finished);
@@ -126,8 +127,8 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 
 /**
  * Applies one migration. If the migration cannot get a lock in time, for example during a backup with `pg_dump`, the
- * gateway rolls the migration back, and runs it again after a pause, until the migration gets all its locks. If
- * PostgreSQL refuses to run a script in a transaction, the gateway runs the script without a transaction.
+ * gateway rolls the migration back. After a pause, the gateway runs the migration again, until the migration gets all
+ * its locks. If PostgreSQL refuses to run a script in a transaction, the gateway runs the script without a transaction.
  */
 async function applyMigration(
   connection: MigrationConnection,
@@ -169,7 +170,7 @@ async function applyInTransaction(connection: MigrationConnection, migration: Mi
  * Runs the script of a migration without a transaction. If a script without a transaction fails, PostgreSQL does not
  * roll back the statements that have already succeeded. If a script without a transaction fails, its migration stays
  * unfinished in the history of migrations (table `_prisma_migrations`). While the history of migrations contains an
- * unfinished migration, every gateway process exits with an error at its start.
+ * unfinished migration, every gateway process exits with an error when it starts.
  */
 async function applyWithoutTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
   const id = await startHistoryRow(connection, migration);

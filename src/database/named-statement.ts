@@ -54,7 +54,7 @@ export function namedStatement(name: string, text: string): NamedStatement {
  * Converts the parameters of several changes or queries to array parameters: `[{ id: 1 }, { id: 2 }]` becomes
  * `{ id: [1, 2] }`.
  *
- * @throws {TypeError} when an item has no value for a parameter of the first item
+ * @throws {TypeError} when the first item has a value for a parameter, but another item has no value for this parameter
  */
 export const parameterArrays = (items: readonly Parameters[]): Record<string, unknown[]> =>
   Object.fromEntries(

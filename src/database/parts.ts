@@ -9,8 +9,8 @@ export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
 
 /**
  * Splits a list of items into parts, and keeps the order of the items. `weightOf` returns the size of an item, for
- * example its number of rows. The total size of the items in one part is at most `most`. An item that is larger than
- * `most` becomes a part of its own.
+ * example its number of rows. The total size of the items in one part does not exceed `most`. An item that is larger
+ * than `most` becomes a part of its own.
  */
 export function partsWithin<Item>(
   most: number,

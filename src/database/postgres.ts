@@ -27,14 +27,15 @@ const DEADLOCK = '40P01';
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
 /**
- * The maximum time for which a request of a gate waits for a free connection, in milliseconds. Requests of gates have a
- * connection pool of their own.
+ * The maximum time for which a request from a gate waits for a free connection, in milliseconds. Requests from gates
+ * use a separate connection pool.
  */
 const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 /**
- * The time after which PostgreSQL ends a statement of the connection pool of gates, in milliseconds. All requests of an
- * API key can wait for one look-up of the key, and the connection of this look-up may be dead, for example after a
- * failover. The time limit is short, so that the requests do not wait for half a minute.
+ * The time after which PostgreSQL cancels an SQL statement on a connection for gate requests, in milliseconds. All
+ * requests of an API key may wait for one look-up of this key in the database, and the look-up may use a dead
+ * connection, for example after a failover. The time limit is short, so that these requests do not wait for half a
+ * minute.
  */
 const GATE_STATEMENT_TIMEOUT_MS = 2_000;
 
@@ -49,11 +50,12 @@ interface PostgresOptions extends DatabaseOptions {
 }
 
 /**
- * Connects to a PostgreSQL server. The gateway has separate connection pools for requests of gates, for health probes,
- * for heavy work, and for all other requests. Because each kind of request has its own pool, slow requests cannot
- * occupy the connections for gate requests and health probes.
+ * Connects to a PostgreSQL server. The gateway has separate connection pools for requests from gates, for health
+ * probes, for heavy work, and for all other requests. Because each kind of request has its own pool, slow requests
+ * cannot occupy the connections for gate requests and health probes.
  *
- * @throws {DatabaseStartError} when PostgreSQL does not answer within `startWaitSeconds`, or rejects the settings
+ * @throws {DatabaseStartError} when PostgreSQL does not answer within `startWaitSeconds`, or rejects the connection
+ *   settings
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { databaseUrl, directDatabaseUrl, prepareStatements = true, log, startWaitSeconds = 0 } = options;
@@ -155,8 +157,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       ...reads,
       probe: () => answersInTime(standbyProbe.query('SELECT 1')),
       async close() {
-        // A stopping process waits at most one second for running reads of the standby, because no request waits for
-        // their results. On a standby that no longer answers, a read could run for 31 s.
+        // A stopping process waits at most one second for reads that still run on the standby, because no request waits
+        // for the results of these reads. On a standby that no longer answers, a read could run for 31 s.
         const closed = Promise.all([reads.close(), standbyProbe.end()]);
         await answersInTime(closed).catch(() => undefined);
       },

@@ -90,7 +90,7 @@ export class PreparedPGlite extends PGlite {
 
   /**
    * Sends messages to PostgreSQL, and then a Sync message. After an error, PostgreSQL ignores all further messages
-   * until the Sync message.
+   * until it receives a Sync message.
    *
    * @throws {messages.DatabaseError} when PostgreSQL reports an error
    */

@@ -11,9 +11,10 @@ import { isLockFailure, isRefusedValue } from './violations.ts';
 const maxJoinedWrites = 50;
 
 /**
- * The time within which PostgreSQL rejects a statement because of a locked row, in milliseconds. If PostgreSQL rejects
- * the statement later, another transaction has locked the whole table. For a locked table, the gateway does not run a
- * separate statement for each change, because each statement would wait for the table again.
+ * If PostgreSQL rejects an SQL statement because of a lock within this time (in milliseconds), another transaction has
+ * locked a row. If PostgreSQL rejects the SQL statement after a longer time, another transaction has locked the whole
+ * table. For a locked table, the gateway does not run a separate statement for each change, because each statement
+ * would wait for the table again.
  */
 const maxRejectionMs = 2_000;
 
@@ -29,9 +30,10 @@ interface RowWrite extends Readonly<Record<string, unknown>> {
  * rejected statement changes nothing, and the gateway then runs a separate statement for each change. The wrong value
  * or the locked row of one client therefore does not affect the changes of other clients.
  *
- * @param statement an SQL statement whose parameters are arrays with one value for each change. The column `n` of a
- *   result row is the number of the change, starting at 1
- * @returns a function that returns the result row of a change, or undefined if the change has no result row
+ * @param statement an SQL statement whose parameters are arrays with one value for each change. In each row that the
+ *   SQL statement returns, the column `n` contains the number of the change, starting at 1
+ * @returns a function that makes one change, and returns the row that the SQL statement returns for this change, or
+ *   undefined if there is no such row
  */
 export function createRowWrites<Row extends { n: number }>(
   sql: Sql,
@@ -59,7 +61,7 @@ export function createRowWrites<Row extends { n: number }>(
   }
 
   // `createBatch` resolves the promises of all changes of a batch at the same time. Each change therefore gets an
-  // object that contains another promise, so that no change waits for the locked row of another change.
+  // object with a promise of its own, so that no change waits for the locked row of another change.
   const join = createBatch<RowWrite, { result: Promise<Row | undefined> }>(async (writes) => {
     const results = new Map<RowWrite, Promise<Row | undefined>>();
     const changesOfRows = [...groupBy(writes, ({ rowId }) => rowId).values()];
@@ -67,7 +69,7 @@ export function createRowWrites<Row extends { n: number }>(
     changesOfRows.forEach(([first, ...later], index) => {
       let last = found.then((rows) => rows[index]);
       results.set(first!, last);
-      // One SQL statement can change a row only once, so each further change of the same row runs in a separate
+      // One SQL statement can change a row only once. Each further change of the same row therefore runs in a separate
       // statement, after the previous change.
       for (const write of later) {
         last = last.then(

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * The time limits of a Prisma transaction, in milliseconds. `maxWait` limits the wait for a connection, and `timeout`
  * limits how long the transaction runs. Prisma's defaults (2 s and 5 s) are too short for an import, and for fifty
- * consecutive writes on the embedded database. On a busy machine, a count of 10,000 vehicles on the embedded database
- * can take more than 30 s.
+ * consecutive writes on the embedded database. On a busy machine, writing an occupancy count of 10,000 vehicles to the
+ * embedded database can take more than 30 s.
  */
 export const TRANSACTION_OPTIONS = { maxWait: 10_000, timeout: 60_000 };
 
@@ -16,16 +16,16 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
 /**
  * The PostgreSQL settings that limit how long a frozen gateway process can block other processes, in milliseconds. When
  * a process with an open transaction has sent nothing for 5 s, PostgreSQL ends the transaction and releases the locks
- * of the transaction. Other processes wait for a lock for up to 8 s, which is long enough to get the lock of a frozen
- * process.
+ * of the transaction. Other processes wait for a lock for up to 8 s, so they still get a lock that a frozen process has
+ * to release after 5 s.
  */
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
 /**
  * The maximum time in milliseconds for which an SQL statement with changes of several clients waits for a locked row.
- * If a row stays locked for longer than `maxJoinedWaitMs`, the gateway runs each change in a separate statement, so
- * that the locked row delays only the client that changes this row. If the SQL statement waits for several locked rows,
- * the limit applies to each row separately.
+ * If a row stays locked for longer than `maxJoinedWaitMs`, the gateway runs each change in a separate statement. The
+ * locked row then delays only the client that changes this row. If the SQL statement waits for several locked rows, the
+ * limit applies to each row separately.
  */
 export const maxJoinedWaitMs = 10;
 

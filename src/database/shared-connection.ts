@@ -55,9 +55,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
   const others: { isHeavy: boolean; run: () => Promise<void> }[] = [];
   let isRunning = false;
-  /** Ends the pause in which the queue waits for statements of gate decisions. */
+  /** Ends the pause in which the queue waits for SQL statements for gate decisions. */
   let endPause: () => void = () => undefined;
-  /** Whether the database plans each statement at each execution, as heavy work needs it. */
+  /** Whether PostgreSQL creates a new query plan for each execution of a statement, as heavy work requires. */
   let plansEachExecution = false;
 
   /**
@@ -71,8 +71,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     });
 
   /**
-   * Runs the waiting SQL statements for gate decisions. When no such statement is waiting, the function waits a few
-   * iterations of the event loop for a new one before it returns.
+   * Runs the waiting SQL statements for gate decisions. When no SQL statement for a gate decision is waiting, the
+   * function waits a few iterations of the event loop for a new one, and then returns.
    */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {
@@ -87,13 +87,15 @@ export function shareConnection(pglite: PGlite): SharedConnection {
 
   /**
    * Prepares the database for heavy work, which may change many rows, or for other work. During heavy work, PostgreSQL
-   * plans each statement at each execution, because a stored plan that suits an import of few rows is six times as slow
-   * for an import of 10,000 rows. After heavy work, PostgreSQL also plans the statements of all other requests again.
+   * creates a new query plan for each execution of a statement. With a stored plan that suits an import of few rows, an
+   * import of 10,000 rows would take six times as long as with a new plan. After heavy work, PostgreSQL also plans the
+   * statements of all other requests again.
    */
   async function preparePlans(isHeavy: boolean): Promise<void> {
     if (isHeavy === plansEachExecution) return;
     plansEachExecution = isHeavy;
-    // An error must not reach the work that runs next, because the work does not depend on the plans.
+    // The gateway ignores an error of these statements, because the work that runs next does not depend on the query
+    // plans.
     if (isHeavy) await pglite.exec('SET plan_cache_mode = force_custom_plan').catch(() => undefined);
     else {
       await pglite.exec('RESET plan_cache_mode').catch(() => undefined);
@@ -164,9 +166,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
 
 /**
  * Runs each statement for a gate decision in a savepoint of a heavy transaction, so that a failed statement does not
- * abort the transaction. In the savepoint, PostgreSQL may use a stored plan. Making a new plan for each gate decision
- * takes several times as long as the gate decision. The rollback to the savepoint undoes only the setting, because
- * statements for gate decisions are read-only.
+ * abort the transaction. In the savepoint, PostgreSQL may use a stored query plan. Creating a new query plan takes
+ * several times as long as the gate decision itself. The rollback to the savepoint undoes only the change of the
+ * setting `plan_cache_mode`, because statements for gate decisions are read-only.
  */
 function inSavepoints(transaction: Transaction): Connection {
   async function inSavepoint<Result>(run: () => Promise<Result>): Promise<Result> {

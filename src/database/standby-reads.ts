@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { Connections, Standby } from './types.ts';
 
 /**
- * The time for which the gateway reads only from the primary database after the standby has failed, in milliseconds.
- * During this time, requests do not wait for the standby.
+ * After the standby has failed, the gateway reads only from the primary database for this time, in milliseconds. During
+ * this time, requests do not wait for the standby.
  */
 const retryAfterMs = 5_000;
 
@@ -46,7 +46,7 @@ export function createHistoryReads(standby: Standby | undefined, log: Logger): H
 }
 
 /**
- * Waits for a read of the standby.
+ * Waits until a read on the standby has ended.
  *
  * @throws when the read fails, or when the standby does not answer a probe during the read
  */

@@ -16,9 +16,9 @@ const maxJoinedRows = 1_024;
 
 /**
  * Answers several queries with one call of `load`. When PostgreSQL rejects a value of one query, `loadApart` calls
- * `load` again for each half of the queries. `loadApart` halves the list of queries again and again, until it calls
- * `load` for the query with the rejected value alone, so that only this query fails. After other errors, such as an
- * unreachable database, `loadApart` does not call `load` again.
+ * `load` again for each half of the queries. `loadApart` halves the list of queries again and again, until `load` gets
+ * the query with the rejected value alone. Only this query then fails. After other errors, such as an unreachable
+ * database, `loadApart` does not call `load` again.
  */
 async function loadApart<Question, Answer>(
   load: Load<Question, Answer>,
@@ -43,8 +43,8 @@ async function loadApart<Question, Answer>(
  * Creates a function that combines all queries of one iteration of the event loop into one call of `load` (see
  * `createBatch`). If PostgreSQL rejects a value of one query, only that query fails.
  *
- * @param load returns the answers to many queries, in the order of the queries. `load` must be read-only, because it
- *   may be called again with the same queries after an error
+ * @param load a function that returns the answers to several queries, in the order of the queries. `load` must be
+ *   read-only, because it may be called again with the same queries after an error
  * @param maxJoined the maximum number of queries in one call of `load`
  */
 export const createQueryBatch = <Question, Answer>(
@@ -55,15 +55,15 @@ export const createQueryBatch = <Question, Answer>(
 
 /**
  * Creates a function that answers a query. All calls of this function in one iteration of the event loop share a small
- * number of SQL statements. Queries share one execution of an SQL statement if they need the same SQL statement, and if
- * `batch.sharedOf` returns the same value for all of the queries. The column `n` of a result row is the number of the
- * query to which the row belongs, starting at 1.
+ * number of SQL statements. Several queries share one execution of an SQL statement under two conditions: the queries
+ * need the same SQL statement, and `batch.sharedOf` returns the same value for all of them. In each row that the SQL
+ * statement returns, the column `n` contains the number of the query to which the row belongs, starting at 1.
  *
  * @param batch.keyOf a function that returns the same key for equal queries, so that the database answers equal queries
  *   only once. Without `batch.keyOf`, the database answers equal queries one by one
  * @param batch.maxJoined the maximum number of queries that share one execution of an SQL statement
- * @param batch.rowsOf a function that returns the maximum number of result rows of a query. `batch.rowsOf` is needed
- *   only for queries with many result rows
+ * @param batch.rowsOf a function that returns how many rows the database returns at most for a query. `batch.rowsOf` is
+ *   needed only for queries that return many rows
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(
   sql: Sql,

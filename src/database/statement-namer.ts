@@ -1,7 +1,7 @@
 /**
  * The maximum number of SQL statements that get a name from `createStatementNamer`. A database connection prepares an
- * SQL statement only if the statement has a name. Without `maxNamedStatements`, prepared statements would occupy much
- * memory in PostgreSQL, because Prisma creates a different SQL statement for each length of a list of values.
+ * SQL statement only if the statement has a name. Prisma creates a different SQL statement for each length of a list of
+ * values. Without `maxNamedStatements`, prepared statements would therefore occupy much memory in PostgreSQL.
  */
 const maxNamedStatements = 500;
 

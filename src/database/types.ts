@@ -108,9 +108,9 @@ export interface Database extends Connections {
   /** Waits for running statements, then closes the connections, and unlocks the folder of an embedded database. */
   close(): Promise<void>;
   /**
-   * Runs `work` while this process holds the migration lock. On a PostgreSQL server, `work` gets a separate connection,
-   * and `withMigrationLock` first waits until other gateway processes and `prisma migrate` have finished their
-   * migrations.
+   * Runs `work` while this process holds the migration lock. On a PostgreSQL server, `work` gets a separate connection.
+   * Before `work` starts, `withMigrationLock` waits until other gateway processes and `prisma migrate` have finished
+   * their migrations.
    */
   withMigrationLock<Result>(work: (connection: MigrationConnection) => Promise<Result>): Promise<Result>;
 }
@@ -129,8 +129,8 @@ export interface DatabaseOptions {
    */
   urlVariable?: DatabaseUrlVariable;
   /**
-   * The direct address of the same PostgreSQL server, without a pooler, which the gateway uses for migrations. If
-   * `directDatabaseUrl` is set, `databaseUrl` must be the address of a pooler.
+   * The address at which the gateway reaches the same PostgreSQL server directly, without a pooler. The gateway uses
+   * this address for migrations. If `directDatabaseUrl` is set, `databaseUrl` must be the address of a pooler.
    */
   directDatabaseUrl?: string | undefined;
   /** The address of a standby server of PostgreSQL, for reads whose data may be some seconds old. */

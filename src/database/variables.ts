@@ -1,6 +1,6 @@
 /**
- * The parameters of a database URL that the package pg uses, and that replace no setting that the gateway depends on,
- * such as a time limit.
+ * The parameters that a database URL may contain: the package pg uses these parameters, and they override no setting
+ * that the gateway needs, such as a time limit.
  */
 const usedParameters: readonly string[] = [
   ...['host', 'port', 'user', 'password', 'application_name'],
@@ -9,7 +9,7 @@ const usedParameters: readonly string[] = [
 
 /**
  * The parameters of a database URL that the package pg silently ignores. Hosting providers and the documentation of
- * Prisma and of libpq contain URLs with these parameters, so the gateway starts with them, and logs a warning.
+ * Prisma and of libpq contain URLs with these parameters. The gateway therefore accepts such a URL and logs a warning.
  */
 const ignoredParameters: readonly string[] = [
   ...['schema', 'connection_limit', 'pool_timeout', 'socket_timeout', 'pgbouncer', 'sslaccept'],
@@ -18,7 +18,10 @@ const ignoredParameters: readonly string[] = [
 
 const parametersOf = (url: string) => [...new URL(url).searchParams.keys()];
 
-/** The rule for the parameters of a database URL: a test of the URL, and the message for a URL that fails this test. */
+/**
+ * The validation rule for the parameters of a database URL: a check of the URL, and the error message for a URL that
+ * fails this check.
+ */
 export const databaseParameters = {
   isValid(url: string): boolean {
     if (!URL.canParse(url)) return true; // another rule reports the invalid URL
@@ -30,7 +33,7 @@ export const databaseParameters = {
 };
 
 /**
- * Returns a warning about the parameters of a database URL that have no effect, if there are any.
+ * If a database URL has parameters without effect, returns a warning about these parameters.
  *
  * @param name the name of the environment variable with the URL
  */

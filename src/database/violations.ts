@@ -37,8 +37,8 @@ export function isRefusedValue(error: unknown): boolean {
 const LOCK_FAILURE = /^(55P03|40P01)$/;
 
 /**
- * Whether PostgreSQL ended a statement because of a lock. A statement that PostgreSQL has ended because of a lock has
- * changed nothing.
+ * Whether PostgreSQL ended a statement because the statement could not get a lock in time, or was part of a deadlock. A
+ * statement that PostgreSQL has ended because of a lock has changed nothing.
  */
 export const isLockFailure = (error: unknown): boolean => hasCode(error, LOCK_FAILURE);
 
@@ -54,7 +54,7 @@ const hasCode = (error: unknown, codes: RegExp): boolean =>
     .some((code) => codes.test(String(code)));
 
 /**
- * Returns an error and the error objects inside this error. The given error comes from Prisma, a driver adapter, pg or
+ * Returns the given error and all error objects inside it. The given error comes from Prisma, a driver adapter, pg or
  * PGlite. The error of PostgreSQL is either the given error or an error object inside the given error.
  */
 const causesOf = (error: unknown): unknown[] => [

@@ -44,7 +44,8 @@ export async function waitForServer<Answer>(
 /**
  * Whether PostgreSQL rejected the connection settings: the user or the password (class 28), the database (3D), or a
  * parameter. PostgreSQL would also reject further attempts to connect with the same settings. PgBouncer rejects a
- * parameter with the code 08P01. PgBouncer also uses this code while PostgreSQL starts, so the text decides.
+ * parameter with the code 08P01. PgBouncer also uses the code 08P01 while PostgreSQL starts, so the function also
+ * checks the text of the error message.
  */
 function isRefusal(error: unknown): boolean {
   const code = String(property(error, 'code'));

@@ -67,7 +67,7 @@ export class ServiceError extends GraphQLError {
     Error.stackTraceLimit = 0;
     super(message, {
       // If an error has the path of a GraphQL field, it contains no nodes of the GraphQL document, because graphql-jit
-      // does not know these nodes. The errors of graphql-js and graphql-jit are therefore equal.
+      // does not know these nodes. The errors of graphql-js and graphql-jit therefore have the same form.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });
@@ -85,8 +85,8 @@ export class ServiceError extends GraphQLError {
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
 
 /**
- * The error for an invalid API key, with status 401. Unknown, expired and revoked API keys have one common error
- * message (docs/contract-keys.md#authentication).
+ * The error for an invalid API key, with status 401. Requests with an unknown, expired or revoked API key all get the
+ * same error message (docs/contract-keys.md#authentication).
  */
 export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
 

@@ -34,7 +34,8 @@ function causeOf(error: unknown): unknown {
 }
 
 /**
- * Returns a copy of a GraphQL error with the request id, which is also in the log entries of the request.
+ * Adds the request id to a copy of a GraphQL error, and returns the copy. The log entries of the request contain the
+ * same id.
  *
  * @param http the HTTP status and the headers of the response that Yoga sends
  */

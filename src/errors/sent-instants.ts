@@ -1,6 +1,6 @@
 /**
- * The texts that clients sent for instants. An error shows an instant as the client sent it
- * (docs/contract.md#error-body), and a `Date` does not know its text.
+ * Maps each instant (a `Date`) to the text that a client sent for the instant. An error response shows an instant
+ * exactly as the client sent it (docs/contract.md#error-body), but a `Date` does not contain this text.
  */
 const texts = new WeakMap<Date, string>();
 

@@ -66,9 +66,9 @@ export function accessChecks({ facts, at, candidates }: AccessDecision): AccessC
 }
 
 /**
- * Decides whether the vehicle with the plate `read` may enter. The decision uses the whitelist entry that has exactly
- * the given plate. If no whitelist entry has the given plate, but exactly one entry has a similar plate, the decision
- * uses the entry with the similar plate.
+ * Decides whether a vehicle may enter. The parameter `read` is the plate that the gate sent. The decision uses the
+ * whitelist entry that has exactly the given plate. If no whitelist entry has the given plate, but exactly one entry
+ * has a similar plate, the decision uses the entry with the similar plate.
  */
 export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Date): AccessDecision {
   const similar = found.map((facts) => ({ facts, differences: plateDifferences(read, facts.entry) }));

@@ -66,8 +66,8 @@ const usesRule: AccessRule = {
 };
 
 /**
- * The rule that refuses a vehicle if its entry would exceed a quota. An earlier stay of the entering vehicle does not
- * count towards the quota, because the gateway ends this stay when the vehicle enters again.
+ * The rule that refuses a vehicle if the quota would be exceeded after the vehicle has entered. An earlier stay of the
+ * entering vehicle does not count towards the quota, because the gateway ends this stay when the vehicle enters again.
  */
 const quotaRule: AccessRule = {
   name: 'quota',

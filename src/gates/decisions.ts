@@ -22,12 +22,12 @@ import {
   type PlateQuestion,
 } from './statements.ts';
 
-/** The functions that make gate decisions from one database. */
+/** The functions that read one database and make gate decisions. */
 export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
 /**
- * Creates the functions that make gate decisions. One SQL statement answers all calls of a function that are made in
- * one iteration of the event loop.
+ * Creates the functions that make gate decisions. All calls of one of these functions in the same iteration of the
+ * event loop share one SQL statement.
  */
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {

@@ -34,26 +34,30 @@ interface QuotaColumns {
 }
 
 /**
- * A result row with a location, one matching whitelist entry of the location, and the data that the gate decision
- * needs. The columns of the whitelist entry are null when no whitelist entry matched.
+ * A row that the database returns for a gate decision: a location, one matching whitelist entry of the location, and
+ * the data that the decision needs. The columns of the whitelist entry are null when no whitelist entry matched.
  */
 export type LocationAndEntry = Nullable<WhitelistEntry> &
   Omit<AccessFacts, 'entry' | 'quota'> &
   QuotaColumns & { n: number; foundId: string; companyId: string };
 
 /**
- * A result row with a location and a matching whitelist entry. `place` is the index of the text that matches the
- * whitelist entry, in the list of possible texts of the camera reading.
+ * A row that the database returns for a camera reading: a location and a matching whitelist entry. A camera reading is
+ * a list of possible texts, and `place` is the index of the text that matches the whitelist entry.
  */
 export type LocationAndFittingEntry = LocationAndEntry & { place: number };
 
-/** Returns the location in the result rows of a gate request, or `undefined` when the location is unknown. */
+/**
+ * Returns the location from the rows that the database returned for a gate request, or `undefined` when the location is
+ * unknown.
+ */
 const locationOf = ([first]: LocationAndEntry[]) =>
   first && { id: first.foundId, companyId: first.companyId };
 
 /**
- * Returns the location of one gate request, with the matching whitelist entries of the location. `rows` are the result
- * rows of `entryOfPlate` or `entriesOfSimilarPlates` for the request. Returns `undefined` when the location is unknown.
+ * Returns the location of one gate request, with the matching whitelist entries of the location. `rows` are the rows
+ * that the SQL statement `entryOfPlate` or `entriesOfSimilarPlates` returned for the request. Returns `undefined` when
+ * the location is unknown.
  */
 export function foundIn(rows: LocationAndEntry[]) {
   const location = locationOf(rows);
@@ -84,8 +88,8 @@ const reachedLocations = `
 const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
 
 /**
- * Returns a list with one item: the data that a gate decision needs about the whitelist entry in a result row. For a
- * result row without a whitelist entry, the returned list is empty.
+ * Returns a list with one item: the data that a gate decision needs about the whitelist entry in a database row. For a
+ * row without a whitelist entry, the returned list is empty.
  */
 function factsIn(row: LocationAndEntry): AccessFacts[] {
   const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed } = row;
@@ -112,7 +116,7 @@ export const entryOfPlate = namedStatement(
 );
 
 /**
- * Finds the whitelist entries that have the plate of a gate request or a similar plate, because a camera may have
+ * Finds the whitelist entries whose plate is equal or similar to the plate of a gate request, because a camera may have
  * misread the plate. In each request, the first plate is the plate that the gate sent, and all further plates are
  * similar to it.
  */
@@ -144,8 +148,8 @@ export const entriesOfTexts = namedStatement(
 );
 
 /**
- * Returns the location of one gate request, with the matching whitelist entries of the location. `rows` are the result
- * rows of `entriesOfTexts` for the request. Returns `undefined` when the location is unknown.
+ * Returns the location of one gate request, with the matching whitelist entries of the location. `rows` are the rows
+ * that the SQL statement `entriesOfTexts` returned for the request. Returns `undefined` when the location is unknown.
  */
 export function fittingIn(rows: LocationAndFittingEntry[]) {
   const location = locationOf(rows);
@@ -155,9 +159,8 @@ export function fittingIn(rows: LocationAndFittingEntry[]) {
 }
 
 /**
- * Returns a list with the whitelist entry of a result row. The list item also contains `place`, which is the index of
- * the camera text that matches the whitelist entry. For a result row without a whitelist entry, the returned list is
- * empty.
+ * Returns a list with the whitelist entry of a database row. The list item also contains `place`, which is the index of
+ * the camera text that matches the whitelist entry. For a row without a whitelist entry, the returned list is empty.
  */
 const fittingEntryOf = (row: LocationAndFittingEntry): FittingFacts[] =>
   factsIn(row).map((facts) => ({ entry: facts.entry, facts, place: row.place }));

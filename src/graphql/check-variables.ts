@@ -133,8 +133,8 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
 }
 
 /**
- * The maximum length of an error message about one invalid variable, in characters. Longer messages are cut, because
- * the messages of graphql-js repeat names from the request, which can be very long.
+ * The maximum length of an error message about one invalid variable, in characters. The gateway cuts longer messages.
+ * The messages of graphql-js repeat names from the request, and these names can be very long.
  */
 const maxReasonCharacters = 500;
 
@@ -176,9 +176,9 @@ export function requireValues(
 }
 
 /**
- * Checks the numbers in variables that the document uses inside an object literal for a JSON value, such as the company
- * settings. The validation rule of the JSON value cannot check the exactness of a number, because it receives only the
- * parsed number and not the digits that the client sent.
+ * Checks the numbers in those variables that the document uses inside an object literal for a JSON value, such as the
+ * company settings. The validation rule of the JSON value cannot check the exactness of a number, because it receives
+ * only the parsed number and not the digits that the client sent.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when a number would change when it is stored
  */
@@ -198,9 +198,9 @@ export function requireExactVariables({ literalVariables }: OperationPlan, varia
 /**
  * Rewrites a validation error of an argument, so that the error quotes the value that the client sent. The original
  * error from Pothos quotes the coerced value: for a date that the client sent as a string, it quotes a JavaScript Date.
- * The original error from Pothos also reports only the first invalid argument of a field, while the rewritten error
- * reports the faults of all arguments. If an error does not come from the validation rule of an argument, `asSent`
- * returns the error unchanged.
+ * The original error from Pothos also reports only the first invalid argument of a field. The rewritten error reports
+ * the faults of all arguments. If an error does not come from the validation rule of an argument, `asSent` returns the
+ * error unchanged.
  */
 export async function asSent(
   error: ServiceError,

@@ -7,8 +7,8 @@ import {
 } from 'graphql';
 
 /**
- * Where the schema requires a list and the client sent a single item, puts the item into a list. The path of an invalid
- * field then always contains the index of the list item.
+ * If the schema requires a list and the client sent a single item instead of a list, puts the item into a list. The
+ * path of an invalid field then always contains the index of the list item.
  */
 export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: (sent) => sent, withDefaults: false });

@@ -38,7 +38,7 @@ interface Surroundings {
 /** Caches the cost of each operation whose cost does not depend on variables. */
 const fixedCosts = new WeakMap<OperationPlan, number>();
 
-/** Whether the cost computation treats a field as a read of the database. */
+/** Whether the gateway counts a field as a database read when it computes the cost of an operation. */
 const reads = (field: GraphQLField<unknown, unknown>) =>
   optionsOf(field).cost?.reads ?? isObjectType(getNamedType(field.type));
 
@@ -49,9 +49,9 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 };
 
 /**
- * The number of levels of nested lists in an introspection query that do not increase the cost of the query. The
- * introspection query of GraphiQL has exactly this number of levels. In deeper lists, the cost of each field is
- * multiplied by `introspectionListItems`.
+ * How many levels of nested lists an introspection query may have without a higher cost. The introspection query of
+ * GraphiQL has exactly this number of levels of nested lists. Inside more levels of nested lists, the cost of each
+ * field is multiplied by `introspectionListItems`.
  */
 const freeIntrospectionLists = 3;
 const introspectionListItems = 10;
@@ -106,9 +106,9 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   }
 
   /**
-   * Returns the multiplier of a field, which is the number by which the gateway multiplies the costs of the subfields.
-   * By default, the multiplier is 1 for a field that returns no list. For a field that returns a list, it is the size
-   * of the page (or of the list of rows) that contains the field.
+   * Returns the multiplier of a field: the gateway multiplies the costs of the field's subfields by this number. By
+   * default, the multiplier is 1 for a field that returns no list. For a field that returns a list, the default
+   * multiplier is the size of the page (or of the list of rows) that contains the field.
    */
   function multiplierOf(
     node: FieldNode,
@@ -137,7 +137,8 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     const pageSize = cost?.pageSize;
     if (pageSize !== undefined) {
       // The gateway rejects an invalid page size only after it has computed the cost. A negative page size must not
-      // reduce the cost, and with a too large page size, the client must get the error about the page size.
+      // reduce the cost. If the page size is too large, the client must get the error about the page size, and not an
+      // error about the cost.
       const asked = wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize.usual;
       const items = Math.min(pageSize.max, Math.max(0, asked));
       return own + ofSelections(node.selectionSet, getNamedType(field.type), { ...within, items });

@@ -90,8 +90,8 @@ export function parseDocument(text: string): DocumentNode {
 
 /**
  * Checks that a GraphQL document follows the rules of GraphQL and is within the limits of the gateway. A document with
- * too many selections is rejected first, because the GraphQL rules that follow nested fragments would take very long
- * for this document.
+ * too many selections is rejected first. The GraphQL rules that follow nested fragments would take very long to check
+ * such a document.
  *
  * @returns the faults of the document, each as a `VALIDATION_ERROR`
  */
@@ -157,8 +157,8 @@ export const inputNames = (ancestors: readonly (ASTNode | readonly ASTNode[] | u
   });
 
 /**
- * Returns the error message for a request if the document does not contain the requested operation, or if the document
- * has several operations and the request does not name one of them.
+ * Returns the error message for a request whose operation is not clear: the document does not contain the requested
+ * operation, or the document has several operations and the request names none of them.
  *
  * @param requested the parameter `operationName` of the request, which may have any JSON type
  */
@@ -179,7 +179,7 @@ export function missingOperation({ definitions }: DocumentNode, requested: unkno
 /**
  * Counts the selections of all operations in a document. If a fragment is used several times, its selections count each
  * time. The function also counts the selections of each fragment. If the largest fragment has more selections than all
- * operations together, the function returns the number for this fragment.
+ * operations together, the function returns the number of selections in this fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = fragmentsOf(document);

@@ -90,8 +90,9 @@ export function createGraphEndpoint(
     // If a client accepts only event streams, Yoga also sends the result of a query as an event stream. The maximum
     // size of a response applies to a query result in an event stream, too.
     if (isEventStream(response) && isSubscription(context)) {
-      // The gateway removes two headers that Yoga sets on an event stream. The HTTP listener decides how long a
-      // connection stays open, and `none` is not a content coding (RFC 9110, section 8.4.1).
+      // The gateway removes two headers that Yoga sets on an event stream. The HTTP listener, and not the header
+      // `Connection`, decides how long a connection stays open. The value `none` of the header `Content-Encoding` is
+      // not a content coding (RFC 9110, section 8.4.1).
       headers.delete('Connection');
       headers.delete('Content-Encoding');
       headers.set('Cache-Control', 'no-store, no-transform'); // a proxy that compresses the stream would delay events
@@ -156,7 +157,7 @@ const isSubscription = ({ state }: GraphRequestContext) => state.operation.start
 
 /**
  * Whether a response is large. Creating a large response takes tens of milliseconds, and so does writing it to the
- * socket. Between both steps, the process therefore yields to other requests.
+ * socket. Between creating and writing a large response, the process therefore yields to other requests.
  */
 const isLarge = (body: string) => body.length > largeBodyBytes;
 
@@ -199,9 +200,9 @@ const notAcceptable = graphRefusal(
 );
 
 /**
- * Returns the error response to a request with a wrong method or media type, or to a request whose Accept header allows
- * none of the media types in which the gateway can answer. Yoga would check the Accept header only after it has run the
- * operation. Mutations must be sent as JSON, because a link or a form on another website cannot send JSON.
+ * Returns an error response in three cases: the request has a wrong method, a wrong media type, or an Accept header
+ * that allows none of the media types in which the gateway can answer. Yoga would check the Accept header only after it
+ * has run the operation. Mutations must be sent as JSON, because a link or a form on another website cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
   if (request.method !== 'GET' && request.method !== 'POST') {

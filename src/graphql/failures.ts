@@ -35,8 +35,9 @@ export const graphRefusal = (status: number, message: string): Answer => ({
 });
 
 /**
- * Returns the HTTP status of an error that has a status of its own. For example, an exceeded rate limit has the status
- * 429. Returns `undefined` for all other errors, whose responses have the status 200 or 400.
+ * Returns the HTTP status of an error that makes a whole GraphQL request fail and determines the HTTP status of the
+ * response. For example, an exceeded rate limit has the status 429. Returns `undefined` for all other errors, whose
+ * responses have the status 200 or 400.
  */
 export function statusOf(error: ServiceError): number | undefined {
   const { code, path } = error;
@@ -64,8 +65,8 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
 }
 
 /**
- * The HTTP status of a response without `data` in the media type `application/graphql-response+json`. In the other
- * media types, Yoga ignores a status with `spec: true`, and the response has the status 200 (GraphQL over HTTP).
+ * The HTTP status of a response without `data` in the media type `application/graphql-response+json`. If the response
+ * has another media type, Yoga ignores a status with `spec: true`, and sends the status 200 (GraphQL over HTTP).
  */
 const statusWithoutData = ({ code }: ServiceError) => ({ status: errorStatus[code], spec: true });
 

@@ -14,9 +14,9 @@ export interface FieldCost {
   field: number | FromArguments;
   multiplier: number | FromArguments;
   /**
-   * Whether subfields that read the database have another multiplier than the other subfields. There are two
-   * multipliers: `multiplier`, and the number of items on the page (or of rows in the request). The larger one applies
-   * to subfields that read the database, and the smaller one to the other subfields.
+   * Whether subfields that read the database have a different multiplier from the other subfields. There are two
+   * multipliers: `multiplier`, and the number of items on the page (or of rows in the request). The larger multiplier
+   * applies to subfields that read the database, and the smaller multiplier applies to the other subfields.
    */
   wholeReads?: boolean;
   /**
@@ -26,8 +26,8 @@ export interface FieldCost {
    */
   reads?: boolean;
   /**
-   * Whether a query with this field always waits for a slot of the concurrency limit, even if the query has a low cost.
-   * Set `isHeavy` for a field that can read many rows although its cost is low.
+   * Whether a query with this field always waits for a heavy slot, even if the query has a low cost. Set `isHeavy` for
+   * a field that can read many rows although its cost is low.
    */
   isHeavy?: boolean;
   /** The default page size and the maximum page size of a field that returns pages. */

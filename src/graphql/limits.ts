@@ -45,9 +45,9 @@ export const maxCost = 10_000;
 export const costPerPoint = 2_000;
 
 /**
- * The maximum cost of a query that runs without waiting for a free slot. A query whose cost is higher than
- * `maxLightCost` waits for a free slot, because the number of heavy queries that run at the same time is limited. For
- * example, a query for all fields of 20 whitelist entries has a cost of about 300, so this query runs immediately.
+ * The maximum cost of a query that runs without waiting for a free slot. The number of heavy queries that run at the
+ * same time is limited. A query whose cost is higher than `maxLightCost` therefore waits for a free slot. For example,
+ * a query for all fields of 20 whitelist entries has a cost of about 300, so this query runs immediately.
  */
 export const maxLightCost = 500;
 

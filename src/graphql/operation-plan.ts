@@ -30,7 +30,7 @@ import { isExact } from '../json/exact-numbers.ts';
 import { inputNames, missingOperation } from './document.ts';
 import { optionsOf } from './field-options.ts';
 
-/** The values of the variables in a request, by the names of the variables. */
+/** Maps the name of each variable in a request to the value of the variable. */
 export type Variables = Readonly<Record<string, unknown>>;
 
 /**
@@ -108,13 +108,13 @@ export interface OperationPlan {
    */
   literalVariables: ReadonlyMap<string, LiteralVariable>;
   /**
-   * The nullable variables that the document uses where the schema does not allow null, which GraphQL allows if the
+   * The nullable variables that the document uses where the schema does not allow null. GraphQL permits this use if the
    * variable has a default value. The executor must reject null for each of these variables (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
   /**
-   * For each list of rows in an argument of a root field, such as the rows of an import: how the gateway computes its
-   * cost in rate limit points.
+   * For each list of rows in an argument of a root field, such as the rows of an import: the data from which the
+   * gateway computes how many rate limit points the list costs.
    */
   rowCharges: readonly RowCharge[];
 }

@@ -5,12 +5,14 @@ import type { Context } from '../context.ts';
 import type { ErrorCode } from '../errors/error-table.ts';
 import type { RateLimitDecision } from '../rate-limit/types.ts';
 
-/** The part of the gateway to which a request goes: REST, GraphQL, or the public pages. */
+/**
+ * Whether a request goes to the REST API, to the GraphQL API, or to the public pages.
+ */
 export type Surface = 'rest' | 'graphql' | 'public';
 
 /**
- * The operation name of a request until the gateway knows which operation the client requests. A request without a
- * valid API key keeps the operation name `unknownOperation`.
+ * The operation name of a request before the gateway has determined which operation the client requests. A request
+ * without a valid API key keeps the operation name `unknownOperation`.
  */
 export const unknownOperation = 'unknown';
 
@@ -18,7 +20,8 @@ export const unknownOperation = 'unknown';
 export const publicOperation = 'page';
 
 /**
- * The data about a request, which the gateway collects while it answers the request, and records after the response.
+ * The data about a request. The gateway collects the data about a request while it answers the request, and records the
+ * data after the response.
  */
 export interface RequestState {
   readonly requestId: string;

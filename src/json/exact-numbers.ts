@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 // In this module, a number in a JSON text is called inexact if it changes when JavaScript parses the text and writes
 // the text again. Examples of inexact numbers are -0, and numbers with more digits than a 64-bit floating point number
-// can store. `JSON.parse` does not report inexact numbers, so this module remembers each object or array that contains
-// an inexact number, and the names of the members whose values are inexact.
+// can store. `JSON.parse` does not report inexact numbers. This module therefore remembers each object or array that
+// contains an inexact number, and the names of the members with inexact values.
 
 const inexact = new WeakMap<object, Set<string>>();
 
@@ -34,8 +34,8 @@ export function isInexactMember(holder: object, name: string): boolean {
 }
 
 /**
- * Records that an object or array contains an inexact number, which changes when JavaScript parses the number and
- * writes the number again.
+ * Records that an object or array contains an inexact number. An inexact number changes when JavaScript parses the
+ * number and writes the number again.
  *
  * @param name the name of the member with the inexact number. In an array, `name` is the index of the inexact number
  */
@@ -57,7 +57,7 @@ const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
  * The mark that `parseExactly` inserts before each inexact number. `parseExactly` uses the mark to find the objects and
- * arrays that contain inexact numbers. The mark is random, so that a client cannot guess it and send it.
+ * arrays that contain inexact numbers. The mark is random, so that a client cannot guess and send the mark.
  */
 const mark = randomUUID();
 
@@ -85,9 +85,9 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * The maximum number of characters of a number that `isExact` accepts. A longer number counts as inexact. No exact
- * number needs more characters, even if it is written without an exponent. For example, the smallest positive number,
- * 5e-324, has 326 characters without an exponent.
+ * The maximum number of characters of a number that `isExact` accepts. A number with more characters counts as inexact.
+ * Every exact number has fewer than `maxNumberCharacters` characters, even if the number is written without an
+ * exponent. For example, the smallest positive number, 5e-324, has 326 characters without an exponent.
  */
 const maxNumberCharacters = 400;
 

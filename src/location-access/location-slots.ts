@@ -30,8 +30,8 @@ export function createLocationSlots(): LocationSlots {
     run(author, locationId, work, options) {
       const runChecked = async () => {
         // The gateway checks the API key before the transaction of the change begins. If the gateway looked up the API
-        // key during the transaction, the transaction and the look-up would wait for each other, because the embedded
-        // database runs no other statements during a transaction.
+        // key during the transaction, the transaction and the look-up would wait for each other. The embedded database
+        // runs no other statement until a transaction has ended.
         await author?.reauthenticate();
         return work();
       };

@@ -5,14 +5,14 @@ import { createLatestValue } from '../scheduling/latest-value.ts';
 /** Notifies all gateway processes that a location may have changed, and receives the notices of other processes. */
 export interface LocationNotices {
   /**
-   * Notifies the listeners of a location in all gateway processes. `publish` returns immediately. The caller must
-   * commit the change of the location before it calls `publish`. Several changes of a location in quick succession
-   * cause only one notice.
+   * In all gateway processes, notifies the code that watches a location (see `watch`). `publish` returns immediately.
+   * The caller must commit the change of the location before it calls `publish`. Several changes of a location in quick
+   * succession cause only one notice.
    */
   publish(locationId: string): void;
   /**
-   * Yields the id of a location after each change of the location. The iterator may miss changes that happen before the
-   * promise that `watch` returns is fulfilled. Notices can be lost while Redis is unreachable. When Redis is reachable
+   * Yields the id of a location after each change of the location. The iterator may miss a change that happens before
+   * the promise from `watch` is fulfilled. Notices can be lost while Redis is unreachable. When Redis is reachable
    * again, the iterator therefore yields the ids of all watched locations. If a location changes several times before
    * the caller reads the next id, the iterator yields the id of the location only once.
    *
@@ -31,8 +31,8 @@ export interface LocationNotices {
 }
 
 /**
- * The time for which a process collects notices about changed locations, in milliseconds. After this time, the process
- * sends the notices together in one message.
+ * The time for which a process collects notices about changed locations, in milliseconds. After `gatheringMs`, the
+ * process sends all collected notices together in one message.
  */
 const gatheringMs = 20;
 

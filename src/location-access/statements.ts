@@ -28,5 +28,5 @@ export const lockedLocation = `
   SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l
   WHERE l.id = $locationId AND ${scopeCondition('l')} FOR NO KEY UPDATE`;
 
-/** Reads a location in the scope of an API key, and locks it until the transaction ends. */
+/** Reads a location in the scope of an API key, and locks the location until the transaction ends. */
 export const lockStatement = namedStatement('location-lock', lockedLocation);

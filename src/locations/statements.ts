@@ -12,7 +12,7 @@ export const idsReached = namedStatement(
   `SELECT l.id FROM "Location" l WHERE ${scopeCondition('l')} ORDER BY l.id`,
 );
 
-/** A result row with the columns from which the status of a location is computed. */
+/** A row of the query result, with the columns from which the gateway computes the status of one location. */
 export interface StatusRow
   extends OccupancyParts, Pick<Location, 'id' | 'slug' | 'name' | 'capacity' | 'updatedAt'> {
   whitelistedVehicles: number;
@@ -21,9 +21,10 @@ export interface StatusRow
 }
 
 /**
- * Reads the columns from which the gateway computes the statuses of given locations. The list of ids is in a subquery, so
- * that PostgreSQL does not know its length when it plans the statement. If PostgreSQL knew the length, it would make a
- * new plan for each execution, because it would expect this plan to be much cheaper than a stored plan for ten ids.
+ * Reads the columns from which the gateway computes the statuses of given locations. The ids are in a subquery, so that
+ * PostgreSQL does not know the number of ids when it plans the statement. If PostgreSQL knew the number of ids, it
+ * would make a new plan for each execution. PostgreSQL would expect the new plan to be much cheaper than the stored
+ * plan, which assumes ten ids.
  */
 export const statusesById = namedStatement(
   'location-statuses-by-id',

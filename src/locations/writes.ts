@@ -32,10 +32,10 @@ export type LocationChanges = {
   [Field in keyof Omit<LocationValues, 'companyId'>]?: Optional<LocationValues[Field]>;
 };
 
-/** The functions that write locations to the database. */
+/** The functions that insert and change locations in the database. */
 export type LocationWrites = ReturnType<typeof createLocationWrites>;
 
-/** Creates the functions that write locations. */
+/** Creates the functions that insert and change locations in the database. */
 export function createLocationWrites({
   prisma,
   locations,

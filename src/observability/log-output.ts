@@ -1,17 +1,19 @@
 import { openSync, write, writeSync } from 'node:fs';
 import type pino from 'pino';
 
-/** How long a log line may wait until it is written together with later lines, in milliseconds. */
+/**
+ * The maximum time that a log line waits before the log output writes it together with later lines, in milliseconds.
+ */
 const maxLineWaitMs = 100;
 /**
- * The number of waiting characters at which the log output writes all waiting log lines. A larger number would not make
- * logging faster.
+ * As soon as the waiting log lines have this number of characters in total, the log output writes all of them. A larger
+ * value of `maxWaitingCharacters` would not make logging faster.
  */
 const maxWaitingCharacters = 16 * 1024;
 /**
- * The maximum number of characters in the queue of unwritten log lines, which grows while the reader of the log is
- * slow. When the queue is full, the log output drops new log lines, so that the queue cannot fill the memory of the
- * process. This maximum is enough for the log lines of about 10,000 requests.
+ * The maximum number of characters in the queue of unwritten log lines. The queue grows while the program that reads
+ * the log is slow. When the queue is full, the log output drops new log lines, so that the queue cannot fill the memory
+ * of the process. This maximum is enough for the log lines of about 10,000 requests.
  */
 export const maxUnwrittenCharacters = 4 * 1024 * 1024;
 /** How long the log output waits before it tries to write to a full pipe again, in milliseconds. */
@@ -19,7 +21,7 @@ const fullPipeRetryMs = 50;
 /** The maximum time for which an ending process tries to write the last log lines to a full pipe, in milliseconds. */
 const maxWaitAtExitMs = 400;
 
-/** The stream to which the log writes its lines. */
+/** The stream to which the logger writes the log lines. */
 export interface LogOutput extends pino.DestinationStream {
   /** Writes the log lines that are waiting, and then calls `done`. Log lines that cannot be written are lost. */
   flush(done: () => void): void;
@@ -43,7 +45,7 @@ export function createLogOutput({ file, onLinesLost }: LogOutputOptions = {}): L
   const descriptor = file ? openSync(file, 'a') : 1;
   /** The log lines that wait for the next write. */
   let waiting = '';
-  /** The bytes that the current write still has to pass to the operating system. */
+  /** The bytes of the current write that the operating system has not taken yet. */
   let unwritten: Buffer | undefined;
   /** Whether the operating system is still writing the bytes in `unwritten`. */
   let isWriting = false;

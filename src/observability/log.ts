@@ -7,15 +7,15 @@ import { createLogOutput } from './log-output.ts';
 const maxLoggedCauses = 4;
 
 /**
- * The properties of an error that the log contains. The log omits all other properties, because database drivers add
- * the SQL statement, its values and the row to an error.
+ * The properties of an error object that a log line contains. The log omits all other properties, because database
+ * drivers add the SQL statement, its parameter values and the table row to an error.
  */
 const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;
 
 /**
- * Converts an error to a value for the log. The value for the log omits the properties that database drivers add to an
- * error: the SQL statement, its parameters and the row. The value for the log also omits the data that PostgreSQL
- * quotes in error messages. Bodies and API keys of clients are never logged.
+ * Converts an error to the value that a log line contains for this error. The logged value omits the properties that
+ * database drivers add to an error: the SQL statement, its parameters and the table row. The logged value also omits
+ * the data that PostgreSQL quotes in error messages. Bodies and API keys of clients are never logged.
  */
 function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? '[not an error]' : error;
@@ -36,8 +36,8 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
 }
 
 /**
- * Removes the values that PostgreSQL quotes in its error messages, in the form `(column)=(value)` or
- * `invalid input syntax for type x: "value"`.
+ * Removes the values that PostgreSQL quotes in its error messages, for example the value in `(column)=(value)`, or the
+ * value after `invalid input syntax for type x:`.
  */
 function withoutValues(message: string): string {
   return message.replace(/=\([^]*\)/g, '=(…)').replace(/: "[^]*"/g, ': "…"');
@@ -54,7 +54,7 @@ const omittedOnTerminal = [
   ...['durationMs', 'address', 'keyId'],
 ];
 
-/** The length of the text `[12:00:00] INFO: ` at the start of each log line on a terminal, in characters. */
+/** The length of the time and level (`[12:00:00] INFO:`) at the start of a log line on a terminal, in characters. */
 const prefixColumns = 18;
 
 /**

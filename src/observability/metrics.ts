@@ -25,13 +25,13 @@ interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationM
 export interface MetricSources {
   limiter: Pick<RateLimiter, 'backend'>;
   /**
-   * The names of the GraphQL and REST operations that have metrics of their own. The metrics count requests for all
-   * operations outside this list under the name `other`.
+   * The names of the GraphQL and REST operations that have metrics of their own. The metrics count the requests for all
+   * other operations under the name `other`.
    */
   operations?: readonly string[];
   /**
-   * Returns the state of the database connection pools. For the embedded database, the list is empty, because it has no
-   * connection pools.
+   * Returns the state of the database connection pools. For the embedded database, `pools` returns an empty list,
+   * because this database has no connection pools.
    */
   pools?: () => readonly PoolState[];
   /**
@@ -56,8 +56,8 @@ export interface Metrics {
   /** Changes the number of open subscriptions: by 1 when a subscription opens, and by -1 when a subscription ends. */
   countSubscription(change: 1 | -1): void;
   /**
-   * Serves `GET /metrics` to clients without an API key. The route must use another port than the APIs, because all
-   * clients can reach the port of the APIs.
+   * Serves `GET /metrics` to clients without an API key. `GET /metrics` must use another port than the APIs, because
+   * every client can reach the port of the APIs.
    */
   app: Hono;
 }

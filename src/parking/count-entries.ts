@@ -13,8 +13,8 @@ export interface EventChange {
 }
 
 /**
- * Whether a correction of a parking event kept the kind `ENTRY` and the whitelist entry of the event. A correction that
- * keeps the kind `ENTRY` and the whitelist entry does not change how often the vehicle has entered.
+ * Whether a parking event had the kind `ENTRY` and the same whitelist entry before and after a correction. A correction
+ * that keeps the kind `ENTRY` and the whitelist entry does not change how often the vehicle has entered.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&
@@ -23,7 +23,7 @@ export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEven
   before.whitelistEntryId === after.whitelistEntryId;
 
 /**
- * Updates the number of times that each whitelisted vehicle has entered, after parking events were added or corrected.
+ * After parking events were added or corrected, updates the number of times that each whitelisted vehicle has entered.
  * Before the call, the caller must lock the location in `transaction`. When the retention job removes old parking
  * events, the stored number of times that a vehicle has entered does not decrease.
  */

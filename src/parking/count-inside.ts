@@ -24,8 +24,8 @@ import type { LocationChangeServices } from '../location-access/change-services.
 export const maxPlatesInside = 10_000;
 
 /**
- * An empty array for each session column. The caller passes these arrays to the SQL statement `updateOpenSessions` when
- * it removes sessions and adds no sessions.
+ * Maps each column of a parking session to an empty array. `setInside` passes the arrays in `noSessions` to the SQL
+ * statement `updateOpenSessions` if the statement must remove parking sessions and add none.
  */
 const noSessions = columnArrays(writtenColumns, []);
 
@@ -40,8 +40,8 @@ export function createInsideCounts({
   statusNotices,
 }: LocationChangeServices) {
   /**
-   * Runs the function `work`, which changes the occupancy of a location, in a transaction. If earlier changes of the
-   * location are in progress, the function `change` first waits until they have ended.
+   * In a transaction, runs the function `work`, which changes the occupancy of a location. If earlier changes of the
+   * location are still running, the function `change` first waits for their end.
    */
   async function change(
     author: WaitingAuthor,
@@ -86,7 +86,8 @@ export function createInsideCounts({
         const droppedIds = dropped.map(({ id }) => id);
         if (droppedIds.length > 0) {
           // When `writePlates` removes a plate from an occupancy count, a database trigger removes the session that
-          // this plate started. `updateOpenSessions` must read this session, so it runs before `writePlates`.
+          // this plate started. `updateOpenSessions` must read the session before the trigger removes it, so
+          // `updateOpenSessions` runs before `writePlates`.
           const removal = { ...noSessions, removed: droppedIds, locationId };
           await queryInTransaction(transaction, updateOpenSessions, removal);
         }
@@ -124,10 +125,11 @@ export function createInsideCounts({
 
     /**
      * Records how many vehicles were inside a location at a given time. `adjustOccupancy` does not change the parking
-     * sessions. The gateway stores the number of open sessions with the count. From then on, the occupancy of the
-     * location is the number of open sessions plus an adjustment (`adjustmentOf`): the counted number minus the stored
-     * number. A second call of `adjustOccupancy` for the same time replaces the counted number, or changes nothing if
-     * the number is the same.
+     * sessions. Together with the occupancy count, the gateway stores how many sessions were open at that time. From
+     * then on, the occupancy of the location is the number of open parking sessions plus an occupancy adjustment. The
+     * occupancy adjustment (`adjustmentOf`) is the counted number of vehicles minus the stored number of open parking
+     * sessions. A second call of `adjustOccupancy` for the same time replaces the counted number. If both calls of
+     * `adjustOccupancy` have the same number, the second call changes nothing.
      *
      * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} the same errors as `setInside`
@@ -142,9 +144,9 @@ export function createInsideCounts({
           fadesAt: longestStayMs === null ? null : new Date(countedAt.getTime() + longestStayMs),
         });
         if (count.before?.occupied === occupied) return;
-        // If the client replaces an occupancy count, the gateway does not count the open sessions of that time again,
-        // and keeps the stored number. A new number could be too low, because the retention job may have removed some
-        // of these sessions.
+        // If the client replaces an occupancy count, the gateway keeps the stored number of open sessions, and does not
+        // count the open sessions of that time again. A new count of the open parking sessions could be too low,
+        // because the retention job may have removed some of these sessions.
         if (!count.before) await queryInTransaction(transaction, countOpenSessions, { countId: count.id });
         await recordChange(transaction, author, {
           action: 'parking.occupancy_adjusted',
@@ -161,9 +163,9 @@ export function createInsideCounts({
 type CountValues = Pick<OccupancyCount, 'locationId' | 'kind' | 'countedAt' | 'occupied' | 'fadesAt'>;
 
 /**
- * Stores an occupancy count of a location. If the location already has a count of the same time and kind (with or
- * without plates), the new count replaces it. Returns the id of the stored occupancy count, and the replaced occupancy
- * count if one existed.
+ * Stores an occupancy count of a location. If the location already has an occupancy count for the same time and of the
+ * same kind (with or without plates), the new count replaces the old one. Returns the id of the stored occupancy count,
+ * and the replaced occupancy count if one existed.
  */
 async function putCount(transaction: Transaction, { locationId, kind, countedAt, ...values }: CountValues) {
   const key = { locationId, kind, countedAt };

@@ -8,7 +8,7 @@ import { createUnendedSessions } from './unended-sessions.ts';
 // same time are sorted by kind (entries, exits, occupancy counts), and then by `eventId`. The functions of this module
 // use neither the database nor a clock.
 
-/** The columns of a gate event from which the gateway computes parking sessions. */
+/** The columns of a parking event from which the gateway computes parking sessions. */
 export type GateObservation = Pick<
   ParkingEvent,
   'id' | 'eventId' | 'kind' | keyof Plate | 'text' | 'occurredAt' | 'whitelistEntryId' | 'listed'
@@ -27,7 +27,7 @@ export interface CountObservation {
 export type SessionState =
   'OPEN' | 'COMPLETED' | 'MISSED_EXIT' | 'MISSED_ENTRY' | 'UNSEEN_EXIT' | 'CORRECTED';
 
-/** Returns the state of a session. The columns of the session determine the state. */
+/** Returns the state of a parking session. The columns of the parking session determine its state. */
 export function sessionState({
   open,
   enteredAt,
@@ -44,20 +44,23 @@ export function sessionState({
 
 /**
  * The data from which `deriveSessions` computes parking sessions. One call of `deriveSessions` computes the sessions of
- * one plate group or one plate family at a location. A plate group contains all plates that end with the same three
- * characters, and a plate family all plates that end with the same two characters (session-statements.ts). Characters
+ * one plate group or one plate family at a location. A plate group contains all plates with the same last three
+ * characters. A plate family contains all plates with the same last two characters (session-statements.ts). Characters
  * that cameras confuse with each other, such as `0` and `O`, count as the same character.
  */
 interface SessionInput {
   locationId: string;
   /**
-   * The sessions that were in progress at the time of the first new or corrected observation. An observation is a
-   * parking event or an occupancy count.
+   * The parking sessions that were in progress at the time of the first new or corrected observation. An observation is
+   * a parking event or an occupancy count.
    */
   begun: readonly ParkingSession[];
   /** Maps the id of each session to the text that a camera read for the vehicle. */
   texts: ReadonlyMap<string, string | null>;
-  /** The parking events and occupancy counts since the first new or corrected event or count, in any order. */
+  /**
+   * All parking events and occupancy counts from the time of the first new or corrected event or count onwards, in any
+   * order.
+   */
   observations: readonly (GateObservation | CountObservation)[];
   /** The maximum length of a stay in milliseconds; null when stays are unlimited. */
   longestStayMs: number | null;
@@ -72,8 +75,8 @@ const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
 
 /**
  * Returns the `eventId` of a parking event, or an empty text for an occupancy count. Observations (parking events and
- * occupancy counts) with the same time and the same kind are sorted by `eventId`. The sorting needs no `eventId` of an
- * occupancy count, because a location has at most one occupancy count with plates for each time.
+ * occupancy counts) with the same time and the same kind are sorted by `eventId`. An occupancy count needs no `eventId`
+ * for this order, because a location has at most one occupancy count with plates for each time.
  */
 const eventIdOf = (observation: GateObservation | CountObservation) =>
   observation.kind === 'INSIDE' ? '' : observation.eventId;
@@ -102,22 +105,23 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
   startTimeOf(one).getTime() - startTimeOf(other).getTime();
 
 /**
- * Computes parking sessions from observations (parking events and occupancy counts). The result contains new
- * sessions and the sessions of `begun`, with their new values.
+ * Computes parking sessions from observations (parking events and occupancy counts). The result contains the new
+ * parking sessions, and the sessions in `begun` with their new values.
  *
  * When a vehicle enters, a new session of the vehicle begins. If an earlier session of the vehicle has no recorded
  * exit, the earlier session ends.
  *
  * An exit ends the session of its vehicle. If the vehicle has no session, the exit ends the only open session with a
- * similar plate. A similar plate differs by one character that cameras confuse. If no session or several sessions match
- * an exit, the exit becomes a new session without a recorded entry.
+ * similar plate. A similar plate differs by one character that cameras confuse. If no session matches an exit, or if
+ * several sessions match, the exit becomes a new session without a recorded entry.
  *
  * A session belongs to a vehicle if the session has the plate of the vehicle. If no session has the plate, but exactly
  * one open session has the camera text of the vehicle (`sameTextMatcher`), this session belongs to the vehicle. If no
- * open session has the camera text, the only session after its maximum stay belongs to the vehicle.
+ * open session has this camera text, but exactly one session whose maximum stay is over has it, that session belongs to
+ * the vehicle.
  *
- * A session is open for at most the maximum stay. If the vehicle leaves after the end of its maximum stay, the exit
- * still completes the session.
+ * A parking session is open for at most the maximum stay of the location. If the vehicle leaves after the end of its
+ * maximum stay, the exit still completes the session.
  *
  * An occupancy count ends the sessions of all vehicles that were not counted. If a counted vehicle has no session, a
  * new session of the vehicle begins.
@@ -173,7 +177,7 @@ export function deriveSessions({
     );
   }
 
-  /** Creates a session for a vehicle. The caller must set the times of the session. */
+  /** Creates a session for a vehicle. The caller must set the times of the parking session. */
   const sessionOf = (vehicle: Omit<CountedPlate, 'countId'>): ParkingSession => {
     const { id, plateType, plateCode, plateNumber, whitelistEntryId, listed } = vehicle;
     return {

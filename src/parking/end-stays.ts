@@ -13,13 +13,13 @@ import { endFades, maxSessionsPerTransaction, overdueLocations, overdueSessions 
 
 /**
  * Ends parking sessions and occupancy adjustments that are older than the maximum stay at their location. Subscriptions
- * and webhooks then report the ended sessions. As soon as the maximum stay is over, database queries treat a session or
- * an occupancy adjustment as ended, even before this module stores the end.
+ * and webhooks then report the ended parking sessions. Database queries treat a session or an occupancy adjustment as
+ * ended as soon as its maximum stay is over, even before this module stores the end.
  */
 export interface StayExpiry {
   /**
    * Ends all parking sessions and occupancy adjustments that are older than the maximum stay at their location. Returns
-   * the number of locations that had an overdue session or adjustment.
+   * the number of locations that had a parking session or an occupancy adjustment older than the maximum stay.
    */
   endOverdueStays(): Promise<number>;
   /**
@@ -31,13 +31,13 @@ export interface StayExpiry {
 
 /**
  * The interval at which the process looks for sessions whose maximum stay is over, in milliseconds. Subscriptions and
- * webhooks therefore report the end of a session up to 10 seconds late.
+ * webhooks therefore report the end of a parking session up to 10 seconds late.
  */
 const checkIntervalMs = 10_000;
 
 /**
  * Starts a check that runs every 10 seconds and ends the sessions whose maximum stay is over. Every gateway process
- * checks all sessions, but each session is ended only once.
+ * checks all parking sessions, but each session is ended only once.
  */
 export function createStayExpiry(services: {
   prisma: PrismaClient;
@@ -51,8 +51,9 @@ export function createStayExpiry(services: {
   let running: Promise<unknown> = Promise.resolve();
 
   /**
-   * Ends a batch of overdue sessions of a location, and its overdue occupancy adjustments. A session is overdue when
-   * its maximum stay is over. Returns the number of ended sessions, or 1 if only occupancy adjustments were ended.
+   * For one location, ends a batch of overdue sessions, and all overdue occupancy adjustments. A parking session is
+   * overdue when its maximum stay is over. Returns the number of ended sessions, or 1 if only occupancy adjustments
+   * were ended.
    */
   const endBatch = (locationId: string) =>
     locationSlots.run(
@@ -74,7 +75,10 @@ export function createStayExpiry(services: {
       { mayRefuse: false },
     );
 
-  /** Ends all overdue sessions of a location, in batches. A session is overdue when its maximum stay is over. */
+  /**
+   * Ends all overdue parking sessions of a location, in batches. A parking session is overdue when its maximum stay is
+   * over.
+   */
   async function endAll(locationId: string): Promise<void> {
     for (let ended = maxSessionsPerTransaction; ended === maxSessionsPerTransaction && !closed;) {
       ended = await endBatch(locationId);

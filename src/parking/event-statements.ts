@@ -30,8 +30,8 @@ const eventColumnTypes = {
 export const eventColumns = Object.keys(eventColumnTypes) as (keyof ParkingEvent)[];
 
 /**
- * SQL for the values of many events, with one array parameter for each column. If a column has an enum type, the
- * gateway sends its values to PostgreSQL as text.
+ * SQL that passes the values of many parking events to PostgreSQL, with one array parameter for each column. If a
+ * column has an enum type, the gateway sends its values to PostgreSQL as text.
  */
 const eventArrayParameters = columnList(eventColumns, (_, column) => {
   const type = eventColumnTypes[column];
@@ -84,9 +84,9 @@ export const matchingEntries = namedStatement(
 /**
  * Updates the table `WhitelistEntryUse`, which stores how often the vehicle of each whitelist entry has entered. If a
  * whitelist entry has `maxEntries`, the statement also marks the entry as changed. The whitelist feed then tells
- * clients how often the vehicle has entered. The statement locks the whitelist entry first, and then its row in
- * `WhitelistEntryUse`. The statement that deletes a whitelist entry uses the same order, so that the two statements
- * cannot deadlock.
+ * clients how often the vehicle has entered. The statement first locks the whitelist entry, and then the row of this
+ * entry in `WhitelistEntryUse`. The statement that deletes a whitelist entry uses the same order, so that the two
+ * statements cannot deadlock.
  */
 export const addUses = namedStatement(
   'parking-add-uses',

@@ -20,10 +20,10 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Returns the approximate number of data points in an occupancy history, without the time zone of the location. Before
- * the gateway reads the location from the database, it computes the rate limit cost of the request from this number.
- * The gateway also rejects a request for more than `maxHistoryPoints` data points. The approximate number can differ
- * from the exact number by one, for example when daylight saving time begins or ends.
+ * Estimates the number of data points in an occupancy history without knowing the time zone of the location. The
+ * gateway computes the rate limit cost of a history request from this number, before it reads the location from the
+ * database. The gateway also rejects a request for more than `maxHistoryPoints` data points. The estimated number can
+ * differ from the exact number by one, for example when daylight saving time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));
@@ -52,7 +52,7 @@ function startOfDay(at: number, timezone: string): number {
   return startOfDate(dateOf(minute, timezone), minute - 2 * dayMs, minute, timezone);
 }
 
-/** Returns the start of the next local day. */
+/** Returns the start of the local day that follows the day of `start`. */
 function startOfNextDay(start: number, timezone: string): number {
   const date = dateOf(start, timezone);
   const usual = start + dayMs;
@@ -72,7 +72,7 @@ function startOfPart(at: number, length: number, timezone: string): number {
   const [, minutes = '0'] = wallTime(new Date(minute), timezone).time.split(':');
   const start = minute - ((Number(minutes) * minuteMs) % length);
   // If the clocks changed by half an hour between `start` and `minute`, the local time at `start` is not a full hour.
-  // `startOfPart` therefore runs again, until its result no longer changes.
+  // `startOfPart` therefore calls itself until the result no longer changes.
   return start < minute ? startOfPart(start, length, timezone) : start;
 }
 
@@ -80,7 +80,8 @@ function startOfPart(at: number, length: number, timezone: string): number {
  * Returns a function that takes the start of an interval, and returns the start of the next interval.
  *
  * @param first the start of the first interval, in milliseconds
- * @param to the time until which the function is used, in milliseconds
+ * @param to the end of the occupancy history, in milliseconds; the caller uses the returned function only up to this
+ *   time
  */
 function nextStart(first: number, to: number, interval: HistoryInterval, timezone: string) {
   if (interval === 'DAY') return (start: number) => startOfNextDay(start, timezone);

@@ -20,18 +20,18 @@ const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
 
 /**
- * SQL for the sessions that the occupancy history of a query `q` needs. The SQL combines three queries, so that
- * PostgreSQL reads only the matching rows of an index.
+ * SQL that reads the sessions from which the gateway computes the occupancy history of a query `q`. The SQL is a union
+ * of three queries, so that PostgreSQL reads only the matching rows of an index.
  *
- * The first query reads the sessions that were in progress at any time from `q.from` to `q.to`.
+ * The first query reads the parking sessions that were in progress at any time from `q.from` to `q.to`.
  *
- * The second query reads the uncertain sessions (`isUncertain`) that ended between `q."countedAt"` and `q.from`. The
- * end of an uncertain session can bring the occupancy adjustment closer to 0. `q."countedAt"` is the time of the last
- * occupancy count before the history begins.
+ * The second query reads the uncertain parking sessions (`isUncertain`) that ended between `q."countedAt"` and
+ * `q.from`. The end of an uncertain parking session can bring the occupancy adjustment closer to 0. `q."countedAt"` is
+ * the time of the last occupancy count before the history begins.
  *
- * The third query reads all other sessions that were open at the time `q."derivedAt"` and ended before `q.from`.
- * `q."derivedAt"` is the time of the first occupancy count for which the statement must count the open sessions,
- * because it cannot use the stored number.
+ * The third query reads all other parking sessions that were open at the time `q."derivedAt"` and ended before
+ * `q.from`. `q."derivedAt"` is the time of the first occupancy count whose stored number of open sessions cannot be
+ * used. For this occupancy count, the statement must count the open sessions itself.
  */
 const sessionsOf = (columns: string) => `
   SELECT ${columns} FROM "ParkingSession" s
@@ -50,15 +50,15 @@ const sessionsOf = (columns: string) => `
  * its location, and `$at` the instant. The statement returns no row for the last instant of a query, because this
  * instant only marks the end of the last interval. The occupancy is the number of open sessions plus the occupancy
  * adjustment (`adjustmentOf` in occupancy-columns.ts). The statement reads each parking session only once. For each
- * session, the statement adds 1 at the first instant at or after the start of the session, and subtracts 1 at the first
- * instant at or after its end. The number of sessions that were open at an instant is the sum of all additions and
- * subtractions up to this instant.
+ * parking session, the statement adds 1 at the first instant at or after the start of the session, and subtracts 1 at
+ * the first instant at or after the end of the session. The number of parking sessions that were open at an instant is
+ * the sum of all additions and subtractions up to this instant.
  *
  * Each occupancy count stores the number of sessions that were open at the time of the count (`openSessions`). For the
- * last occupancy count of a location, the statement uses the stored number, as the query for the current occupancy
- * does. A new number could be too low, because the retention job may have removed some of the sessions. If the counted
- * number equals the number of open sessions, the occupancy adjustment is 0, and the statement ignores the occupancy
- * count.
+ * last occupancy count of a location, the statement uses the stored number of open sessions, as the query for the
+ * current occupancy does. A new count of the open parking sessions could be too low, because the retention job may have
+ * removed some of these sessions. If the counted number equals the number of open sessions, the occupancy adjustment is
+ * 0, and the statement ignores the occupancy count.
  */
 export const occupancyHistory = namedStatement(
   'parking-occupancy-history',

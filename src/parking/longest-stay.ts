@@ -8,9 +8,9 @@ import { longFamilies, setEnds, setFades } from './stay-statements.ts';
 
 /**
  * The maximum number of parking sessions that the gateway computes in one step after a change of the maximum stay.
- * During one step, the parking events and occupancy counts of all its sessions are in memory, so a smaller step needs
- * less memory. The gateway computes all sessions of a plate family (`familyOf`) in the same step. If one plate family
- * has more than 500 sessions, one step therefore computes more than 500 sessions.
+ * During one step, the parking events and occupancy counts of all sessions in the step are in memory. A smaller step
+ * therefore needs less memory. The gateway computes all sessions of a plate family (`familyOf`) in the same step. If
+ * one plate family has more than 500 sessions, one step therefore computes more than 500 sessions.
  */
 const sessionsPerRefresh = 500;
 
@@ -22,9 +22,9 @@ const sessionsPerRefresh = 500;
 type LongFamily = ChangedPlate & { sessions: number };
 
 /**
- * Computes the sessions of a location again after a change of its maximum stay. The new maximum stay applies to all
- * sessions, including sessions that began before the change. Before the call, the caller must lock the location in
- * `transaction`.
+ * After a change of a location's maximum stay, computes the sessions of the location again. The new maximum stay
+ * applies to all sessions, including sessions that began before the change. Before the call, the caller must lock the
+ * location in `transaction`.
  *
  * @param now the current time, read from the clock of the database
  */
@@ -41,7 +41,8 @@ export async function applyLongestStay(
   for (const part of partsWithin(sessionsPerRefresh, families, ({ sessions }) => sessions)) {
     await refreshSessions(transaction, author, after, part, now);
   }
-  // Every session that is not computed again is shorter than the old and the new maximum stay, so `setEnds` changes
-  // only the end of its maximum stay. The change does not affect which sessions were open at the last occupancy count.
+  // Every parking session that is not computed again is shorter than the old and the new maximum stay. For sessions
+  // that are not computed again, `setEnds` changes only the end of the maximum stay. A new end of the maximum stay does
+  // not affect which of these sessions were open at the time of the last occupancy count.
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
 }

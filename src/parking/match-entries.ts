@@ -14,7 +14,7 @@ import { matchingEntries, namedEntries } from './event-statements.ts';
 export type Reading = GateRecord & PlateInput;
 
 interface GateRecord extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt'> {
-  /** The decision that the gateway made before the event; `undefined` when the gate requested no decision. */
+  /** The gate decision that the gateway made before the event; `undefined` when the gate requested no decision. */
   decision?: ParkingEvent['decision'] | undefined;
   /**
    * The id of the whitelist entry with which the gate admitted the vehicle. If the gate sends no id of a whitelist
@@ -39,8 +39,8 @@ export async function findNamedEntries(
 }
 
 /**
- * Finds the whitelist entry of each event, or of each vehicle in an occupancy count. If an event matches no whitelist
- * entry, the returned map does not contain the event.
+ * Finds the whitelist entry of each event, or of each vehicle in an occupancy count. If a parking event matches no
+ * whitelist entry, the returned map does not contain the event.
  *
  * @param readings the parking events. Each `entryId` in an event must be the id of a whitelist entry of the location
  *   (see `findNamedEntries`)
@@ -76,9 +76,9 @@ export async function matchEntries<Matched extends PlateInput & Pick<GateRecord,
 }
 
 /**
- * Returns the plate to store with an event, and the text that the camera read. If the gate sent a text, the event gets
- * the plate of the matching whitelist entry. If no whitelist entry matches, the normalised text becomes the plate
- * number, so that all events of an unlisted vehicle have the same plate.
+ * Returns the plate to store with a parking event, and the text that the camera read. If the gate sent a text, the
+ * event gets the plate of the matching whitelist entry. If no whitelist entry matches, the normalised text becomes the
+ * plate number, so that all events of an unlisted vehicle have the same plate.
  */
 export function plateOf(
   { plate, reading }: Reading,

@@ -20,7 +20,7 @@ export interface OccupancyPoint {
 
 /**
  * A query for the occupancy history of a location. `bounds` contains the start of each interval, followed by the end of
- * the last interval. The history has no data point for the end of the last interval.
+ * the last interval. The occupancy history has no data point for the end of the last interval.
  */
 export interface HistoryQuestion {
   locationId: string;
@@ -31,8 +31,8 @@ export interface HistoryQuestion {
 export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
 
 /**
- * Creates the functions that read occupancy histories. If several histories are requested in one iteration of the event
- * loop, one SQL statement reads all of them.
+ * Creates the functions that read occupancy histories. If callers request several histories in one iteration of the
+ * event loop, one SQL statement reads all of them.
  */
 export function createOccupancyHistory({ sql }: { sql: Sql }) {
   return {

@@ -2,7 +2,7 @@ import { namedStatement } from '../database/named-statement.ts';
 import { lastCountOf, occupancyColumns } from './occupancy-columns.ts';
 import { endOf, isOpenAt, startOf } from './session-columns.ts';
 
-// The SQL statements that read the occupancy of a location, and that store counts of the vehicles inside.
+// The SQL statements that read the occupancy of a location, and that store occupancy counts.
 
 /** Reads the two numbers from which `occupiedOf` computes the current occupancy of a location. */
 export const occupancy = namedStatement('location-occupancy', `SELECT ${occupancyColumns('$locationId')}`);
@@ -19,12 +19,13 @@ export const countOpenSessions = namedStatement(
 );
 
 /**
- * Updates the column `openSessions` of the last occupancy count after a change of parking sessions. If the last
- * occupancy count contains plates, the statement changes nothing. The statement must run before the changed sessions
- * are written, because it compares the changed sessions with the stored sessions. The statement counts only the changed
- * sessions that are open at the time of the count: once with their old values, and once with their new values. It adds
- * the difference of the two numbers to `openSessions`. If the statement counted all sessions again, the new number
- * could be too low, because the retention job may have removed some of the sessions.
+ * When parking sessions change, updates the column `openSessions` of the last occupancy count. If the last occupancy
+ * count contains plates, the statement changes nothing. The statement must run before the gateway writes the changed
+ * parking sessions, because the statement compares these sessions with the stored sessions. The statement counts only
+ * the changed parking sessions that are open at the time of the occupancy count: once with their old values, and once
+ * with their new values. The statement adds the difference of the two numbers to `openSessions`. If the statement
+ * counted all parking sessions again, the new number could be too low, because the retention job may have removed some
+ * of the sessions.
  */
 export const updateOpenSessions = namedStatement(
   'occupancy-count-sessions-change',
@@ -41,8 +42,8 @@ export const updateOpenSessions = namedStatement(
 );
 
 /**
- * Finds the vehicles that had an open session at a given time. If an occupancy count for the given time does not
- * include a vehicle, the count ends the session of the vehicle.
+ * Finds the vehicles that had an open session at a given time. An occupancy count for the given time ends the sessions
+ * of those vehicles that the count does not include.
  */
 export const insideAt = namedStatement(
   'parking-plates-inside-at',

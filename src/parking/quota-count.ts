@@ -22,22 +22,23 @@ export interface ExceededQuota extends Pick<UsedQuota, 'referenceId' | 'inside' 
 /** Counts the vehicles inside for each quota, while the gateway records several parking events. */
 export interface QuotaCount {
   /**
-   * Counts one event. The caller must call `count` for all events, in the order in which the events arrived.
+   * Counts one event. The caller must call `count` for all parking events, in the order in which the events arrived.
    *
    * @returns the exceeded quota, or null when the vehicle exceeds no quota
    */
   count(change: EventChange): ExceededQuota | null;
   /**
-   * Whether the sessions must be computed again before the quota of an event can be checked. If `isOutdatedFor` returns
-   * true, the caller must first write the counted events and call `refreshSessions`. The caller must then start a new
-   * count with `startQuotaCount`.
+   * Whether the gateway must compute the parking sessions again before it can check the quota for a parking event. If
+   * `isOutdatedFor` returns true, the caller must first write the counted parking events and call `refreshSessions`.
+   * The caller must then start a new quota count with `startQuotaCount`.
    *
-   * The result is true if the event can exceed a quota, and an already counted event may have changed the sessions of
-   * vehicles that use this quota. A correction of a stored event can change these sessions. An event whose plate
-   * differs from the plate of its whitelist entry can change these sessions, too. A whitelist entry can also have an
-   * open session with another plate, which an event of the entry may end. An event is late if it did not occur after
-   * the last known event or occupancy count of its vehicle, and a late event can change later sessions. Finally, an
-   * event can change the session of another vehicle if cameras may confuse the plates of the two vehicles.
+   * The result is true if the parking event can exceed a quota, and an already counted event may have changed the
+   * sessions of vehicles that use this quota. A correction of a stored event can change the sessions of vehicles that
+   * use the quota. A parking event whose plate differs from the plate of its whitelist entry can also change the
+   * sessions of vehicles that use the quota. A whitelist entry can have an open session with another plate, and an
+   * event of this entry may end that session. A late parking event can change later parking sessions. A parking event
+   * is late if it did not occur after the last known event or occupancy count of its vehicle. Finally, an event can
+   * change the session of another vehicle if cameras may confuse the plates of the two vehicles.
    */
   isOutdatedFor(change: EventChange): boolean;
 }
@@ -45,10 +46,10 @@ export interface QuotaCount {
 /**
  * Reads the quotas of whitelist entries, and the vehicles that currently use each quota. The caller must call
  * `startQuotaCount` before it writes the parking events that `count` will count. The caller's transaction must lock the
- * location, so that no other event of the location is counted at the same time.
+ * location, so that no other parking event of the location is counted at the same time.
  *
  * @param events.entries the whitelist entries to which the parking events belong
- * @param events.isBatch whether the caller counts several events
+ * @param events.isBatch whether the caller counts several parking events
  * @param events.observedFrom the time of the earliest parking event that `count` will count
  * @param events.now the current time by the clock of the database
  */
@@ -78,12 +79,12 @@ export async function startQuotaCount(
   const insideOf = new Map(
     found.map(({ referenceId, vehicles }) => [referenceId, groupBy(vehicles, ({ entryId }) => entryId)]),
   );
-  // The references (such as apartments) whose sessions may have changed. Before the gateway can count the vehicles of
-  // such a reference, it must compute the sessions again.
+  // The references (such as apartments) whose parking sessions may have changed. Before the gateway can count the
+  // vehicles of a reference in `outdated`, the gateway must compute the parking sessions again.
   const outdated = new Set<string>();
   const similar = createSimilarVehicles();
-  // The index `similar` is necessary only if the caller counts several events. If the caller counts only one event,
-  // `plate` and `lastObservedAt` are therefore null.
+  // The index `similar` is necessary only if the caller counts several parking events. If the caller counts only one
+  // parking event, `plate` and `lastObservedAt` are therefore null.
   for (const { referenceId, entries: listed, vehicles } of found) {
     for (const { plate, entryId } of vehicles) if (plate) similar.add(plate, entryId, referenceId);
     for (const { id, lastObservedAt } of listed) {
@@ -98,7 +99,7 @@ export async function startQuotaCount(
   const markAll = () => {
     for (const referenceId of insideOf.keys()) outdated.add(referenceId);
   };
-  /** Whether an event, or the session of a vehicle, has the plate of a whitelist entry. */
+  /** Whether a parking event, or the parking session of a vehicle, has the plate of a whitelist entry. */
   const hasPlateOf = (entryId: string, plate: Plate) => {
     const listed = plates.get(entryId);
     return listed !== undefined && plateKey(listed) === plateKey(plate);
@@ -112,11 +113,11 @@ export async function startQuotaCount(
 
     count({ before, after }) {
       const entryId = after.whitelistEntryId;
-      // A correction of an earlier parking event can change past sessions. If the correction changes the plate of the
-      // event, the sessions of two vehicles change.
+      // A correction of an earlier parking event can change past parking sessions. If the correction changes the plate
+      // of the event, the sessions of two vehicles change.
       if (before) markAll();
       // The plate of the event can differ from the plate of its whitelist entry. The session of the event may then
-      // belong to another whitelist entry, which has the plate of the event.
+      // belong to another whitelist entry that has the plate of the event.
       if (entryId !== null && !hasPlateOf(entryId, after)) markAll();
       // If cameras may confuse the plate of the event with the plate of another vehicle, the event may begin or end a
       // session of the other vehicle.
@@ -131,8 +132,8 @@ export async function startQuotaCount(
       if (!quota || entryId === null) return null;
       const { referenceId, inside, enforcement } = quota;
       const vehicles = insideOf.get(referenceId)!;
-      // The whitelist entry of the event can have an open session with another plate. It is then unknown which session
-      // the event ends.
+      // The whitelist entry of the event can have an open parking session with another plate. The function then cannot
+      // know which parking session the event ends.
       const hasOtherPlate = vehicles.get(entryId)?.some(({ plate }) => plate && !hasPlateOf(entryId, plate));
       if (isLate || hasOtherPlate) outdated.add(referenceId);
       if (after.kind === 'EXIT') {
@@ -141,9 +142,9 @@ export async function startQuotaCount(
       }
       const used = vehicles.set(entryId, [{ entryId, sessionId: after.id, plate: after }]).size;
       similar.add(after, entryId, referenceId);
-      // A gate can send an entry so late that the maximum stay of the vehicle is already over. The vehicle counts as
-      // inside when the quota of its own entry is checked. For the entries of other vehicles, it no longer counts as
-      // inside.
+      // A gate can send an entry event so late that the maximum stay of the vehicle is already over. When the gateway
+      // checks the quota for this late entry event, the vehicle counts as inside. When the gateway checks the quota for
+      // later entry events, the vehicle of the late event no longer counts as inside.
       if (isStayOver(after)) vehicles.delete(entryId);
       return isSameEntry(before, after) || used <= inside
         ? null
@@ -152,7 +153,7 @@ export async function startQuotaCount(
   };
 }
 
-/** Removes the session `sessionId` from the sessions of the vehicles inside. */
+/** Removes the parking session `sessionId` from the sessions of the vehicles inside. */
 function removeSession(vehicles: Map<string, VehicleInside[]>, sessionId: string): void {
   for (const [entryId, sessions] of vehicles) {
     const others = sessions.filter((session) => session.sessionId !== sessionId);

@@ -37,7 +37,7 @@ interface QuotaEntry {
 
 /**
  * A vehicle inside that uses a quota: its whitelist entry, its open session, and the plate of the session. `plate` is
- * null if the caller counts only a single event.
+ * null if the caller counts only a single parking event.
  */
 export interface VehicleInside {
   entryId: string;
@@ -47,8 +47,8 @@ export interface VehicleInside {
 
 /**
  * Finds the quotas that apply to given whitelist entries of a location, and the vehicles that currently use each quota.
- * If one whitelist entry has several open sessions, the result contains each of these sessions. The result contains no
- * whitelist entries without a quota. `$isBatch` is true if the caller records several events.
+ * If one whitelist entry has several open parking sessions, the result contains each of these sessions. The result
+ * contains no whitelist entries without a quota. `$isBatch` is true if the caller records several parking events.
  */
 export const quotasOfEntries = namedStatement(
   'quotas-of-entries',

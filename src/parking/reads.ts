@@ -7,7 +7,8 @@ import type { PagedList } from '../paging.ts';
 import { isInside } from './session-columns.ts';
 
 /**
- * A query for the sessions of a location. The query selects all sessions, only open sessions, or only ended sessions.
+ * A query for the parking sessions of a location. The query selects all parking sessions, only open sessions, or only
+ * ended sessions.
  */
 interface SessionsQuestion {
   ownerId: string;
@@ -34,11 +35,11 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
     kind,
     table: 'ParkingSession',
     fields: Prisma.ParkingSessionScalarFieldEnum,
-    // A session is no longer open after the end of its maximum stay.
+    // A parking session is no longer open after the end of its maximum stay.
     expressions: { open: isInside('r') },
     owner,
-    // The filter for open sessions and the filter for ended sessions are separate, because each filter uses a different
-    // database index.
+    // The filter for open parking sessions and the filter for ended parking sessions are separate, because each filter
+    // uses a different database index.
     filters: {
       inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}`, hasIndex: true },
       ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}`, hasIndex: true },
@@ -47,18 +48,18 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
 
   return {
     /**
-     * Lists the events of a location. Reading a page of the list throws the error `NOT_FOUND` if the location is
-     * outside the API key's scope.
+     * Lists the parking events of a location. Reading a page of the list throws the error `NOT_FOUND` if the location
+     * is outside the API key's scope.
      */
     eventsOf: (key: AuthenticatedKey, locationId: string): PagedList<ParkingEvent> =>
       listOfLocation(events, key, { ownerId: locationId }),
 
     /**
-     * Lists the sessions of a location. Reading a page of the list throws the error `NOT_FOUND` if the location is
-     * outside the API key's scope.
+     * Lists the parking sessions of a location. Reading a page of the list throws the error `NOT_FOUND` if the location
+     * is outside the API key's scope.
      *
-     * @param open true lists only sessions whose vehicle is inside, and false lists only sessions whose vehicle is not
-     *   inside; if `open` is omitted, all sessions are listed
+     * @param open if true, the list contains only sessions whose vehicle is inside; if false, only sessions whose
+     *   vehicle is not inside; if omitted, all sessions
      */
     sessionsOf: (
       key: AuthenticatedKey,

@@ -12,15 +12,15 @@ import type { Reading } from './match-entries.ts';
 export const maxEventsPerCall = 1_000;
 
 /**
- * The maximum number of parking events that one transaction records. Each transaction records few events, so that it
- * locks the location for only a fraction of a second. On the embedded database, a transaction records fewer events than
- * on PostgreSQL, because all other requests wait until the transaction ends.
+ * The maximum number of parking events that one transaction records. Each transaction records few parking events, so
+ * that it locks the location for only a fraction of a second. On the embedded database, a transaction records fewer
+ * events than on PostgreSQL, because all other requests wait until the transaction ends.
  */
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
 
 /**
  * The result of a request with many parking events. The fields `total`, `recorded`, `unchanged` and `corrected` contain
- * numbers of events.
+ * numbers of parking events.
  */
 export interface ReadingsResult {
   total: number;
@@ -33,13 +33,13 @@ export interface ReadingsResult {
 
 /** A parking event that a client sent, but that the gateway did not record. */
 export interface RejectedReading {
-  /** The position of the rejected event in the list that the client sent, starting at 0. */
+  /** The position of the rejected parking event in the list that the client sent, starting at 0. */
   index: number;
-  /** The reason why the event was rejected: the error that a request with only this event would return. */
+  /** The reason why the parking event was rejected: the error that a request with only this event would return. */
   error: RowError;
 }
 
-/** The functions that record the parking events of one request together. */
+/** The functions that record all parking events of a request with many events. */
 export type ParkingBatches = ReturnType<typeof createParkingBatches>;
 
 /** Creates the function that records the parking events of a request with many events. */
@@ -59,13 +59,13 @@ export function createParkingBatches({
 
   return {
     /**
-     * Records many events of the gates at one location, in the order of the request. Each event has the same effect as
-     * a separate call of `recordEvent`. The gateway reports the invalid events, and records all valid events. The
-     * function divides the events into batches, and records each batch in one transaction. Between two batches, the
-     * gateway can record events of other requests. If a request fails after the gateway has recorded some batches of
-     * its events, the client can send the whole request again. If the client sends recorded events again, these events
-     * stay unchanged. In each batch, the gateway reports at most once that the location has become full or has free
-     * places again.
+     * Records many parking events from the gates of one location, in the order of the events in the request. Each
+     * parking event has the same effect as a separate call of `recordEvent`. The gateway reports the invalid parking
+     * events, and records all valid parking events. The function divides the parking events into batches, and records
+     * each batch in one transaction. Between two batches, the gateway can record parking events of other requests. If a
+     * request fails after the gateway has recorded some batches of its events, the client can send the whole request
+     * again. If the client sends recorded parking events again, these events stay unchanged. In each batch, the gateway
+     * reports at most once that the location has become full or has free places again.
      *
      * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
      *   invalid row
@@ -123,9 +123,9 @@ export function createParkingBatches({
             for (const { outcome } of recorded) result[outcome] += 1;
             if (recorded.some(({ mayChangePass }) => mayChangePass)) whitelistNotices.publish(locationId);
             readings.splice(0, recorded.length);
-            // `recordReadings` looks up all given events in the database, but may record only some of them. The next
-            // call gets at most twice as many events as this call recorded, so that the gateway does not look up many
-            // events in vain.
+            // `recordReadings` looks up all given parking events in the database, but may record only some of them. The
+            // next call gets at most twice as many events as this call recorded, so that the gateway looks up few
+            // events that it does not record.
             size = 2 * recorded.length;
           }
         }

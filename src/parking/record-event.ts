@@ -17,8 +17,8 @@ export function createParkingWrites({
 }: LocationChangeServices) {
   return {
     /**
-     * Records one event of a gate (see `recordReadings`). The gateway records the events of one location one after the
-     * other.
+     * Records one parking event of a gate (see `recordReadings`). The gateway records the parking events of one
+     * location one after the other.
      *
      * @returns the event
      * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope

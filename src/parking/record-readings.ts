@@ -26,14 +26,14 @@ interface RecordedReading {
 }
 
 /**
- * Records parking events of one location, and updates the sessions and the state of the location. If an event equals an
- * already recorded event, nothing changes and no audit record is written. The function locks the location until the
- * transaction ends.
+ * Records parking events of one location, and updates the parking sessions and the state of the location. If a parking
+ * event equals an already recorded event, nothing changes and no audit record is written. The function locks the
+ * location until the transaction ends.
  *
- * The function `recordReadings` always records the first of the given events, and usually records all events. The
- * function stops early if the sessions must be computed again before the quota of the next event can be checked
- * (`QuotaCount.isOutdatedFor`). The caller must record the remaining events in another transaction. The field
- * `overQuota` of an event is therefore the same as if the gate had sent each event in a separate request. Each
+ * The function `recordReadings` always records the first of the given parking events, and usually records all events.
+ * The function stops early if the gateway must compute the sessions again before it can check the quota for the next
+ * event (`QuotaCount.isOutdatedFor`). The caller must record the remaining parking events in another transaction. The
+ * field `overQuota` of an event is therefore the same as if the gate had sent each event in a separate request. Each
  * transaction locks the location only for a short time.
  *
  * @returns a list with one result for each recorded event, in the order of the given events (`sent`)
@@ -97,7 +97,7 @@ export async function recordReadings(
     if (quotaCount.isOutdatedFor({ before, after })) break;
     const overQuota = quotaCount.count({ before, after });
     if (overQuota) exceeded.push(overQuota);
-    // A correction that keeps the kind `ENTRY` and the whitelist entry of an event does not change `overQuota`.
+    // A correction that keeps the kind `ENTRY` and the whitelist entry of a parking event does not change `overQuota`.
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
@@ -109,7 +109,8 @@ export async function recordReadings(
     });
   }
 
-  // If `readings` contains an event several times with different values, the function writes only the last values.
+  // If `readings` contains an event several times with different values, the function writes only the last values of
+  // this event.
   const written = new Map(changes.map(({ after }) => [after.id, after]));
   await queryInTransaction(transaction, writeEvents, columnArrays(eventColumns, [...written.values()]));
   await countEntries(transaction, locationId, changes);
@@ -146,7 +147,7 @@ export async function recordReadings(
   return recorded;
 }
 
-/** Returns a map from each `eventId` to the event that is already recorded with this `eventId`. */
+/** Returns a map from each `eventId` to the parking event that is already recorded with this `eventId`. */
 async function eventsOf(
   transaction: Transaction,
   locationId: string,
@@ -158,9 +159,9 @@ async function eventsOf(
 }
 
 /**
- * Removes the id of the whitelist entry from an event if the location has no whitelist entry with this id. If the gate
- * sends a recorded event again without changes, the event keeps the id of its whitelist entry, even after the whitelist
- * entry was deleted.
+ * Removes the id of the whitelist entry from a parking event if the location has no whitelist entry with this id. If
+ * the gate sends a recorded event again without changes, the event keeps the id of its whitelist entry, even after the
+ * whitelist entry was deleted.
  */
 function withKnownEntry(
   reading: Reading,

@@ -1,7 +1,7 @@
 import { confusableForm } from '../whitelist/similar-plates.ts';
 
-// SQL expressions for the times, the state and the plates of sessions. Each function in this file takes a table alias
-// as its argument. Database indexes use the SQL expressions that the functions `startOf`, `endOf` and `familyOf`
+// SQL expressions for the times, the state and the plates of parking sessions. Each function in this file takes a table
+// alias as its argument. Database indexes use the SQL expressions that the functions `startOf`, `endOf` and `familyOf`
 // return.
 
 /**
@@ -12,8 +12,8 @@ export const startOf = (session: string) =>
   `coalesce(${session}."enteredAt", ${session}."countedAt", ${session}."exitedAt")`;
 
 /**
- * SQL for the time at which a session ended, or `infinity` for a session that has not ended. If the column `endedAt` is
- * null, the SQL uses `exitedAt`, because releases of the gateway up to 1.5 do not write `endedAt`.
+ * SQL for the time at which a parking session ended, or `infinity` for a session that has not ended. If the column
+ * `endedAt` is null, the SQL uses `exitedAt`, because releases of the gateway up to 1.5 do not write `endedAt`.
  */
 export const endOf = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", TIMESTAMPTZ 'infinity')`;
@@ -34,8 +34,8 @@ export const isUncertain = (session: string) =>
 
 /**
  * The SQL condition for sessions that had begun and were within their maximum stay at a given time. `wasOpenAt` does
- * not check whether the session had already ended at the given time. An SQL statement that uses `wasOpenAt` must
- * therefore exclude ended sessions with a separate condition.
+ * not check whether the parking session had already ended at the given time. An SQL statement that uses `wasOpenAt`
+ * must therefore exclude ended parking sessions with a separate condition.
  */
 export const wasOpenAt = (session: string, at: string) =>
   `(${startOf(session)} <= ${at} AND (${session}."staysUntil" IS NULL OR ${session}."staysUntil" > ${at}))`;
@@ -45,9 +45,9 @@ export const isOpenAt = (session: string, at: string) =>
   `(${endOf(session)} > ${at} AND ${wasOpenAt(session, at)})`;
 
 /**
- * SQL for the family of a plate: the last two characters of its plate code and plate number. Characters that cameras
- * confuse count as the same character (`confusableForm`). Plates that cameras may confuse with each other are always in
- * the same family, but a family can also contain unrelated plates.
+ * SQL for the plate family of a plate: the last two characters of its plate code and plate number. Characters that
+ * cameras confuse count as the same character (`confusableForm`). Plates that cameras may confuse with each other are
+ * always in the same plate family, but a plate family can also contain unrelated plates.
  */
 export const familyOf = (alias: string) =>
   confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 2)`);

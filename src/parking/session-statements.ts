@@ -5,10 +5,10 @@ import { confusableForm } from '../whitelist/similar-plates.ts';
 import type { GateObservation } from './derive-sessions.ts';
 import { endOf, familyOf, startOf } from './session-columns.ts';
 
-// SQL statements that read and write parking sessions. One statement handles the sessions of many plates. A plate group
-// consists of all plates with the same last three characters (`groupOf`). A plate family consists of all plates with
-// the same last two characters (`familyOf`). All plates of one plate group belong to the same plate family. A query
-// reads the sessions of a whole plate group or of a whole plate family.
+// SQL statements that read and write parking sessions. One SQL statement handles the parking sessions of many plates. A
+// plate group consists of all plates with the same last three characters (`groupOf`). A plate family consists of all
+// plates with the same last two characters (`familyOf`). All plates of one plate group belong to the same plate family.
+// A query reads the parking sessions of a whole plate group or of a whole plate family.
 
 /**
  * SQL for the plate group of a plate: the last three characters of its plate code and plate number. Characters that
@@ -19,26 +19,26 @@ const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" ||
 
 /**
  * The SQL condition for plates whose plate code and plate number together have fewer than three characters. Cameras may
- * confuse a short plate with plates of several plate groups, so the gateway reads the whole plate family (`familyOf`)
- * of a short plate.
+ * confuse a short plate with plates of several plate groups. The gateway therefore reads the whole plate family
+ * (`familyOf`) of a short plate.
  */
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
- * The SQL condition for events whose camera text does not end with the last three characters of their plate. If an
- * event meets the condition, its camera text and its plate belong to different plate groups (`groupOf`). A plate can
- * differ from the camera text if the plate comes from an alternative text of the camera, or from the whitelist entry
- * that the gate named. Other events of the same vehicle can belong to the plate group of the camera text or to the
- * plate group of the plate. The gateway therefore reads the whole plate family: all plates with the same last two
- * characters (`familyOf`).
+ * The SQL condition for parking events whose camera text does not end with the last three characters of the event's
+ * plate. If an event meets the condition, its camera text and its plate belong to different plate groups (`groupOf`). A
+ * plate can differ from the camera text if the plate comes from an alternative text of the camera, or from the
+ * whitelist entry that the gate named. Other events of the same vehicle can belong to the plate group of the camera
+ * text or to the plate group of the plate. The gateway therefore reads the whole plate family: all plates with the same
+ * last two characters (`familyOf`).
  *
  * The SQL removes fewer separators from a camera text than the function `plateText` removes. The condition
  * `isReadApart` can therefore also be true when the camera text and the plate belong to the same plate group. The
- * gateway then reads more rows than necessary, but computes the same sessions.
+ * gateway then reads more rows than necessary, but computes the same parking sessions.
  *
- * If an event meets the condition `isReadApart`, the event and its session have a `whitelistEntryId`. `changedGroups`
- * therefore checks the first event of a session only if the session has a `whitelistEntryId`. At a location with many
- * unended sessions of unlisted vehicles, the SQL thus reads fewer events.
+ * If a parking event meets the condition `isReadApart`, the event and its parking session have a `whitelistEntryId`.
+ * `changedGroups` therefore checks the first event of a parking session only if the session has a `whitelistEntryId`.
+ * At a location with many unended sessions of unlisted vehicles, the SQL thus reads fewer events.
  */
 const isReadApart = (alias: string) => {
   const text = `right(translate(${alias}.text, ' .-', ''), 3)`;
@@ -47,8 +47,8 @@ const isReadApart = (alias: string) => {
 
 /**
  * The maximum number of changed plate groups of one plate family that the SQL reads separately. If more plate groups of
- * the family have changed, the SQL reads the whole family once. A plate group consists of all plates with the same last
- * three characters, and a plate family of all plates with the same last two characters.
+ * the plate family have changed, the SQL reads the whole plate family once. A plate group consists of all plates with
+ * the same last three characters. A plate family consists of all plates with the same last two characters.
  */
 const maxGroupsOfFamily = 4;
 
@@ -57,12 +57,14 @@ const maxGroupsOfFamily = 4;
  * and the time of the first change of this group.
  *
  * If the sessions of a whole plate family must be computed again, the row contains the family instead of a group. The
- * caller can request a whole family with `$wholeFamily`. The SQL also chooses the whole family if more than
- * `maxGroupsOfFamily` of its groups have changed, or if the family has a short plate (`isShort`). Another reason is an
- * event whose camera text and plate belong to different groups (`isReadApart`).
+ * caller can request a whole plate family with `$wholeFamily`. The SQL also chooses the whole plate family if more than
+ * `maxGroupsOfFamily` of its plate groups have changed, or if the family has a short plate (`isShort`). The SQL also
+ * chooses the whole plate family if the camera text and the plate of a parking event belong to different plate groups
+ * (`isReadApart`).
  *
- * The SQL checks only sessions, events and counts that the change can affect. An event before the first change of the
- * family is checked only if its session had not ended before the first change.
+ * The SQL checks only those parking sessions, parking events and occupancy counts that the change can affect. Among the
+ * events before the first change of the plate family, the SQL checks only those events whose parking session had not
+ * ended before that change.
  */
 const changedGroups = `
   WITH place AS MATERIALIZED (
@@ -106,15 +108,15 @@ const isOfChanged = (alias: string) =>
  */
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
-// The statements `readSessions` and `readObservations` read the sessions and events of each changed plate group in a
-// subquery (LATERAL), so that PostgreSQL finds them with the index of the plate families. With a join, PostgreSQL could
-// read all sessions and events of the location instead. PostgreSQL does not convert a subquery with `OFFSET 0` to a
-// join.
+// For each changed plate group, the statements `readSessions` and `readObservations` read the sessions and the events
+// in a subquery (LATERAL). PostgreSQL therefore finds the rows with the index of the plate families. With a join
+// instead of the subquery, PostgreSQL could read all parking sessions and events of the location. PostgreSQL does not
+// convert a subquery with `OFFSET 0` to a join.
 
 /**
- * Reads the sessions that may change because a parking event or an occupancy count has changed. The result column
- * `begun` is true for a session that began before the first changed event or count of its plate group. The column
- * `text` contains the text that a camera read when the vehicle entered.
+ * Reads the parking sessions that may change because a parking event or an occupancy count has changed. The result
+ * column `begun` is true for a session that began before the first changed event or count of its plate group. The
+ * column `text` contains the text that a camera read when the vehicle entered.
  */
 export const readSessions = namedStatement(
   'parking-sessions-of-groups',
@@ -130,10 +132,10 @@ export const readSessions = namedStatement(
 );
 
 /**
- * Reads the gate events and occupancy counts of the plate groups in the table `changed`. For each plate group, the
- * statement reads only the events and occupancy counts since the first change of the group. An occupancy count has one
- * result row for each counted vehicle whose plate belongs to the plate group. If no counted vehicle has a plate of the
- * plate group, the occupancy count has one result row, in which the column `id` is null.
+ * Reads the parking events and occupancy counts of the plate groups in the table `changed`. For each plate group, the
+ * statement reads only the events and occupancy counts since the first change of the group. For an occupancy count, the
+ * statement returns one row for each counted vehicle whose plate belongs to the plate group. If no counted vehicle has
+ * a plate of the plate group, the statement returns one row for the occupancy count, in which the column `id` is null.
  */
 export const readObservations = namedStatement(
   'parking-observations-of-groups',
@@ -178,10 +180,10 @@ const sessionColumnTypes = {
   listed: 'boolean',
 } as const satisfies Record<keyof ParkingSession, string>;
 
-/** The names of the columns of a session. */
+/** The names of the columns of a parking session. */
 export const writtenColumns = Object.keys(sessionColumnTypes) as (keyof ParkingSession)[];
 
-/** Removes sessions, and writes new and changed sessions to the database. */
+/** Removes parking sessions, and writes new and changed parking sessions to the database. */
 export const writeSessions = namedStatement(
   'parking-sessions-write',
   `

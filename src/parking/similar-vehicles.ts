@@ -5,10 +5,10 @@ import { confusableTextsOf, type RecordedPlate } from './vehicle-identity.ts';
  * plate of a parking event (`confusableTextsOf`).
  */
 export function createSimilarVehicles() {
-  // For each plate text, the vehicles inside that have this text. The inner map contains the id of each vehicle's
+  // Maps each plate text to the vehicles inside that have this text. The inner map contains the id of each vehicle's
   // whitelist entry, and the reference of the entry (such as an apartment).
   const entriesOf = new Map<string, Map<string, string>>();
-  // Maps each plate text to the time of its last observation, in milliseconds.
+  // Maps each plate text to the time of the last observation with this text, in milliseconds.
   const lastObservedAt = new Map<string, number>();
   return {
     /** Adds a vehicle inside. */
@@ -20,7 +20,7 @@ export function createSimilarVehicles() {
     },
     /**
      * Returns the references (such as apartments) of the vehicles inside whose plates are similar to `plate`. The
-     * vehicle of the whitelist entry `entryId` is not included.
+     * result does not include the vehicle of the whitelist entry `entryId`.
      */
     referencesOf: (plate: RecordedPlate, entryId: string | null): string[] =>
       confusableTextsOf(plate).flatMap((text) =>
@@ -30,7 +30,7 @@ export function createSimilarVehicles() {
       ),
     /**
      * Stores the plate and the time of a parking event. Returns true if the event is late: the index already contains
-     * an event of the same or a similar plate that did not occur before this event.
+     * an event of the same or a similar plate with the same or a later time.
      */
     observe(plate: RecordedPlate, at: Date): boolean {
       const texts = confusableTextsOf(plate);

@@ -5,8 +5,8 @@ import { endOf, familyOf, startOf } from './session-columns.ts';
 // apply a new maximum stay.
 
 /**
- * The maximum number of sessions that one transaction ends, so that the transaction locks the location for only a
- * fraction of a second.
+ * The maximum number of parking sessions that one transaction ends. Because of this limit, the transaction locks the
+ * location for only a fraction of a second.
  */
 export const maxSessionsPerTransaction = 500;
 

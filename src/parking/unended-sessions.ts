@@ -3,28 +3,28 @@ import type { Plate } from '../whitelist/plate.ts';
 import { type PlateMatcher, plateKey, vehicleTexts } from './vehicle-identity.ts';
 
 /**
- * The sessions of a location that have no recorded end. For each plate, there is at most one session without a recorded
- * end. A session without a recorded end is open until its maximum stay is over.
+ * The parking sessions of a location that have no recorded end. For each plate, there is at most one parking session
+ * without a recorded end. A parking session without a recorded end is open until its maximum stay is over.
  */
 export interface UnendedSessions {
   /**
-   * Adds a session to the collection, which must not already contain a session with the same plate.
+   * Adds a parking session to the collection. The collection must not already contain a session with the same plate.
    *
    * @param text the text that a camera read from the plate of this session's vehicle
    */
   add(session: ParkingSession, text: string | null): void;
   remove(session: ParkingSession): void;
-  /** Returns the session with the given plate, or `undefined` if the collection has no such session. */
+  /** Returns the parking session with the given plate, or `undefined` if the collection has no such session. */
   withPlate(plate: Plate): ParkingSession | undefined;
   /**
    * Returns the sessions in the collection whose plates match the condition `matcher`. The duration of the search does
-   * not depend on the number of sessions in the collection.
+   * not depend on the number of parking sessions in the collection.
    */
   matching(matcher: PlateMatcher): ParkingSession[];
   all(): ParkingSession[];
 }
 
-/** Creates an empty collection of sessions that have no recorded end. */
+/** Creates an empty collection of parking sessions that have no recorded end. */
 export function createUnendedSessions(): UnendedSessions {
   type Unended = { session: ParkingSession; text: string | null };
   const byPlate = new Map<string, Unended>();

@@ -5,12 +5,12 @@ import { isInside } from './session-columns.ts';
 // SQL that finds the vehicles that are inside now and belong to a reference (such as an apartment). A vehicle belongs
 // to the reference of its current whitelist entry, even if another whitelist entry applied when the vehicle entered.
 
-/** The SQL condition for a session `s` at the location of the whitelist entry `v`. */
+/** The SQL condition that a parking session `s` and a whitelist entry `v` belong to the same location. */
 const ofLocation = 's."locationId" = v."locationId"';
 
 /**
  * SQL that joins the whitelist entries of a reference (`v`) with the open sessions of their vehicles (`s`). The
- * argument `condition` must limit the sessions to the location of the whitelist entry.
+ * argument `condition` must limit the parking sessions to the location of the whitelist entry.
  */
 const entriesAndSessions = (ofReference: string, condition: string) => `
   SELECT v.id AS "entryId", s.id AS "sessionId", s."plateType", s."plateCode", s."plateNumber"
@@ -19,10 +19,11 @@ const entriesAndSessions = (ofReference: string, condition: string) => `
   WHERE ${ofReference}`;
 
 /**
- * SQL for the number of whitelist entries that match the camera text of a session `s`. A camera text ends with the
- * plate number of the vehicle, so PostgreSQL finds the matching whitelist entries with an index of plate numbers. The
- * SQL uses the column `locationId` of the whitelist entry `v`, and not the same column of the session. PostgreSQL
- * therefore selects the whitelist entries of the reference first, and runs this SQL only for their sessions.
+ * SQL for the number of whitelist entries that match the camera text of a parking session `s`. A camera text ends with
+ * the plate number of the vehicle, so PostgreSQL finds the matching whitelist entries with an index of plate numbers.
+ * The SQL uses the column `locationId` of the whitelist entry `v`, and not the column `locationId` of the parking
+ * session. PostgreSQL therefore first selects the whitelist entries of the reference, and runs this SQL only for the
+ * parking sessions of these entries.
  */
 const entriesOfText = `(
     SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = v."locationId"
@@ -51,31 +52,33 @@ export const mayBeSameVehicle = (event: string, entry: string) => {
 
 /**
  * SQL for the vehicles inside that belong to a reference (such as an apartment). The result columns are `entryId`,
- * `sessionId` and the plate of the session. If several sessions belong to one whitelist entry, the SQL returns one row
- * for each of these sessions.
+ * `sessionId` and the plate of the session. If several parking sessions belong to one whitelist entry, the SQL returns
+ * one row for each of these sessions.
  *
- * A session belongs to a whitelist entry if the session has the plate of the entry. A session also belongs to a
- * whitelist entry if the session has a camera text, and this entry is the only entry that matches the text. Otherwise,
- * a session belongs to the whitelist entry in its column `whitelistEntryId`. The last rule applies only if cameras may
- * confuse the plates of the entry and the session, and no other whitelist entry has the plate of the session.
+ * A parking session belongs to a whitelist entry if the session has the plate of the entry. A parking session also
+ * belongs to a whitelist entry if the session has a camera text, and this entry is the only entry that matches the
+ * text. If neither rule applies, a parking session belongs to the whitelist entry in its column `whitelistEntryId`. The
+ * rule for the column `whitelistEntryId` applies only if cameras may confuse the plates of the entry and the session,
+ * and no other whitelist entry has the plate of the session.
  *
  * @param ofReference the SQL condition that selects the whitelist entries `v` of one reference, such as an apartment
  */
 export const vehiclesOf = (ofReference: string) =>
   [
     `${ofLocation} AND ${samePlate('s', 'v')}`,
-    // A separate query compares each text of a plate: the text with the plate type, and the text without the plate
-    // type. PostgreSQL can use an index or a hash join for each of these queries, but not for a single query with an OR
-    // condition.
+    // Each text of a plate has its own query: one query compares the text with the plate type, and another query
+    // compares the text without the plate type. PostgreSQL can use an index or a hash join for each of these queries,
+    // but not for a single query with an OR condition.
     ...plateTexts('v').map(
       (
         text,
       ) => `${ofLocation} AND s."plateCode" = '' AND s."plateNumber" = ${text} AND s."plateType" IN ('', v."plateType")
     AND ${entriesOfText} = 1`,
     ),
-    // This condition does not contain `ofLocation`, because a session and its whitelist entry always have the same
-    // location. With `ofLocation`, the embedded database would read all open sessions of the location instead of using
-    // the index of `whitelistEntryId`, because the embedded database has no statistics.
+    // This condition does not contain `ofLocation`, because a parking session and its whitelist entry always have the
+    // same location. With `ofLocation`, the embedded database would read all open parking sessions of the location
+    // instead of using the index of `whitelistEntryId`. The embedded database would choose this plan because it has no
+    // statistics about its tables.
     `s."whitelistEntryId" = v.id AND NOT (${samePlate('s', 'v')}) AND ${confusablePlate('s')} = ${confusablePlate('v')}
     AND NOT EXISTS (SELECT FROM "WhitelistEntry" w WHERE w."locationId" = s."locationId" AND ${samePlate('w', 's')})`,
   ]

@@ -48,7 +48,7 @@ const readTextOf = (plate: RecordedPlate) =>
 
 /**
  * Returns all texts that identify a vehicle: the texts that a camera may read from its plate, and the text that a
- * camera really read.
+ * camera has actually read.
  */
 export function vehicleTexts(plate: RecordedPlate): string[] {
   const read = readTextOf(plate);

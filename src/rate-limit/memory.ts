@@ -16,8 +16,8 @@ import type {
 const maxSubjectsOfKind = { key: 100_000, address: 100_000 };
 
 /**
- * The times at which one API key or client address used points, for each of the two rate limit windows. The times are
- * in Unix milliseconds, oldest first.
+ * The times at which one API key or client address used rate limit points, for each of the two rate limit windows. The
+ * times are in Unix milliseconds, oldest first.
  */
 interface Times {
   hour: number[];
@@ -27,8 +27,8 @@ interface Times {
 /**
  * The rate limit windows in the memory of one process. The rate limit windows in memory follow the same rules as the
  * Redis script of `RedisRollingLimiter`. While Redis is unreachable, the Redis limiter uses `MemoryRollingLimiter` as
- * its fallback ("insurance limiter"). The library rate-limiter-flexible accepts only fallback limiters that extend one
- * of its classes.
+ * its fallback ("insurance limiter"). The library rate-limiter-flexible accepts a fallback limiter only if the limiter
+ * extends one of the library's classes.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
   // The TypeScript types of rate-limiter-flexible require the fields `keyPrefix`, `blockDuration` and `execEvenly`. The
@@ -56,8 +56,8 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
   }
 
   /**
-   * Counts the points of a request; rate-limiter-flexible calls this method while Redis is unreachable. The parameter
-   * `options` contains the API key or the client address whose points the method counts.
+   * Counts the rate limit points of a request; rate-limiter-flexible calls this method while Redis is unreachable. The
+   * parameter `options` contains the API key or client address whose rate limit points the method counts.
    */
   override async consume(_key: string, points: number, options: TakeOptions): Promise<RollingRes> {
     const res = new RollingRes(this.#count(options, points));
@@ -99,8 +99,9 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
   }
 
   /**
-   * Removes the rate limit windows of the least recently used API key or client address, if all their points have
-   * expired. The limiter calls this method for each request, so that expired windows do not accumulate in memory.
+   * Removes the rate limit windows of the least recently used API key or client address, if all points in these windows
+   * have expired. The limiter calls this method for each request, so that expired rate limit windows do not accumulate
+   * in memory.
    */
   #forgetOneQuiet(subjects: LRUCache<string, Times>, now: number): void {
     for (const id of subjects.rkeys()) {
@@ -111,15 +112,15 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
   }
 }
 
-/** Removes the times of points that were used before the start of the rate limit window. */
+/** Removes the times of rate limit points that were used before the start of the rate limit window. */
 function dropBefore(times: number[], start: number): void {
   const firstCounted = times.findIndex((time) => time > start);
   times.splice(0, firstCounted === -1 ? times.length : firstCounted);
 }
 
 /**
- * Removes the time `usedAtMs` of a refunded point from the list `times`. If the refunded point has already left the
- * rate limit window, the list does not contain the time, and the function changes nothing.
+ * From the list `times`, removes the time at which a refunded rate limit point was used (`usedAtMs`). If the refunded
+ * point has already left the rate limit window, the list does not contain the time, and the function changes nothing.
  */
 function giveBack(times: number[], usedAtMs: number): void {
   const index = times.lastIndexOf(usedAtMs);
@@ -128,13 +129,13 @@ function giveBack(times: number[], usedAtMs: number): void {
 
 /**
  * Returns how long a request must wait until a rate limit window has enough unused points, in milliseconds. If a
- * request costs more points than the limit of the window, the result is the length of the window.
+ * request costs more points than the limit of the rate limit window, the result is the length of the window.
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // `mustLeave` is the time at which an earlier point was used. The request must wait until the point that was used at
-  // `mustLeave` leaves the rate limit window. `mustLeave` is `undefined` when the window already has enough unused
-  // points for the request.
+  // `mustLeave` is the time at which an earlier rate limit point was used. The request must wait until the point that
+  // was used at `mustLeave` leaves the rate limit window. `mustLeave` is `undefined` when the rate limit window already
+  // has enough unused points for the request.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

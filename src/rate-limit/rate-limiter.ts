@@ -17,9 +17,9 @@ import type {
 } from './types.ts';
 
 /**
- * Creates the rate limiter of a process, which counts points in exact rolling windows. If Redis is configured, all
- * processes share the rate limit windows in Redis. Without Redis, the rate limit windows are in the memory of the
- * process.
+ * Creates the rate limiter of a process. The rate limiter counts rate limit points in exact rolling windows. If Redis
+ * is configured, all processes share the rate limit windows in Redis. Without Redis, the rate limit windows are in the
+ * memory of the process.
  */
 export function createRateLimiter(
   options: RateLimitWindows & { redis: Redis | Cluster | undefined; log: Logger },
@@ -63,8 +63,9 @@ function decisions(
     },
     async consumeWhole(subject, points, consumedAtMs) {
       const state = await windows.take(subject, points, consumedAtMs);
-      // When the whole request is refused, the limiter refunds the point that the request has already used. Another
-      // request may use the refunded point, so the limiter removes the cached refusal of this client.
+      // When the limiter refuses a request that costs several rate limit points, the limiter refunds the point that the
+      // request has already used. Another request may use the refunded point, so the limiter removes the cached refusal
+      // of this client.
       if (!state.allowed) refusals.forget(subject);
       return decide(subject, state);
     },
@@ -101,10 +102,10 @@ function decision(
 }
 
 /**
- * Returns the rate limit headers of a response, such as `RateLimit`. `X-RateLimit-*` describe the hourly limit
- * (docs/contract-keys.md#rate-limit). `RateLimit-Policy` and `RateLimit` describe each of the two windows with its name
- * (IETF draft-ietf-httpapi-ratelimit-headers). `Retry-After` is the number of seconds until both rate limit windows
- * allow the request (RFC 9110).
+ * Returns the rate limit headers of a response, such as `RateLimit`. The headers `X-RateLimit-*` describe the hourly
+ * limit (docs/contract-keys.md#rate-limit). The headers `RateLimit-Policy` and `RateLimit` describe both rate limit
+ * windows, each with its name (IETF draft-ietf-httpapi-ratelimit-headers). `Retry-After` is the number of seconds until
+ * both rate limit windows allow the request (RFC 9110).
  */
 export function rateLimitHeaders({
   allowed,

@@ -23,13 +23,13 @@ export interface RedisHealth {
 }
 
 /**
- * Creates a monitor that knows which Redis servers respond. At regular intervals, the monitor tests every Redis server,
- * so it also detects when a failed server responds again. The gateway never tests a failed server during a client's
- * request, because the client would have to wait for a timeout. A Redis server that is connected when the monitor
- * starts counts as responsive.
+ * Creates a monitor that knows which Redis servers respond. At regular intervals, the monitor tests every Redis server.
+ * The monitor therefore also detects when a failed server responds again. The gateway never tests a failed server
+ * during a client's request, because the client would have to wait for a timeout. If a Redis server is connected when
+ * the monitor starts, the monitor treats this server as responsive.
  *
  * @param redis a Redis client; the caller has already waited for its first connection (`connected`)
- * @param probe sends a request to one server; the promise rejects when the server does not respond in time
+ * @param probe sends a request to one server; the returned promise rejects when the server does not respond in time
  */
 export function watchRedis(
   redis: Redis | Cluster,

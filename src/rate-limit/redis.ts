@@ -10,12 +10,13 @@ import { RollingRes, takeFrom, type TakeOptions } from './rolling-res.ts';
 import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } from './types.ts';
 
 /**
- * The Redis script that counts points in both rate limit windows. One call of the script can count the points of many
- * API keys and addresses. Each window is a Redis list with the time of every used point, oldest first. The times are in
- * milliseconds and come from the clock of Redis. For each API key or address, KEYS contains the names of two Redis
- * lists, which are its rate limit windows. ARGV begins with the lengths of the hourly window and the burst window.
- * After these lengths, ARGV contains four values for each API key or address: the points to use, the hourly limit, the
- * burst limit, and the time of an earlier point to refund (or an empty string).
+ * The Redis script that counts rate limit points in the hourly window and the burst window. One call of the script can
+ * count the points of many API keys and client addresses. Each rate limit window is a Redis list with the time of every
+ * used point, oldest first. The times are in milliseconds and come from the clock of Redis. For each API key or client
+ * address, KEYS contains the names of two Redis lists: its hourly window and its burst window. ARGV begins with the
+ * lengths of the hourly window and the burst window. After these lengths, ARGV contains four values for each API key or
+ * client address: the points to use, the hourly limit, the burst limit, and the time of an earlier point to refund (or
+ * an empty string).
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -114,8 +115,8 @@ interface Question {
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
 /**
- * The rate limit windows in Redis, which all processes share. The class extends the Redis limiter of the library
- * rate-limiter-flexible.
+ * A rate limiter whose rate limit windows are in Redis. All gateway processes share the rate limit windows in Redis.
+ * The class extends the Redis limiter of the library rate-limiter-flexible.
  *
  * The library provides the method `consume` and the prefix of the Redis keys, and registers the Redis script on the
  * client. While Redis is unreachable, the library calls the fallback limiter ("insurance limiter"). Each rate limiter
@@ -124,14 +125,14 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * In one call, the Redis limiter of the library counts only one Redis key in one fixed window. `RedisRollingLimiter`
  * therefore replaces the Redis script and two methods of the library.
  *
- * The Redis script `script` counts points in two rolling windows. The constructor registers `script` without a fixed
- * number of Redis keys, so that one call can contain several API keys and addresses.
+ * The Redis script `script` counts rate limit points in two rolling windows. The constructor registers `script` without
+ * a fixed number of Redis keys, so that one call can contain several API keys and addresses.
  *
  * The method `_upsert` sends the rate limits of each API key or address to the Redis script. The limiter collects the
- * requests of one event loop iteration and sends them to Redis together, because a round trip to Redis takes more time
- * than the Redis script. Each call contains only the requests for one hash slot, because a Redis Cluster rejects a call
- * with Redis keys of several hash slots. If a Redis server does not respond (redis-health.ts), a request to this server
- * fails immediately.
+ * requests of one event loop iteration, and sends these requests to Redis together. A round trip to Redis takes more
+ * time than the execution of the Redis script. Each call contains only the requests for one hash slot, because a Redis
+ * Cluster rejects a call with Redis keys of several hash slots. If a Redis server does not respond (redis-health.ts), a
+ * request to this server fails immediately.
  *
  * The method `_getRateLimiterRes` reads the state of both rate limit windows from the result of the Redis script.
  * `take` returns this state for allowed and for refused requests.
@@ -151,8 +152,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   /**
    * Creates a rate limiter that counts points in Redis.
    *
-   * @param options.insurance the limiter that counts the points while Redis is unreachable. Without `insurance`, `take`
-   *   throws an error while Redis is unreachable
+   * @param options.insurance the limiter that counts the rate limit points while Redis is unreachable. Without
+   *   `insurance`, `take` throws an error while Redis is unreachable
    * @param options.health the monitor that knows which Redis servers respond, so that no request waits for an
    *   unresponsive server
    */
@@ -183,10 +184,10 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Tests whether a Redis server can count points, by counting and removing a test point. A ping is not a sufficient
-   * test: a full or read-only Redis server responds to a ping, but cannot count points.
+   * Tests whether a Redis server can count rate limit points: counts and then removes a test point. A ping is not a
+   * sufficient test: a full or read-only Redis server responds to a ping, but cannot count rate limit points.
    *
-   * @throws when the Redis server does not respond, or when the Redis server cannot count points
+   * @throws when the Redis server does not respond, or when the Redis server cannot count rate limit points
    */
   async probe(shard: string): Promise<void> {
     const key = keyOfShard(this.#shards, shard, this.getKey(`probe:${this.#probeId}`));
@@ -245,8 +246,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Counts the points of one API key or client address in Redis, and compares the points with its rate limits. This
-   * method replaces `_upsert` of rate-limiter-flexible, which uses the same limit for all API keys.
+   * Counts the rate limit points of one API key or client address in Redis, and compares them with its rate limits.
+   * This method replaces `_upsert` of the library, because that method uses the same limit for all API keys.
    */
   async _upsert(
     key: string,

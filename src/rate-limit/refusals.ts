@@ -44,10 +44,10 @@ export class RememberedRefusals {
   }
 
   /**
-   * Caches a refusal for at most `maxRepeatedMs`. The cached refusal expires sooner if a used point leaves one of the
-   * two rate limit windows before that time.
+   * Caches a refusal for at most `maxRepeatedMs`. The cached refusal expires earlier if a used point leaves one of the
+   * two rate limit windows within this time.
    *
-   * @param askedAt the time of the request by `performance.now()`
+   * @param askedAt the time at which the process sent the request to the rate limiter, by `performance.now()`
    */
   remember(subject: RateLimitSubject, state: WindowState, askedAt: number): void {
     const unchangedMs = Math.min(

@@ -23,8 +23,8 @@ export interface TakeOptions extends RateLimitSubject {
 }
 
 /**
- * Uses points of an API key or client address, through a limiter of the package rate-limiter-flexible. For a refused
- * request, the promise of the package rejects, but the function `takeFrom` returns a normal result.
+ * Uses rate limit points of an API key or client address, through a limiter of the package rate-limiter-flexible. For a
+ * refused request, the promise of the package rejects, but the function `takeFrom` returns a normal result.
  *
  * @throws when the rate limiter fails. A refused request is not an error, so the function does not throw
  */

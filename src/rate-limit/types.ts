@@ -1,19 +1,19 @@
 /**
  * The API key or the client address whose rate limit applies to a request. A request without a valid API key uses the
- * rate limit of its client address. A process stores the used points of API keys and of client addresses separately, so
- * that many addresses cannot displace API keys from memory.
+ * rate limit of its client address. A process stores the used rate limit points of API keys and of client addresses
+ * separately, so that many addresses cannot displace API keys from memory.
  */
 export interface RateLimitSubject {
   kind: 'key' | 'address';
   /** The id of the API key, or the client's address. */
   id: string;
-  /** The maximum number of points that the API key or address may use in the hourly window. */
+  /** The maximum number of rate limit points that the API key or address may use in the hourly window. */
   hourlyLimit: number;
-  /** The maximum number of points that the API key or address may use in the burst window. */
+  /** The maximum number of rate limit points that the API key or address may use in the burst window. */
   burstLimit: number;
 }
 
-/** The lengths of the two rolling windows, in seconds. */
+/** The lengths of the two rolling rate limit windows, in seconds. */
 export interface RateLimitWindows {
   windowSeconds: number;
   burstWindowSeconds: number;
@@ -22,16 +22,16 @@ export interface RateLimitWindows {
 /** One of the two rate limit windows of an API key or client address, with the values for the response headers. */
 export interface RateLimitWindow {
   name: 'hour' | 'burst';
-  /** The maximum number of points that an API key or client address can use in the window. */
+  /** The maximum number of rate limit points that an API key or client address can use in the window. */
   limit: number;
-  /** The number of points that can still be used in the window. */
+  /** The number of rate limit points that can still be used in the window. */
   remaining: number;
-  /** The length of the window, in seconds. */
+  /** The length of the rate limit window, in seconds. */
   windowSeconds: number;
   /**
-   * The time at which the oldest used point leaves the rate limit window. If no point is used, `resetAt` is the current
-   * time. The clock for `resetAt` is the clock of the Redis server, or the clock of this process if the process does
-   * not use Redis.
+   * The time at which the oldest used point leaves the rate limit window. If the window contains no used point,
+   * `resetAt` is the current time. The clock for `resetAt` is the clock of the Redis server, or the clock of this
+   * process if the process does not use Redis.
    */
   resetAt: Date;
   /** The number of whole seconds from the decision to `resetAt`, rounded up. */
@@ -55,13 +55,16 @@ export interface RateLimitDecision {
   burst: RateLimitWindow;
 }
 
-/** The number of used points in one rolling window. */
+/** The number of used rate limit points in one rolling window. */
 export interface WindowCount {
-  /** The number of used points in the window, including the points of the current request if the request is allowed. */
+  /**
+   * The number of used rate limit points in the window, including the points of the current request if the request is
+   * allowed.
+   */
   used: number;
   /**
-   * The time at which the oldest used point leaves the rate limit window, in Unix milliseconds; the current time if no
-   * point is used.
+   * The time at which the oldest used point leaves the rate limit window, in Unix milliseconds; the current time if the
+   * window contains no used point.
    */
   resetAtMs: number;
 }
@@ -81,16 +84,18 @@ export interface WindowState {
 }
 
 /**
- * Counts the points of requests in two rolling windows. The rate limiter does not count the points of refused requests.
+ * Counts the rate limit points of requests in two rolling windows. The rate limiter does not count the points of
+ * refused requests.
  */
 export interface RollingLimiter {
   /**
-   * Uses points in both rate limit windows. A call with 0 points changes nothing and returns the current state.
+   * Uses points in both rate limit windows. A call with 0 points changes nothing, and returns the current state of the
+   * rate limit windows.
    *
-   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one point for the same request. In one atomic
-   *   operation, the limiter refunds the point of the earlier call and uses `points` points. `points` must therefore
-   *   include the point of the earlier call. The limiter refunds the point of the earlier call even if the limiter
-   *   refuses the request
+   * @param replacedAtMs the time (`nowMs`) of an earlier call that used one rate limit point for the same request. In
+   *   one atomic operation, the limiter refunds the point of the earlier call and uses `points` points. `points` must
+   *   therefore include the point of the earlier call. The limiter refunds the point of the earlier call even if the
+   *   limiter refuses the request
    */
   take(subject: RateLimitSubject, points: number, replacedAtMs?: number): Promise<WindowState>;
 }
@@ -101,15 +106,15 @@ export interface RollingLimiter {
  */
 export interface RateLimiter {
   /**
-   * Uses one point in both rate limit windows of an API key or client address. If one of the two windows has no points
-   * left, `consume` refuses the request, and the points of both windows stay unchanged.
+   * Uses one point in both rate limit windows of an API key or client address. If one of the two rate limit windows has
+   * no points left, `consume` refuses the request, and the points of both windows stay unchanged.
    */
   consume(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
-   * Uses all points of a request that costs several points. Before the call of `consumeWhole`, the caller has already
-   * used one of these points with `consume`. If one of the two windows has too few points left for the whole request,
-   * the rate limiter refuses the request. The refused request uses no points: the rate limiter also refunds the point
-   * that `consume` used.
+   * Uses all rate limit points of a request that costs several points. The caller has already used one of these points
+   * with an earlier call of `consume`. If one of the two rate limit windows has too few points left for the whole
+   * request, the rate limiter refuses the request. The refused request uses no points: the rate limiter also refunds
+   * the point that `consume` used.
    *
    * @param points the points of the whole request, including the point that `consume` used
    * @param consumedAtMs the time `decidedAtMs` of the decision that `consume` returned for the request
@@ -119,13 +124,15 @@ export interface RateLimiter {
     points: number,
     consumedAtMs: number | undefined,
   ): Promise<RateLimitDecision>;
-  /** Returns the cached refusal of a request that costs one point, or `undefined` when no refusal is cached. */
+  /**
+   * Returns the cached refusal of a request that costs one rate limit point, or `undefined` when no refusal is cached.
+   */
   refusal(subject: RateLimitSubject): RateLimitDecision | undefined;
   /** Returns the current state of both rate limit windows without using points. */
   read(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
    * Where the rate limit windows are stored now. `fallback` means that Redis is unreachable, so each process counts the
-   * used points in its own memory.
+   * used rate limit points in its own memory.
    */
   readonly backend: 'redis' | 'memory' | 'fallback';
   close(): Promise<void>;

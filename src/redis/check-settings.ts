@@ -24,7 +24,8 @@ export async function checkSettings(redis: Redis | Cluster, log: Logger): Promis
 
 async function askAll(redis: Redis | Cluster, log: Logger): Promise<void> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  // The settings are read with the command INFO, because many providers of Redis forbid the usual command, CONFIG.
+  // The gateway reads the settings with the command INFO, because many providers of Redis forbid the more usual command
+  // CONFIG.
   const infos = await Promise.all(servers.map(async (server) => parseInfo(await server.info())));
   const policies = infos
     .filter(({ maxmemory }) => Number(maxmemory) > 0)

@@ -25,7 +25,7 @@ const slotsIntervalMs = 1000;
 
 /**
  * Returns the pause before the next attempt to connect to Redis, in milliseconds. The pause grows with the number of
- * failed attempts.
+ * failed attempts to connect.
  */
 const reconnectDelayMs = (attempt: number) => Math.min(attempt * 50, maxReconnectDelayMs);
 
@@ -40,9 +40,10 @@ const connectionOptions = {
 } satisfies RedisOptions;
 
 /**
- * Creates a connection that always reconnects and never crashes the process. If sentinels are configured, the client
- * asks a sentinel for the address of the primary, and connects to the primary. In a cluster, the Redis client connects
- * to any node. The Redis client logs the loss and the return of the connection, but not each attempt to connect.
+ * Creates a Redis connection that reconnects after each loss. An error of the connection never ends the process. If
+ * sentinels are configured, the client asks a sentinel for the address of the primary, and connects to the primary. In
+ * a cluster, the Redis client connects to any node. The Redis client logs the loss and the return of the connection,
+ * but not each attempt to connect.
  *
  * @param options.commandTimeout how long each command waits for an answer, in milliseconds (`limitCommands`)
  */

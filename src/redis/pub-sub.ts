@@ -40,8 +40,8 @@ export interface PubSub {
 }
 
 /**
- * Creates the channels of a gateway without Redis. In a gateway without Redis, each process receives only its own
- * notices.
+ * Creates the notice channels of a gateway that does not use Redis. In a gateway without Redis, each process receives
+ * only its own notices.
  */
 export function createLocalPubSub(): PubSub {
   const channels = new EventEmitter().setMaxListeners(0);
@@ -78,9 +78,9 @@ const heartbeatTimeoutMs = 250;
 const resendIntervalMs = 500;
 
 /**
- * Creates the channels through which gateway processes exchange notices with Redis. A process can start or continue
- * while Redis is unreachable, and subscribes again when Redis is reachable. In a Redis cluster, every node receives
- * every notice, so one connection to any node is sufficient.
+ * Creates the channels through which gateway processes send notices to each other with the help of Redis. A process can
+ * start or continue while Redis is unreachable, and subscribes again when Redis is reachable. In a Redis cluster, every
+ * node receives every notice, so one connection to any node is sufficient.
  */
 export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
   const publisher = createRedisClient(servers, log, { commandTimeout: 1000 });

@@ -6,7 +6,7 @@ export interface RedisServers {
    * password and the database number of the URL.
    */
   urls: readonly [string, ...string[]];
-  /** The Sentinel servers, which know the current primary. */
+  /** The Redis Sentinel servers, which know the address of the current primary. */
   sentinels?: RedisSentinels | undefined;
 }
 

@@ -2,9 +2,9 @@ import type { Cluster, Redis } from 'ioredis';
 
 /**
  * Calls the function `late` when Redis has not answered within a time limit. In a busy process, an answer may have
- * arrived before the time limit although the process has not read it yet, because Node.js runs timers before it reads
- * sockets. When the time limit is reached, `whenLate` therefore first lets the process read all answers that have
- * already arrived.
+ * arrived in time although the process has not read the answer yet. Node.js runs timers before it reads the answers
+ * from the sockets. When the time limit is reached, `whenLate` therefore first lets the process read all answers that
+ * have already arrived.
  *
  * @returns a function that the caller must call when Redis has answered
  */

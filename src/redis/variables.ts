@@ -18,8 +18,8 @@ export function hasDecodableLogin(url: string): boolean {
 
 /**
  * Whether the text after the host of a URL is empty, or only the number of a Redis database, such as `/0` or `?db=0`.
- * All other parameters are invalid, because the package ioredis would use them for a single Redis server, but would
- * ignore them for a cluster or sentinels. For a single server, a parameter would also replace the gateway's options.
+ * All other parameters are invalid. The package ioredis would use such a parameter for a single Redis server, but would
+ * ignore it for a cluster or for sentinels. For a single server, a parameter would also replace the gateway's options.
  */
 export function hasDatabaseNumber(url: string): boolean {
   if (!URL.canParse(url)) return true; // another rule reports the invalid URL

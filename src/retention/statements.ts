@@ -18,8 +18,8 @@ const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
  * Returns SQL for the common table expression `turn`, which tries to get an advisory lock for a table. The column
- * `mine` of `turn` is true if the statement got the lock. With the lock, only one process at a time removes or cancels
- * the expired rows of the table.
+ * `mine` of `turn` is true if the statement got the lock. Because of the lock, only one process at a time removes or
+ * cancels the expired rows of the table.
  */
 const turnFor = (table: string) => `
     turn AS MATERIALIZED (
@@ -34,9 +34,11 @@ const turnFor = (table: string) => `
  *
  * @param key the columns of the primary key
  * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
- * @param options.deletedSessions an SQL query that returns the ids of the sessions that a database trigger deletes
- *   together with the removed rows. The query can read the primary keys of the removed rows from `removed`
- * @param options.locked the alias of `table` in the query `expired`; omitted if `expired` reads no other table
+ * @param options.deletedSessions an SQL query that returns the ids of the parking sessions that a database trigger
+ *   deletes together with the removed rows. The query can read the primary keys of the removed rows from the common
+ *   table expression `removed`
+ * @param options.locked the alias of `table` in the query `expired`, so that the statement locks only rows of `table`;
+ *   omitted if `expired` reads no other table
  */
 const removal = (
   table: string,
@@ -57,25 +59,25 @@ const removal = (
   );
 
 /**
- * The SQL condition for parking sessions that have not ended, or that ended at most `$days` days ago. If the session
- * has no recorded end, the end of its maximum stay counts as its end.
+ * The SQL condition for parking sessions that have not ended, or that ended at most `$days` days ago. If a parking
+ * session has no recorded end, the end of its maximum stay counts as its end.
  */
 const endsAfterAge = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", ${session}."staysUntil", 'infinity') >= ${endOfAge}`;
 
 /**
  * Returns the SQL condition that is true if the retention job must keep the parking session with the id `id`. The
- * retention job keeps open sessions, and sessions that ended at most `$days` days ago (`endsAfterAge`). If a session
- * ended at most `$days` days ago, the event or count that ended the session is at most `$days` days old, so the
- * retention job also keeps this event or count. Without this event or count, the gateway would open the session again
- * when it computes the sessions again.
+ * retention job keeps open parking sessions, and sessions that ended at most `$days` days ago (`endsAfterAge`). If a
+ * parking session ended at most `$days` days ago, the event or occupancy count that ended the session is at most
+ * `$days` days old. The retention job therefore also keeps this parking event or occupancy count. If this event or
+ * occupancy count were removed, the gateway would open the session again the next time that it computes the sessions.
  */
 const isStillNeeded = (id: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND ${endsAfterAge('s')})`;
 
 /**
- * Removes expired occupancy counts. Occupancy counts are kept for as many days as parking events. The statement never
- * removes the last occupancy count of a location, because the current occupancy depends on this count.
+ * Removes expired occupancy counts. The retention job keeps occupancy counts for as many days as parking events. The
+ * statement never removes the last occupancy count of a location, because the current occupancy depends on this count.
  */
 export const countRemoval = removal(
   'OccupancyCount',
@@ -90,12 +92,13 @@ export const countRemoval = removal(
 );
 
 /**
- * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired count if it
- * is the last count of its location, or if one of its vehicles is still inside. Such a count can contain plates of
- * vehicles that have left, and whose exit events the retention job has already removed. Without this statement, these
- * vehicles would count as inside when the gateway computes the sessions again. The statement keeps a plate if an open
- * session, or a session that ended at most `$days` days ago, may belong to its vehicle. The session may have begun
- * before the occupancy count, and a camera may have misread its plate.
+ * Removes the plates of expired occupancy counts if the vehicles have left. `countRemoval` keeps an expired occupancy
+ * count if it is the last occupancy count of its location, or if one of its vehicles is still inside. A kept occupancy
+ * count can contain plates of vehicles that have left. The retention job may already have removed the exit events of
+ * these vehicles. If the statement did not remove such plates, these vehicles would count as inside when the gateway
+ * computes the sessions again. The statement keeps a plate if an open session, or a session that ended at most `$days`
+ * days ago, may belong to the vehicle with this plate. The parking session may have begun before the occupancy count,
+ * and a camera may have misread the plate of the session.
  */
 export const plateRemoval = removal(
   'CountedPlate',
@@ -116,7 +119,7 @@ const changeKey = '"locationId", "changedIn", id';
 const endOfChangeAge = `${endOfAge} - interval '1 day'`;
 
 /**
- * Returns SQL for the oldest whitelist changes of a location, at most `count` changes, in the order of their
+ * Returns SQL that reads at most `count` whitelist changes of a location, oldest first, in the order of their
  * transactions.
  */
 const oldestChanges = (locationId: string, count: number) =>
@@ -138,7 +141,8 @@ export const removals = {
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
   // A database trigger deletes a session together with the parking event or occupancy count that started the session.
-  // The retention job therefore keeps this event or count until it may delete the session (`isStillNeeded`).
+  // The retention job therefore keeps the parking event or occupancy count until the job may delete the session
+  // (`isStillNeeded`).
   events: removal(
     'ParkingEvent',
     'id',
@@ -156,8 +160,8 @@ export const removals = {
   // The gateway keeps whitelist changes for one day longer than a feed cursor is valid. A client with a valid feed
   // cursor can therefore still read all whitelist changes after this cursor. The whitelist changes have no index by
   // time, because an index would slow down every write to a whitelist. The statement therefore finds the oldest
-  // whitelist changes of each location with the primary key, which begins with the location and the number of the
-  // transaction.
+  // whitelist changes of each location with the primary key. The primary key begins with the location and the number of
+  // the transaction.
   whitelistChanges: removal(
     'WhitelistChange',
     changeKey,
@@ -175,9 +179,9 @@ export const removals = {
  * disabled webhook can still have pending deliveries if the process that disabled the webhook ended before it cancelled
  * all deliveries. A disabled webhook can also have pending deliveries if another transaction added a delivery while the
  * webhook was being disabled. The statement locks the webhooks before it cancels their deliveries, so that no client
- * enables a webhook while its deliveries are cancelled. The statement skips webhooks and deliveries that another
- * transaction is changing. Comments in src/webhooks/batch-statements.ts give the reasons for the subquery in `LIMIT`,
- * and for the array instead of a join.
+ * can enable a webhook while the statement cancels its deliveries. The statement skips webhooks and deliveries that
+ * another transaction is changing. Comments in src/webhooks/batch-statements.ts give the reasons for the subquery in
+ * `LIMIT`, and for the array instead of a join.
  */
 export const cancelOfDisabledWebhooks = namedStatement(
   'retention cancel deliveries',

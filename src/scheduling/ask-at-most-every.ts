@@ -1,6 +1,7 @@
 /**
- * Returns a function that runs `ask` at most once per interval, and caches the result. A call of the returned function
- * while `ask` is running does not start `ask` again, but waits for the result of the running `ask`.
+ * Returns a function that runs `ask` at most once per interval, and caches the result. If a caller calls the returned
+ * function while `ask` is running, the function does not start `ask` again, but waits for the result of the running
+ * `ask`.
  *
  * @param intervalMs how long a result is cached, in milliseconds
  * @param ask the function to run; its promise must not reject, and must resolve within a limited time
@@ -14,7 +15,7 @@ export function askAtMostEvery<Answer>(
   let answer: Promise<Answer> | undefined;
   let answeredAt = Infinity;
   return () => {
-    // While `ask` is running, `answeredAt` is infinite, and the difference is less than every interval.
+    // While `ask` is running, `answeredAt` is infinite, so the result of the subtraction is less than every interval.
     if (answer && now() - answeredAt < intervalMs) return answer;
     answeredAt = Infinity;
     answer = ask().finally(() => (answeredAt = now()));

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 
-/** The default for the maximum number of questions (such as ids to look up) in one call of `load`. */
+/** By default, one call of `load` gets at most this number of questions (such as ids to look up). */
 const maxJoinedQuestions = 1000;
 
 /**
@@ -15,7 +15,7 @@ export type Load<Question, Answer> = (questions: readonly Question[]) => Promise
  * call of `load`. One call of `load` can contain questions (such as ids to look up) from several HTTP requests. Answers
  * are not cached: if a question is repeated in a later iteration of the event loop, `load` runs again.
  *
- * @param maxJoined the maximum length of the list that one call of `load` gets
+ * @param maxJoined the maximum number of questions in one call of `load`
  */
 export function createBatch<Question, Answer>(
   load: Load<Question, Answer>,

@@ -1,4 +1,4 @@
-/** A channel that passes values to one reader, one value at a time. */
+/** A channel through which one part of the process passes values to one reader, one value at a time. */
 export interface LatestValue<Value> {
   /** Adds a value to the channel. The new value replaces an unread value that has the same key. */
   push(value: Value): void;
@@ -15,8 +15,8 @@ export interface LatestValue<Value> {
 }
 
 /**
- * Creates a channel to one reader. If the reader is slower than the writer, the channel keeps only the latest value of
- * each key.
+ * Creates a channel that passes values to one reader. If the reader is slower than the writer, the channel keeps only
+ * the latest value of each key.
  *
  * @param onEnd the function that is called when the reader of the channel stops reading
  * @param keyOf returns the key of a value; by default, all values have the same key

@@ -22,8 +22,8 @@ export interface SlotLimits {
   waiting?: { perOwner: number; maxMs?: number; refusal: string };
   /**
    * How long a task may occupy its slot, in milliseconds. After `holdMs` milliseconds, a task continues without a slot,
-   * so that tasks of other owners can start. After `holdMs` milliseconds, a task probably does no work but waits, for
-   * example for a locked location or a slow client.
+   * so that tasks of other owners can start. A task that runs longer than `holdMs` milliseconds probably does no work
+   * but waits, for example for a locked location or a slow client.
    */
   holdMs: number;
   /** Whether the process yields to the event loop before it gives a free slot to the next task. */
@@ -48,20 +48,23 @@ const shortTasks = {
  */
 const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
 
-/** The maximum number of imports, and of event batches, that may wait for a slot for one API key. */
+/**
+ * For each API key, the maximum number of imports, and the maximum number of batches of parking events, that may wait
+ * for a slot.
+ */
 const waitingCalls = 20;
 
 /**
- * The maximum time for which an import or an event batch waits for a slot, in milliseconds. The gateway closes a
- * connection after 125 s without data. After a longer wait, the request would change data although its client is
+ * The maximum time for which an import or a batch of parking events waits for a slot, in milliseconds. The gateway
+ * closes a connection after 125 s without data. If a request waited longer, it would change data although its client is
  * already disconnected.
  */
 const maxCallWaitMs = 60_000;
 
 /**
  * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md contains the same limits.
- * Many kinds of tasks have no limit on waiting tasks. Each waiting task belongs to a request in progress, and the
- * limits for `requests` already limit the number of requests in progress.
+ * For many kinds of tasks, any number of tasks may wait for a slot. Each waiting task belongs to a request in progress,
+ * and the limits for `requests` already limit the number of requests in progress.
  */
 export const slotLimits = {
   requests: {

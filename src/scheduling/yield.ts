@@ -25,8 +25,8 @@ const checkIntervalMs = 10;
 let requestsInProgress = 0;
 
 /**
- * The number of long tasks that are currently waiting in `yieldToEventLoop`. While a long task waits there, its request
- * is in progress, but does no work.
+ * The number of long tasks that are currently waiting in `yieldToEventLoop`. While a long task waits in
+ * `yieldToEventLoop`, the request of the task is in progress, but does no work.
  */
 let yieldingTasks = 0;
 

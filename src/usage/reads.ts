@@ -49,7 +49,7 @@ export interface DeprecatedUse extends DeprecatedOperation {
 
 /**
  * The number of past days for which `deprecatedUse` counts the use of deprecated operations. The GraphQL field `usage`
- * covers at most the same number of days.
+ * can also cover at most this number of days.
  */
 export const deprecatedUseDays = 31;
 
@@ -78,7 +78,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
    */
   async function readTogether(questions: readonly UsageQuestion[]): Promise<UsageBucket[][] | undefined> {
     const answers = questions.map((): UsageBucket[] => []);
-    // After the first rows, each usage query continues after the last row that the process has read.
+    // If one read does not return all rows, the next read continues after the last row that the process has read.
     const all = questions.map((question) => ({ ...question, afterOperation: '', afterSurface: '' }));
     for (let unread = all; ; await yieldToEventLoop()) {
       const parameters = parameterArrays(unread);

@@ -133,8 +133,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     record(usage) {
       waiting.push(usage);
       // When the list of waiting usage records reaches the size of a full batch, the recorder writes the batch
-      // immediately. If the list is longer than one batch, the database is probably unreachable, so the recorder tries
-      // to write the list only at regular intervals.
+      // immediately. If the list is longer than one batch, the database is probably unreachable. The recorder then
+      // tries to write the list only at regular intervals.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

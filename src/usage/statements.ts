@@ -38,9 +38,9 @@ export const insertUsage = namedStatement(
 );
 
 /**
- * The maximum number of usage rows that one response contains. The process would need so much time for a response with
- * more rows that other requests would have to wait. For example, an API key that uses 25 operations in every hour has
- * about 18,600 usage rows in a month.
+ * The maximum number of usage rows that one response contains. A response with more rows would take the process so much
+ * time that other requests would have to wait. For example, an API key that uses 25 operations in every hour has about
+ * 18,600 usage rows in a month.
  */
 export const maxUsageRows = 20_000;
 
@@ -53,7 +53,8 @@ export const rowsPerPart = 1_000;
 /**
  * SQL that reads usage totals. A GraphQL response may contain the field `usage` several times, for several API keys.
  * One SQL statement reads the usage totals for all of these fields. For each field `usage`, the SQL starts after the
- * rows that the process has already read. The result rows are in the order of the fields `usage` in the response.
+ * rows that the process has already read. The rows of the query result are in the same order as the fields `usage` in
+ * the response.
  */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}

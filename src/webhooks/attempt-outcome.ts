@@ -18,7 +18,10 @@ export interface AttemptResult {
   durationMs: number;
 }
 
-/** The state of a delivery after an attempt: the message is delivered, will be sent again, or has failed. */
+/**
+ * The state of a webhook delivery after a delivery attempt: the message is delivered, will be sent again, or has
+ * failed.
+ */
 export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 
 /** The result of storing a delivery attempt in the database. */
@@ -57,9 +60,9 @@ const minRetryDelayMs = 10_000;
 const maxRetryDelayMs = 6 * 3_600_000;
 
 /**
- * Returns the pause between a failed attempt and the next attempt, in milliseconds. The pause is twice the time since
- * the first attempt, but at least 10 seconds and at most 6 hours. The function multiplies the pause by a random factor
- * from 0.5 to 1.5, so that many retries do not start at the same time.
+ * Returns the pause between a failed delivery attempt and the next attempt, in milliseconds. The pause is twice the
+ * time since the first delivery attempt, but at least 10 seconds and at most 6 hours. The function multiplies the pause
+ * by a random factor from 0.5 to 1.5, so that many retries do not start at the same time.
  *
  * @param triedForMs the time since the first attempt to deliver the message
  */
@@ -85,10 +88,10 @@ async function endFailure(
 }
 
 /**
- * Stores that the receiver of a push webhook has accepted a message. If a client has requested to resend the message
- * during the attempt, the message stays pending. The client may have changed the URL of the webhook before this
- * request, and the receiver at the new URL has not got the message. If a client has deleted the webhook, the function
- * stores nothing.
+ * Stores that the receiver of a push webhook has accepted a message. If a client requests during the delivery attempt
+ * that the gateway resend the message, the message stays pending. Before this request, the client may have changed the
+ * URL of the webhook. The receiver at the new URL has then not got the message. If a client has deleted the webhook,
+ * the function stores nothing.
  */
 async function storeAccepted(
   transaction: Transaction,
@@ -102,11 +105,11 @@ async function storeAccepted(
 }
 
 /**
- * Completes the messages that a reader acknowledges, and ends their leases. Messages that no reader has pulled, and
- * messages that are already acknowledged, stay unchanged. The caller must have locked the webhook in the same
- * transaction.
+ * Marks messages of a pull webhook as delivered when a client acknowledges them, and ends their leases. Messages that
+ * no client has pulled, and messages that are already acknowledged, stay unchanged. The caller must have locked the
+ * webhook in the same transaction.
  *
- * @returns one completed attempt for each message that this call acknowledged
+ * @returns one completed delivery attempt for each message that this call acknowledged
  */
 export async function storeAcknowledgements(
   transaction: Transaction,
@@ -139,11 +142,11 @@ export async function storeAcknowledgements(
 }
 
 /**
- * Stores whether an attempt delivered its message. After a failed attempt, the function either schedules the next
- * attempt or marks the delivery as failed. The function disables the webhook if the receiver responds with the status
- * `goneStatus`, or has accepted no message for `disableAfterFailingDays` days after a failed attempt. All times of a
- * delivery and its attempts come from the clock of the database. Every transaction that changes a webhook and its
- * deliveries first changes or locks the webhook, so that two transactions cannot deadlock.
+ * Stores whether a delivery attempt has delivered its webhook message. After a failed attempt, the function either
+ * schedules the next attempt or marks the delivery as failed. The function disables the webhook if the receiver
+ * responds with the status `goneStatus`, or has accepted no message for `disableAfterFailingDays` days after a failed
+ * attempt. All times of a delivery and its attempts come from the clock of the database. Every transaction that changes
+ * a webhook and its deliveries first changes or locks the webhook, so that two transactions cannot deadlock.
  */
 export async function storeOutcome(
   prisma: PrismaClient,
@@ -191,8 +194,8 @@ export async function storeOutcome(
     const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
     if (!delivery) return { outcome: 'failed', hasDisabled };
     const firstAttempt = await transaction.webhookAttempt.findFirst({
-      // The retry delay depends on the time since the first attempt. If a client has requested to resend the message,
-      // only the attempts after this request count.
+      // The retry delay depends on the time since the first delivery attempt. If a client has requested to resend the
+      // message, only the delivery attempts after this request count.
       where: { deliveryId: id, createdAt: { gte: new Date(delivery.retryUntil.getTime() - retryForMs) } },
       orderBy: { id: 'asc' },
       select: { createdAt: true },
@@ -202,13 +205,15 @@ export async function storeOutcome(
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
       // The status of the delivery can have changed during the attempt, for example because a client has disabled the
-      // webhook, or because a reader has acknowledged the message. The gateway therefore checks the status again. If
-      // the lease has ended, another worker or reader can already have claimed the delivery. This failed attempt must
-      // not shorten the new lease, so the gateway also checks that `nextAttemptAt` is still the end of its own lease.
-      // `claimedAt` does not identify the lease, because workers never change `claimedAt` of a pull message.
+      // webhook or acknowledged the message. The gateway therefore checks the status again. If the lease has ended,
+      // another worker, or a client that pulls messages, can already have claimed the delivery. The failed delivery
+      // attempt must not shorten the new lease. The gateway therefore also checks that `nextAttemptAt` is still the end
+      // of the lease of the failed attempt. `claimedAt` does not identify the lease, because workers never change
+      // `claimedAt` of a pull message.
       where: { id, nextAttemptAt: leaseEndsAt, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
-      // For a failed delivery, the gateway sets `nextAttemptAt` to the current time, which ends the lease of the
-      // worker. If a client then requests to resend the message, no worker must wait for the end of the lease.
+      // For a failed delivery, the gateway sets `nextAttemptAt` to the current time, and thus ends the lease of the
+      // worker. If a client then requests to resend the message, a worker can send the message without waiting for the
+      // end of the lease.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...result } });

@@ -12,19 +12,19 @@ export interface WebhookBacklog {
   oldestSeconds: number;
   /**
    * The longest time that a due delivery has waited for a worker, in seconds. `overdueSeconds` ignores the messages of
-   * pull webhooks, because these messages wait for a reader and not for a worker.
+   * pull webhooks, because these messages wait for a client and not for a worker.
    */
   overdueSeconds: number;
 }
 
-/** The maximum number of pending deliveries that the gateway counts, so that the count does not burden the database. */
+/** The maximum number of pending deliveries that the gateway counts, so that counting does not burden the database. */
 const maxCountedDeliveries = 100_000;
 
 /**
  * Reads the number and the ages of the pending deliveries. The database computes the ages with its own clock.
  *
- * @param most the maximum number of deliveries to count. If more deliveries are pending, the result describes only
- *   `most` of the pending deliveries, which the database chooses arbitrarily
+ * @param most the maximum number of deliveries to count. If more than `most` deliveries are pending, the result
+ *   describes only this number of pending deliveries, which the database chooses arbitrarily
  */
 export async function readBacklog(
   { sql }: { sql: Sql },

@@ -5,8 +5,8 @@ import { createQueryBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 
 /**
- * The events whose audit records contain long lists in `changes`. For example, the audit record of a whitelist import
- * can contain the ids of thousands of whitelist entries.
+ * The webhook events whose audit records contain long lists in `changes`. For example, the audit record of a whitelist
+ * import can contain the ids of thousands of whitelist entries.
  */
 const listingEvents: readonly string[] = [
   'whitelist.imported',
@@ -14,7 +14,8 @@ const listingEvents: readonly string[] = [
 ] satisfies WebhookEvent[];
 
 /**
- * Whether the audit records of an event contain long lists. Webhook messages contain only the lengths of long lists.
+ * Whether the audit records of a webhook event contain long lists. Webhook messages contain only the lengths of long
+ * lists.
  */
 export const isListing = (type: string): boolean => listingEvents.includes(type);
 
@@ -27,7 +28,7 @@ const withCounts = `(
  * Returns SQL for `data.changes` of a webhook message about the audit record `r`. PostgreSQL counts the items of long
  * lists, so that the gateway process does not parse the lists. Parsing would delay other requests.
  *
- * @param type the SQL expression for the type of the message
+ * @param type the SQL expression for the type of the webhook message
  */
 export const changesOfMessage = (type: string): string =>
   `CASE WHEN ${type} IN (${listingEvents.map((event) => `'${event}'`).join()}) THEN ${withCounts} ELSE r.changes END`;

@@ -13,8 +13,8 @@ export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupA
 /** The time limit of one DNS look-up, including all attempts and name servers, in milliseconds. */
 const lookupTimeoutMs = 5_000;
 /**
- * How long the first attempt waits for the answer of a name server, in milliseconds. The second attempt waits longer
- * for the name server than the first attempt.
+ * How long the first attempt of a DNS look-up waits for the answer of a name server, in milliseconds. The second
+ * attempt of a DNS look-up waits longer for the name server than the first attempt.
  */
 const serverTimeoutMs = 1_500;
 const triesPerServer = 2;

@@ -10,13 +10,16 @@ import { claimDueStatement, releaseStatement } from './statements.ts';
 
 /**
  * The number of days for which the gateway retries a failed delivery. The database trigger that adds deliveries to the
- * outbox contains the same number of days, and must change together with `retryDays`.
+ * outbox contains the same number of days. A change of `retryDays` therefore needs a change of this trigger.
  */
 export const retryDays = 3;
 /** The time for which the gateway retries a failed delivery, in milliseconds. */
 export const retryForMs = retryDays * 86_400_000;
 
-/** A webhook delivery that a worker or a reader has claimed, with all data for one attempt to deliver its message. */
+/**
+ * A webhook delivery that a worker or a pulling client has claimed, with all data for one attempt to deliver its
+ * message.
+ */
 export interface ClaimedDelivery extends Message {
   id: string;
   webhookId: string;
@@ -56,9 +59,9 @@ export function claimDue(sql: Sql, inFlight: readonly ClaimedDelivery[]): Promis
 
 /**
  * Releases a claimed delivery without an attempt, so that any worker may claim the delivery again. If another worker or
- * reader has claimed the delivery since then, its lease stays unchanged.
+ * a pulling client has claimed the delivery since then, the new lease stays unchanged.
  *
- * @param afterSeconds the time after which a worker may claim the delivery; 0 means immediately
+ * @param afterSeconds the number of seconds after which a worker may claim the delivery again; 0 means immediately
  */
 export async function release(
   sql: Sql,
@@ -86,8 +89,9 @@ export async function disableWebhook(transaction: Transaction, id: string): Prom
 /**
  * Cancels the pending deliveries of a disabled webhook in batches. The function stops when another request has enabled
  * or deleted the webhook. If the process ends before all deliveries are cancelled, the retention job cancels the
- * remaining deliveries. The gateway also cancels them when a client enables or disables the webhook. The retention job
- * also cancels deliveries that another transaction added while the webhook was being disabled.
+ * remaining deliveries. The gateway also cancels the remaining deliveries when a client enables or disables the
+ * webhook. The retention job also cancels deliveries that another transaction added while the webhook was being
+ * disabled.
  *
  * @param signal a signal that stops the function after the current batch
  */

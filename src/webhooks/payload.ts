@@ -6,7 +6,9 @@ import { weekdays } from '../whitelist/hours.ts';
 import { mergeModes } from '../whitelist/import/rows.ts';
 import { samples } from './samples.ts';
 
-/** The type of the test message that a client can request. A webhook cannot subscribe to test messages. */
+/**
+ * The message type of a webhook test message, which a client can request. A webhook cannot subscribe to test messages.
+ */
 export const testMessageType = 'webhook.test';
 
 /** All possible types of a webhook message. */
@@ -28,8 +30,8 @@ export interface Message extends Pick<
 const testAction: AuditAction = 'webhook.tested';
 
 /**
- * Creates the body of a message from an audit record (Standard Webhooks, "Payload structure"). An audit record never
- * changes, so all attempts to deliver a message send an identical body.
+ * Creates the body of a webhook message from an audit record (Standard Webhooks, "Payload structure"). An audit record
+ * never changes, so all attempts to deliver a webhook message send an identical body.
  */
 export function messageBody({ type, action, createdAt, companyId, ...change }: Message): string {
   const isSample = action === testAction && isAuditAction(type) && isWebhookEvent(type);
@@ -47,8 +49,8 @@ export function messageBody({ type, action, createdAt, companyId, ...change }: M
   });
 }
 
-// The schemas of message bodies, which the API reference shows. Receivers must accept unknown fields, because messages
-// contain table columns, and later releases may add columns.
+// The schemas of the webhook message bodies; the API reference shows these schemas. Receivers must accept unknown
+// fields, because messages contain table columns, and later releases may add columns.
 
 const instant = z.iso.datetime().meta({ description: 'An instant in UTC: `2026-11-21T08:00:00.000Z`.' });
 const text = z.string();
@@ -71,7 +73,9 @@ const version = z.int().min(1).optional().meta({
   description:
     'The version of the object, which increases by 1 with each change. Messages of older gateway releases do not contain this field.',
 });
-/** Marks a column that webhook messages of older releases do not contain. */
+/**
+ * Makes the schema of a column optional, because webhook messages of older gateway releases do not contain the column.
+ */
 const later = (rule: z.ZodType) => rule.nullable().optional();
 const weeklyHours = z.object({
   days: z.array(z.enum(weekdays)),
@@ -145,12 +149,12 @@ const exceededQuota = z.object({
     description: 'The reference of the whitelist entry of the vehicle that entered.',
   }),
   inside: count.meta({
-    description: 'The quota: how many vehicles of the reference may be inside at the same time.',
+    description: 'The quota: the maximum number of vehicles with this reference inside at the same time.',
   }),
   enforcement: z.enum(QuotaEnforcement),
   used: count.meta({
     description:
-      'The number of vehicles of the reference that are inside, including the vehicle that entered.',
+      'The number of vehicles with this reference that are inside, including the vehicle that entered.',
   }),
   event: parkingEvent,
 });
@@ -189,14 +193,14 @@ const insideCounted = z.object({
 
 const occupancyAdjusted = z.object({
   countedAt: instant,
-  occupied: count.meta({ description: 'The number of vehicles inside that a client sent with the count.' }),
+  occupied: count.meta({ description: 'The number of vehicles inside, as a client reported it.' }),
 });
 
 const beforeAndAfter = (row: z.ZodType) => z.object({ before: row, after: row });
 
 const capacityUse = z.object({
   capacity: count.nullable().meta({ description: 'The number of parking spaces.' }),
-  occupied: count.meta({ description: 'The number of vehicles inside.' }),
+  occupied: count.meta({ description: 'The number of vehicles inside the location.' }),
 });
 
 const importCounts = z.object({
@@ -246,7 +250,8 @@ export const messageTypes = Object.keys(changesRules) as MessageType[];
 
 /**
  * Returns the schema of the body of a webhook message of the given type. For the API reference, `z.toJSONSchema`
- * converts the schema to JSON Schema. The test test/webhooks/payload.test.ts checks real messages against the schema.
+ * converts the schema to JSON Schema. The test test/webhooks/payload.test.ts checks real webhook messages against the
+ * schema.
  */
 export const messageRule = (type: MessageType) =>
   z.object({

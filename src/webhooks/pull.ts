@@ -11,13 +11,16 @@ import type { WebhookSecretBox } from './secret-box.ts';
 import { type SignedMessage, signedMessage } from './signed-message.ts';
 import { pullStatement } from './statements.ts';
 
-/** The maximum number of messages that a reader can pull or acknowledge with one request. */
+/** The maximum number of webhook messages that a client can pull or acknowledge with one request. */
 export const maxPulledMessages = 100;
-/** The shortest and the longest time for which a reader can lease messages, in seconds. */
+/** The shortest and the longest lease that a client can request for pulled webhook messages, in seconds. */
 export const minLeaseSeconds = 10;
 export const maxLeaseSeconds = 3600;
 
-/** A webhook message that a reader has leased. Until the lease ends, no other reader gets this message. */
+/**
+ * A webhook message that a client has pulled, and on which this client has a lease. Until the lease ends, no other
+ * client can pull this message.
+ */
 export interface PulledMessage
   extends SignedMessage, Pick<ClaimedDelivery, 'id' | 'createdAt' | 'leaseEndsAt'> {
   /** The name of the event, such as `whitelist.created`. */
@@ -36,14 +39,14 @@ function requirePull({ id, delivery }: Webhook): void {
     throw invalidField('webhookId', 'Must be a webhook with pull delivery; this one posts its messages', id);
 }
 
-/** The functions that webhook readers use to pull and acknowledge the messages in the database. */
+/** The functions with which clients pull webhook messages from the database and acknowledge them. */
 export type WebhookPulls = ReturnType<typeof createWebhookPulls>;
 
 /**
- * Creates the functions with which readers pull and acknowledge messages.
+ * Creates the functions that lease webhook messages to clients, and store the acknowledgements of the clients.
  *
- * @param services.onAttempt a function that runs for each lease that ended without an acknowledgement, and for each
- * acknowledgement
+ * @param services.onAttempt the gateway calls this function for each acknowledgement, and for each lease that ended
+ *   without an acknowledgement
  */
 export function createWebhookPulls(services: {
   prisma: PrismaClient;
@@ -54,7 +57,7 @@ export function createWebhookPulls(services: {
   const { prisma, sql, secrets, onAttempt } = services;
 
   /**
-   * Throws an error if the gateway cannot decrypt the secrets that sign the messages of a webhook, because the secrets
+   * Throws an error if the gateway cannot decrypt the signing secrets of a webhook. The decryption fails if the secrets
    * were encrypted with another pepper.
    */
   async function requireSecrets({ id, secret, formerSecret, formerSecretEndsAt }: Webhook): Promise<void> {
@@ -63,25 +66,28 @@ export function createWebhookPulls(services: {
       secrets.open(id, formerSecret);
   }
 
-  /** Counts the leases that ended without an acknowledgement as failed attempts, and marks the webhook as failing. */
+  /**
+   * Counts each lease that ended without an acknowledgement as a failed delivery attempt, and marks the webhook as
+   * failing.
+   */
   async function noteEndedLeases(webhookId: string, pulled: readonly Pulled[]): Promise<void> {
     const ended = pulled.flatMap(({ unacknowledgedMs }) => unacknowledgedMs ?? []);
     if (ended.length === 0) return;
     for (const durationMs of ended) onAttempt({ outcome: 'retry', durationMs });
-    // A separate statement updates the webhook, because a transaction that locked deliveries before their webhook could
-    // cause deadlocks.
+    // A separate statement updates the webhook, because deadlocks could occur if one transaction locked deliveries
+    // before their webhook.
     await prisma.$executeRaw`
       UPDATE "Webhook" SET "failingSince" = now() WHERE id = ${webhookId} AND "failingSince" IS NULL`;
   }
 
   return {
     /**
-     * Returns waiting messages, oldest first, and gives the reader a lease on each message. Until the lease of a
-     * message ends, no other reader gets this message. A response contains fewer than `first` messages if the webhook
-     * messages are large.
+     * Returns the webhook messages that wait to be pulled, oldest first, and gives the client a lease on each message.
+     * Until the lease of a message ends, no other client can pull this message. If the webhook messages are large, a
+     * response contains fewer than `first` messages.
      *
-     * @param first the maximum number of messages
-     * @param leaseSeconds the length of the lease
+     * @param first the maximum number of webhook messages that the client gets
+     * @param leaseSeconds the length of each message's lease, in seconds
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
      * @throws {ServiceError} `VALIDATION_ERROR` for a webhook with push delivery
      * @throws {ServiceError} `CONFLICT` when the webhook is disabled
@@ -94,7 +100,8 @@ export function createWebhookPulls(services: {
       const webhook = await findWebhook(prisma, key, webhookId, 'webhookId');
       requirePull(webhook);
       requireEnabled(webhook, 'webhookId');
-      // A reader that gets no messages must also get no leases, so the check comes before the messages are leased.
+      // The function checks the secrets before it leases messages, because a client that gets an error must get no
+      // leases.
       await requireSecrets(webhook);
       const pulled = await sql.query<Pulled>(
         pullStatement,
@@ -108,10 +115,10 @@ export function createWebhookPulls(services: {
     },
 
     /**
-     * Marks messages as delivered if a reader has pulled them, even after the lease on the messages has ended. Unknown
-     * messages, and messages that are already acknowledged, cause no error and stay unchanged.
+     * Marks pulled webhook messages as delivered, even if the lease of a message has already ended. Unknown messages,
+     * and messages that are already acknowledged, cause no error and stay unchanged.
      *
-     * @returns the number of newly acknowledged messages
+     * @returns how many messages this call marked as delivered
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
      * @throws {ServiceError} `VALIDATION_ERROR` for a webhook with push delivery
      */

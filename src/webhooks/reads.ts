@@ -13,7 +13,7 @@ import { findWebhook } from './lock.ts';
 import { createChangesWithCounts, isListing } from './message-changes.ts';
 import { messageBody, testMessageType } from './payload.ts';
 
-/** The Prisma option with which a query also reads the attempts of a delivery, oldest first. */
+/** The Prisma option that makes a query also read the attempts of each webhook delivery, oldest first. */
 export const withAttempts = {
   attempts: { orderBy: { id: 'asc' } },
 } as const satisfies Prisma.WebhookDeliveryInclude;
@@ -25,9 +25,9 @@ export type Delivery = Prisma.WebhookDeliveryGetPayload<{ include: typeof withAt
 export type WebhookReads = ReturnType<typeof createWebhookReads>;
 
 /**
- * Creates the functions that read webhooks.
+ * Creates the functions that read webhooks and their deliveries from the database.
  *
- * @param services.changesOf reads the changes of an audit record by the id of the record
+ * @param services.changesOf a function that reads the column `changes` of the audit record with a given id
  */
 export function createWebhookReads(services: { prisma: PrismaClient; sql: Sql; changesOf: LargeValues }) {
   const { prisma, sql, changesOf } = services;

@@ -14,12 +14,12 @@ import { deliveryNotFound, lockWebhook, requireEnabled } from './lock.ts';
 import { type Delivery, withAttempts } from './reads.ts';
 import { requireReadPermissions, unreadableEvents } from './requirements.ts';
 
-/** The functions that send test messages, and send earlier messages again, for the webhooks in the database. */
+/** The functions that send test messages of webhooks, and resend earlier webhook messages. */
 export type WebhookRedeliveries = ReturnType<typeof createWebhookRedeliveries>;
 
 /**
- * Creates the functions that send test messages, and send earlier messages again. All transactions of this file and of
- * `writes.ts` lock the webhook first, so the transactions cannot deadlock.
+ * Creates the functions that send test messages of webhooks, and resend earlier webhook messages. Every transaction of
+ * this file and of `writes.ts` first locks the webhook, so these transactions cannot deadlock.
  */
 export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) {
   return {
@@ -55,9 +55,9 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     },
 
     /**
-     * Sends a message again, even if the receiver has already accepted the message.
+     * Sends a webhook message again, even if the receiver has already accepted the message.
      *
-     * @throws {ServiceError} `FORBIDDEN` for a message that the API key may not read
+     * @throws {ServiceError} `FORBIDDEN` for a webhook message that the API key may not read
      * @throws {ServiceError} `NOT_FOUND` for a delivery outside the API key's scope
      * @throws {ServiceError} `CONFLICT` when the webhook is disabled
      */
@@ -85,18 +85,18 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
           where: { id: deliveryId },
           include: withAttempts,
         });
-        // The query finds no delivery if the retention job has removed the delivery shortly before.
+        // If the retention job has meanwhile removed the delivery, the query finds no delivery.
         if (!delivery) throw deliveryNotFound(deliveryId);
         return delivery;
       });
     },
 
     /**
-     * Resends the messages that the receiver of a webhook did not accept. If the gateway tried to deliver a message in
-     * the time range, and the message is still undelivered, the function resends the message. If a delivery was created
-     * in the time range, and has failed or was cancelled, the function also resends the message of this delivery. The
-     * function does not resend messages that the API key may not read. The messages are resent in batches, and the
-     * transaction of the last batch writes the audit record.
+     * Resends the messages that the receiver of a webhook did not accept. The function resends a message if the gateway
+     * tried to deliver it in the time range and it is still undelivered. The function also resends the message of each
+     * delivery that was created in the time range and then failed or was cancelled. The function does not resend
+     * messages that the API key may not read. The function resends the messages in batches. The transaction of the last
+     * batch also writes the audit record.
      *
      * @param until the end of the time range; the default is the current time
      * @returns the number of webhook deliveries that the gateway will send again

@@ -24,9 +24,9 @@ import type { WebhookTarget } from './sender.ts';
 export const maxWebhooks = 20;
 
 /**
- * Checks that the API key may read the content of events, which a webhook sends to its receiver.
+ * Checks that the API key may read the content of the events that a webhook sends to its receiver.
  *
- * @param field the name of the argument that causes the messages; the error contains this name
+ * @param field the name of the request argument to which the error refers
  * @throws {ServiceError} `FORBIDDEN`
  */
 export function requireReadPermissions(
@@ -48,9 +48,10 @@ export const unreadableEvents = ({ permissions }: AuthenticatedKey): WebhookEven
   webhookEvents.filter((event) => !mayReadChanges(permissions, event));
 
 /**
- * Checks that the API key may read the waiting messages of a webhook, before the webhook gets another URL. A message can
- * still wait although the webhook no longer subscribes to its event. The function waits until the transactions that
- * have added messages to the webhook have ended, because their messages are not visible before.
+ * Before a webhook gets another URL, checks that the API key may read the webhook messages that still wait for
+ * delivery. A message can still wait for delivery although the webhook no longer subscribes to the type of this
+ * message. The function first waits until all transactions that add messages to the webhook have ended, because it
+ * cannot see the messages of a running transaction.
  *
  * @throws {ServiceError} `FORBIDDEN`
  */

@@ -5,13 +5,17 @@ const cipher = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** The message of the error for a secret that the gateway cannot decrypt. The owner of the webhook can see this text. */
+/**
+ * The error message for a webhook secret that the gateway cannot decrypt. The owner of the webhook can read this error
+ * message.
+ */
 const otherPepper =
   'The secret of the webhook was encrypted with another KEY_PEPPER; rotate the secret without a grace period';
 
 /**
- * Encrypts the signing secrets of webhooks for the database. A hash would not be sufficient, because signing a message
- * needs the plain secret. The encrypted secret of one webhook cannot be decrypted for another webhook.
+ * Encrypts the signing secrets of webhooks for the database. A hash of the secret would not be sufficient, because the
+ * gateway needs the plain secret to sign webhook messages. An encrypted secret can be decrypted only with the id of its
+ * own webhook.
  */
 export interface WebhookSecretBox {
   seal(webhookId: string, secret: string): string;

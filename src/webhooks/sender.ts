@@ -19,13 +19,14 @@ const connectTimeoutMs = 3_000;
 
 /**
  * The maximum number of interim responses (status 1xx) before the final response of a receiver. Without a maximum, a
- * receiver that sends endless interim responses would delay all other requests until the end of the attempt.
+ * receiver could send endless interim responses, and delay all other requests until the delivery attempt ends.
  */
 const maxInterimResponses = 10;
 
 /**
- * The maximum number of IPv4 addresses, and of IPv6 addresses, to which one attempt tries to connect. The owner of a
- * host name can enter thousands of addresses in DNS, and an attempt must not connect to thousands of machines.
+ * The maximum number of IPv4 addresses, and also of IPv6 addresses, to which one delivery attempt tries to connect. The
+ * owner of a host name can enter thousands of addresses in DNS, and a delivery attempt must not connect to thousands of
+ * machines.
  */
 const maxAddressesPerFamily = 10;
 
@@ -50,8 +51,8 @@ function literalAddress({ hostname }: URL): string | undefined {
 }
 
 /**
- * Returns an error with a non-empty message. When a host has several addresses and no connection succeeds, Node throws
- * an error with an empty message, which contains one error for each address.
+ * Returns an error whose message is never empty. When no connection to any address of a host succeeds, Node throws an
+ * error with an empty message. This error contains a further error for each address.
  */
 const withMessage = (error: Error): Error =>
   error instanceof AggregateError && !error.message
@@ -61,27 +62,27 @@ const withMessage = (error: Error): Error =>
 const refusal = 'The address does not belong to the public Internet';
 
 /**
- * Posts messages to receivers. By default, messages are never posted to the gateway's own machine or to its private
- * network.
+ * Posts messages to receivers. By default, the gateway never posts webhook messages to its own machine or to its
+ * private network.
  */
 export interface WebhookTarget {
   /**
-   * Returns the reason why messages cannot be posted to a URL. If messages can be posted, the function returns
-   * `undefined`. The function also returns `undefined` if the DNS look-up of the host fails, for example because the
-   * host has no IP address yet.
+   * Returns the reason why the gateway cannot post webhook messages to a URL. If the gateway can post messages, the
+   * function returns `undefined`. The function also returns `undefined` if the DNS look-up of the host fails, for
+   * example because the host has no IP address yet.
    *
-   * @param company the company that owns the webhook; empty for an operator's webhook. The number of DNS look-ups of
-   *   each company is limited
+   * @param company the company that owns the webhook; empty for an operator's webhook. The gateway limits the number of
+   *   concurrent DNS look-ups for each company
    */
   fault(url: string, company: string): Promise<string | undefined>;
   /**
-   * Posts a message and returns the HTTP status of the response. The function does not read the response body, and does
-   * not follow redirects.
+   * Posts a webhook message to the receiver, and returns the HTTP status of the response. The function does not read
+   * the response body, and does not follow redirects.
    *
    * @param company the owner of the webhook; empty for an operator's webhook
    * @throws {LookupNotStartedError} when nothing was sent, because the DNS look-up of the host could not start
-   * @throws when the receiver is unreachable, does not respond, or has an IP address to which the gateway must not
-   *   connect; the error message can be shown to the client
+   * @throws when the receiver is unreachable, does not respond, or has a forbidden IP address; the error message can be
+   *   shown to the client
    */
   post(
     url: string,
@@ -101,9 +102,9 @@ const firstAddresses = (addresses: readonly LookupAddress[]) =>
   );
 
 /**
- * Creates a look-up function that returns only the given IP addresses. With this function, the HTTP client needs no
- * second DNS look-up to connect to the receiver. The caller must first check that the gateway may connect to the given
- * IP addresses.
+ * Creates a function for DNS look-ups that returns only the given IP addresses. With this function, the HTTP client
+ * needs no second DNS look-up to connect to the receiver. The caller must first check that the gateway may connect to
+ * the given IP addresses.
  */
 const lookupOf =
   (addresses: LookupAddress[]): LookupFunction =>
@@ -114,8 +115,9 @@ const lookupOf =
   };
 
 /**
- * Creates the sender of webhook messages. The sender of messages connects only to IP addresses that it has checked. If
- * the IP address of a host changes after the check (DNS rebinding), the sender does not connect to the new address.
+ * Creates the object that checks the URLs of webhooks and posts webhook messages. The sender of webhook messages
+ * connects only to IP addresses that it has checked. If the IP address of a host changes after the check (DNS
+ * rebinding), the sender does not connect to the new address.
  *
  * @param options.allowPrivate true if the sender may connect to private IP addresses, and may use http URLs; only for
  *   development

@@ -14,11 +14,12 @@ const secretBytes = 32;
 export const newWebhookSecret = () => secretPrefix + randomBytes(secretBytes).toString('base64');
 
 /**
- * Creates the headers of a signed message (Standard Webhooks, "Webhook headers"), with one signature for each secret.
+ * Creates the headers of a signed webhook message (Standard Webhooks, "Webhook headers"), with one signature for each
+ * secret.
  *
- * @param message.id the id of the message, which is the same for every attempt
- * @param at the time of the delivery attempt; receivers reject a message whose time differs from their own clock by
- *   some minutes
+ * @param message.id the id of the webhook message, which is the same for every delivery attempt
+ * @param at the time of the delivery attempt; receivers reject a webhook message whose time differs from their own
+ *   clock by some minutes
  */
 export function signedHeaders(
   message: { id: string; body: string },

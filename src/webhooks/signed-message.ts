@@ -3,18 +3,19 @@ import { messageBody } from './payload.ts';
 import type { WebhookSecretBox } from './secret-box.ts';
 import { signedHeaders } from './signature.ts';
 
-/** A message with its signature, as the receiver gets the message. */
+/** A webhook message with its signature, in the form that the receiver gets. */
 export interface SignedMessage {
   headers: Record<string, string>;
   /**
-   * The body of the message as JSON text. The signature of the message is valid only for this exact JSON text, not for
-   * other JSON text with the same data.
+   * The body of the webhook message as JSON text. The signature of the message is valid only for this exact JSON text,
+   * not for other JSON text with the same data.
    */
   body: string;
 }
 
 /**
- * Creates the signed message for a claimed delivery. Push delivery and pull delivery use identical messages.
+ * Creates the signed message for a delivery on which a worker or a client has a lease. The signed message is the same
+ * for push delivery and for pull delivery.
  *
  * @throws when the secret of the webhook was encrypted with another pepper
  */

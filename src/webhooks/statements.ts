@@ -12,8 +12,8 @@ import { changesOfMessage } from './message-changes.ts';
 const workerLeaseSeconds = 60;
 
 /**
- * The maximum number of concurrent delivery attempts in one process. Each attempt to deliver a message needs a network
- * connection and some memory.
+ * The maximum number of concurrent delivery attempts in one process. Each attempt to deliver a webhook message needs a
+ * network connection and some memory.
  */
 const maxInFlight = 200;
 /**
@@ -35,9 +35,9 @@ export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
 
 /**
  * Returns the last part of an SQL statement that claims webhook deliveries. The first part of the SQL statement must
- * define the common table expression `locked`, which selects the deliveries to claim. The worker or reader gets a lease
- * on each claimed delivery. The SQL statement returns the deliveries that it claimed, oldest first, with the data for
- * an attempt to deliver each message.
+ * define the common table expression `locked`, which selects the deliveries to claim. The worker, or the client that
+ * pulls messages, gets a lease on each claimed delivery. The SQL statement returns the deliveries that it claimed,
+ * oldest first, with the data for an attempt to deliver each message.
  *
  * @param leaseSeconds the length of the lease in seconds: a number or an SQL expression
  * @param options.further additional result columns. `further` maps the name of each column to an SQL expression, which
@@ -68,8 +68,8 @@ function claimLocked(
 /**
  * Returns SQL that selects the due deliveries of all push webhooks, or of all pull webhooks. The delivery with the
  * earliest due time comes first. For each webhook, the SQL selects at most `maxInFlightPerWebhook` deliveries, minus
- * the number of attempts in progress. The SQL reads the webhooks from the common table expression `enabled`. The
- * parameter `$id` contains the ids of the deliveries that this worker is already sending.
+ * the number of the webhook's attempts in progress. The SQL reads the webhooks from the common table expression
+ * `enabled`. The parameter `$id` contains the ids of the deliveries that this worker is already sending.
  */
 const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
@@ -83,8 +83,9 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
       WHERE e.delivery = '${kind}'`;
 
 /**
- * SQL for the new value of `claimedAt` when a worker claims the delivery `d`. A worker that claims an expired message
- * of a pull webhook does not change `claimedAt`, because `claimedAt` is the time at which a reader pulled the message.
+ * The SQL expression for the value that `claimedAt` gets when a worker claims the delivery `d`. A worker that claims an
+ * expired message of a pull webhook does not change `claimedAt`. For a pull webhook, `claimedAt` is the time at which a
+ * client pulled the message.
  */
 const claimedByWorker = `
         CASE WHEN (SELECT w.delivery FROM "Webhook" w WHERE w.id = d."webhookId") = 'PULL' THEN d."claimedAt" ELSE now() END`;
@@ -93,11 +94,10 @@ const claimedByWorker = `
  * Claims due deliveries. A delivery of a push webhook is due when the gateway must post its message. A delivery of a
  * pull webhook is due when its message has expired without an acknowledgement. The statement claims only a limited
  * number of deliveries for each company. The statement claims the deliveries of failing webhooks after all other
- * deliveries. To share the attempts fairly between the companies, the statement chooses the next delivery of the
- * company for which the fewest deliveries are already in progress or chosen. The statement claims the deliveries of one
- * company in the order of their due times. The SQL parameters describe the delivery attempts that this worker has in
- * progress. The statement locks only the deliveries that it will claim, and checks again whether the locked deliveries
- * are due.
+ * deliveries. To share the attempts fairly between the companies, the statement always takes the next delivery from the
+ * company with the fewest deliveries in progress or already chosen. The statement claims the deliveries of one company
+ * in the order of their due times. The SQL parameters describe the delivery attempts that this worker has in progress.
+ * The statement locks only the deliveries that it will claim, and checks again whether the locked deliveries are due.
  */
 export const claimDueStatement = namedStatement(
   'webhook-claim-due',
@@ -136,8 +136,8 @@ export const claimDueStatement = namedStatement(
 );
 
 /**
- * Stores that the receiver of a push webhook has accepted a message. The status of the delivery stays unchanged if
- * `claimedAt` has changed during the attempt, because a client has then requested to resend the message.
+ * Stores that the receiver of a push webhook has accepted a message. If a client requested during the delivery attempt
+ * to resend the message, `claimedAt` has changed. In this case, the status of the delivery stays unchanged.
  */
 export const acceptStatement = namedStatement(
   'webhook-accept',
@@ -148,9 +148,9 @@ export const acceptStatement = namedStatement(
 );
 
 /**
- * Sets the due time of a claimed delivery to `$afterSeconds` seconds from now. The delivery stays unchanged if
- * `nextAttemptAt` is no longer the end of the lease (`$leaseEndsAt`), because another claim or a request to resend the
- * message has then changed the delivery.
+ * Sets the due time of a claimed delivery to `$afterSeconds` seconds from now. If `nextAttemptAt` is no longer the end
+ * of the lease (`$leaseEndsAt`), the delivery stays unchanged: another claim or a resend request has already changed
+ * it.
  */
 export const releaseStatement = namedStatement(
   'webhook-release',
@@ -159,37 +159,37 @@ export const releaseStatement = namedStatement(
 );
 
 /**
- * The size at which a pull response counts as full, in bytes. The gateway adds no further message to a pull response
- * when the `changes` columns of its audit records take more than `maxStoredBytes` in the database. A response with many
- * large messages would delay other requests, because the gateway parses and signs messages without yielding to the
- * event loop.
+ * When a client pulls webhook messages, the response is full as soon as its messages have this size in the database, in
+ * bytes. If the audit records of a response already take more than `maxStoredBytes` in the database (column `changes`),
+ * the gateway adds no further message to the response. A response with many large messages would delay other requests,
+ * because the gateway parses and signs messages without yielding to the event loop.
  */
 const maxStoredBytes = 1024 * 1024;
 
 /**
  * The largest duration of an attempt that the column `durationMs` can store, in milliseconds. If the real duration is
- * 25 days or more, the gateway stores `maxDurationMs`. For example, the real duration is 25 days if a reader
+ * 25 days or more, the gateway stores `maxDurationMs`. For example, the real duration is 25 days if a client
  * acknowledges a message 25 days after the start of the lease.
  */
 export const maxDurationMs = 2 ** 31 - 1;
 const longestDuration = `interval '${maxDurationMs} milliseconds'`;
 
-/** The error text of a failed attempt: the lease of the reader ended before a reader acknowledged the message. */
+/** The error text of a failed attempt with pull delivery: the lease ended before a client acknowledged the message. */
 const leaseEnded = 'No reader acknowledged the message before the lease ended';
 
 /**
- * The SQL condition for webhook messages that a reader can pull now: no reader has a lease on the message, and the
+ * The SQL condition for webhook messages that a client can pull now: no client has a lease on the message, and the
  * message has not expired.
  */
 const isWaiting = (alias: string) =>
   `${alias}.status = 'PENDING' AND ${alias}."nextAttemptAt" <= now() AND ${alias}."retryUntil" > now()`;
 
 /**
- * Claims up to `$first` messages of a webhook for `$leaseSeconds` seconds. The messages that have waited longest come
- * first. The statement skips messages that another reader is claiming at the same time. If an earlier lease of a
- * message ended without an acknowledgement, the statement also stores a failed attempt. The statement claims no
- * messages of a disabled webhook. A disabled webhook can still have waiting messages, because the gateway cancels the
- * messages in batches.
+ * Leases up to `$first` messages of a webhook to a client for `$leaseSeconds` seconds. The messages that have waited
+ * longest come first. The statement skips messages that another client is pulling at the same time. If an earlier lease
+ * of a message ended without an acknowledgement, the statement also stores a failed delivery attempt. The statement
+ * leases no messages of a disabled webhook. A disabled webhook can still have waiting messages, because the gateway
+ * cancels the messages in batches.
  */
 export const pullStatement = namedStatement(
   'webhook-pull',
@@ -217,12 +217,12 @@ export const pullStatement = namedStatement(
 );
 
 /**
- * The maximum number of waiting messages that are counted for one webhook, so that the count does not burden the
+ * The maximum number of waiting messages that the gateway counts for one webhook. The maximum limits the load on the
  * database.
  */
 export const maxCountedWaiting = 1000;
 
-/** The number of messages that wait for a reader of one webhook. */
+/** How many messages of one webhook wait until a client pulls them. */
 export interface WaitingCount {
   webhookId: string;
   waiting: number;
@@ -248,7 +248,10 @@ export const countWaiting = namedStatement(
     WHERE w.id = ANY ($ids::text[])`,
 );
 
-/** Reads the number and the ages of at most `$most` pending deliveries. */
+/**
+ * Reads the number of pending deliveries, the age of the oldest delivery, and the longest delay of a push delivery. The
+ * statement reads at most `$most` deliveries.
+ */
 export const backlogStatement = namedStatement(
   'webhook-backlog',
   `

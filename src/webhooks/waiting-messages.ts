@@ -4,49 +4,48 @@ import { createLatestValue, type LatestValue } from '../scheduling/latest-value.
 import { countWaiting, type WaitingCount } from './statements.ts';
 
 /**
- * The interval at which the gateway counts the waiting messages of a webhook while a reader watches the webhook, in
- * milliseconds. The gateway gets no notice when the lease of a reader ends, so the gateway must count the messages
- * regularly.
+ * How often the gateway counts the waiting messages of a webhook that a client watches: the interval in milliseconds.
+ * The gateway gets no notice when the lease of a message ends, so it must count the waiting messages regularly.
  */
 const pollIntervalMs = 1_000;
 /**
- * The number of counts without a new message after which the gateway notifies the readers of a webhook again, if
- * messages are still waiting.
+ * If messages still wait after this number of counts without a new message, the gateway notifies the clients of the
+ * webhook again.
  */
 const countsUntilReminder = 30;
 
-/** Notifies the readers of pull webhooks when messages wait for a reader. */
+/** Notifies the clients that watch a pull webhook when messages of this webhook wait to be pulled. */
 export interface WaitingMessages {
   /**
-   * Returns an iterator that reports how many messages of a webhook wait for a reader, up to `maxCountedWaiting`. The
-   * iterator reports the first number as soon as a message waits for a reader. When new messages wait, or when the
-   * lease of a reader ends, the iterator reports the new number of waiting messages. While messages wait, the iterator
-   * also reports their number at regular intervals. The iterator ends when the webhook is deleted.
+   * Returns an iterator that reports how many messages of a webhook wait to be pulled, up to `maxCountedWaiting`. The
+   * iterator reports the first number as soon as a message waits to be pulled. When new messages wait, or when a lease
+   * ends without an acknowledgement, the iterator reports the new number of waiting messages. While messages wait, the
+   * iterator also reports their number at regular intervals. The iterator ends when the webhook is deleted.
    */
   watch(webhookId: string): AsyncIterableIterator<number>;
 }
 
-/** A reader that watches a webhook, and the content of the last notice to the reader. */
+/** A client that watches a webhook, and the content of the last notice to this client. */
 interface Watcher {
   numbers: LatestValue<number>;
   lastNotice: { waiting: number; newestMs: number; countsSince: number };
 }
 
 /**
- * Creates the object that notifies readers in one process. One query counts the messages of all watched webhooks. The
- * query runs only while a reader watches a webhook.
+ * Creates the object that notifies the clients of one gateway process about waiting messages. One query counts the
+ * waiting messages of all webhooks that clients watch. The query runs only while a client watches a webhook.
  */
 export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): WaitingMessages {
   const watchers = new Map<string, Set<Watcher>>();
   let timer: NodeJS.Timeout | undefined;
   let isCounting = false;
 
-  /** Notifies a reader when there are new messages, or when messages have waited for a long time. */
+  /** Notifies a client when new webhook messages wait, or when webhook messages have waited for a long time. */
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
-    // The time of a message is the time at which the transaction that created the message started. A transaction that
-    // started before another transaction can end after the other transaction. A new message can therefore have an
-    // earlier time than a message that the last notice to the reader has already counted.
+    // The time of a webhook message is the time at which the transaction that created the message started. If two
+    // transactions overlap, the transaction that started first can end last. A new message can therefore have an
+    // earlier time than a message that the last notice to the client already reported.
     const isNews = waiting > lastNotice.waiting || newestMs !== lastNotice.newestMs;
     lastNotice.countsSince += 1;
     lastNotice.waiting = waiting;

@@ -20,8 +20,8 @@ import { createWebhookWrites } from './writes.ts';
  * @param options.allowPrivate true if the host of a webhook may have a private IP address
  * @param options.nameServers the addresses of the name servers for the DNS look-ups of webhook hosts; if omitted, the
  *   gateway uses the name servers of the system
- * @param options.changesOf a function that reads the changes of an audit record, by the id of the record
- * @param options.onAttempt a function that the gateway calls after each attempt to deliver a message
+ * @param options.changesOf a function that reads the column `changes` of the audit record with a given id
+ * @param options.onAttempt a function that the gateway calls after each attempt to deliver a webhook message
  */
 export function createWebhooks(options: {
   prisma: PrismaClient;

@@ -11,7 +11,7 @@ import type { WebhookTarget } from './sender.ts';
 import { type AttemptOutcome, type AttemptResult, isAccepted, storeOutcome } from './attempt-outcome.ts';
 import { signedMessage } from './signed-message.ts';
 
-/** Sends the webhook messages in the outbox. */
+/** Sends the webhook messages whose deliveries are pending in the database. */
 export interface WebhookWorker {
   /**
    * Stops the worker and aborts its delivery attempts in progress. If other gateway processes are running, their
@@ -27,18 +27,19 @@ export interface WebhookWorker {
  */
 const pollIntervalMs = 1_000;
 /**
- * How long the worker waits between two claims of deliveries, in milliseconds. During the pause, several delivery
- * attempts can end. After the pause, one claim can start several new delivery attempts at the same time.
+ * How long the worker waits before it claims deliveries again, in milliseconds. During the pause, several delivery
+ * attempts can end. After the pause, the worker can claim several deliveries, and start their delivery attempts at the
+ * same time.
  */
 const claimPauseMs = 50;
 /**
- * The time limit for one attempt to deliver a message, in milliseconds. The time limit of a delivery attempt includes
- * the DNS look-up of the host and the response of the receiver.
+ * The time limit for one attempt to deliver a webhook message, in milliseconds. The time limit of a delivery attempt
+ * includes the DNS look-up of the host and the response of the receiver.
  */
 const attemptTimeoutMs = 15_000;
 /**
- * How long a delivery waits if its attempt could not start, in seconds. An attempt cannot start when too many DNS
- * look-ups of the same company are in progress.
+ * How long a delivery waits if its attempt could not start, in seconds. A delivery attempt cannot start when too many
+ * DNS look-ups for webhooks of the same company are in progress.
  */
 const notStartedPauseSeconds = 5;
 
@@ -53,8 +54,8 @@ const neverAcknowledged: AttemptResult = {
 };
 
 /**
- * Starts the webhook worker of a process. The workers of all processes share the outbox, and only one worker at a time
- * has a lease on a delivery. The limits on concurrent delivery attempts are in `statements.ts`.
+ * Starts the webhook worker of a process. The workers of all processes share the pending deliveries, and only one
+ * worker at a time has a lease on a delivery. The limits on concurrent delivery attempts are in `statements.ts`.
  */
 export function createWebhookWorker(options: {
   prisma: PrismaClient;
@@ -72,8 +73,8 @@ export function createWebhookWorker(options: {
   let claimAgain = false;
 
   /**
-   * Makes one attempt to deliver a message. If the company has too many DNS look-ups in progress, the attempt does not
-   * start, and the result is `undefined`.
+   * Makes one attempt to deliver a webhook message. If the company has too many DNS look-ups in progress, the attempt
+   * does not start, and the result is `undefined`.
    */
   async function attempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const startedAt = performance.now();
@@ -94,8 +95,8 @@ export function createWebhookWorker(options: {
   }
 
   /**
-   * Makes one attempt to deliver a message within an OpenTelemetry span. The span belongs to the trace of the change
-   * that caused the message.
+   * Makes one attempt to deliver a webhook message within an OpenTelemetry span. The span belongs to the trace of the
+   * change that caused the message.
    */
   async function tracedAttempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const tracer = activeTracer();
@@ -117,7 +118,7 @@ export function createWebhookWorker(options: {
     return inSpan(tracer, `webhook ${type}`, options, work, { traceparent });
   }
 
-  /** Cancels the pending deliveries of a webhook that was disabled because of a delivery attempt. */
+  /** Cancels the pending deliveries of a webhook that the gateway disabled after a delivery attempt. */
   async function cancelWaiting(webhookId: string): Promise<void> {
     try {
       await cancelPending(sql, webhookId, closing.signal);
@@ -178,7 +179,7 @@ export function createWebhookWorker(options: {
   }
 
   /**
-   * Claims due deliveries. If the worker is already claiming deliveries, the worker repeats the claim after the current
+   * Claims due deliveries. If the worker is already claiming deliveries, it claims deliveries again after the current
    * claim has ended.
    */
   function poll(): void {

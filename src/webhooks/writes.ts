@@ -41,8 +41,8 @@ interface IssuedWebhook {
 }
 
 /**
- * Returns the values of a webhook for an audit record. The audit record does not contain the signing secrets of the
- * webhook.
+ * Returns the values of a webhook that an audit record stores. The audit record does not contain the signing secrets of
+ * the webhook.
  */
 const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt }: Webhook) => ({
   id,
@@ -54,7 +54,7 @@ const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt
   disabledAt,
 });
 
-/** Returns whether a client sent a value. An empty text counts as sent, but null counts as not sent. */
+/** Returns whether a client sent a value. An empty text counts as a sent value, but null does not. */
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>
   value !== null && value !== undefined;
 
@@ -74,13 +74,14 @@ async function isFullBatch(
   return batch?.count === maxBatchDeliveries;
 }
 
-/** The functions that write webhooks to the database. */
+/** The functions that create, change and delete webhooks in the database. */
 export type WebhookWrites = ReturnType<typeof createWebhookWrites>;
 
 /**
- * Creates the functions that write webhooks. A function that changes or deletes a webhook locks the webhook at the
- * start of its transaction. Concurrent changes of a webhook therefore run one after the other. A function that changes
- * or deletes a webhook fails with `NOT_FOUND` if another request has already deleted the webhook.
+ * Creates the functions that create, change and delete webhooks in the database. A function that changes or deletes a
+ * webhook locks the webhook at the start of its transaction. Concurrent changes of a webhook therefore run one after
+ * the other. A function that changes or deletes a webhook fails with `NOT_FOUND` if another request has already deleted
+ * the webhook.
  */
 export function createWebhookWrites(services: {
   prisma: PrismaClient;
@@ -91,11 +92,11 @@ export function createWebhookWrites(services: {
   const { prisma, sql, secrets, target } = services;
   return {
     /**
-     * Creates a webhook. A webhook without a company, which only an operator's API key can create, receives the events
-     * of all companies.
+     * Creates a webhook. Only an operator's API key can create a webhook without a company. Such a webhook receives the
+     * events of all companies.
      *
-     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access during the look-up of the
-     *   receiver's host
+     * @throws {ServiceError} `UNAUTHORIZED` or `FORBIDDEN` when the API key lost its access during the DNS look-up of
+     *   the receiver's host
      * @throws {ServiceError} `FORBIDDEN` for a company outside the API key's scope, and for events that the API key may
      *   not read
      * @throws {ServiceError} `NOT_FOUND` for locations outside the API key's scope
@@ -154,8 +155,8 @@ export function createWebhookWrites(services: {
      * deliveries that are still pending.
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the errors that `create` throws. An API key that
-     *   may not read the events of the webhook can only disable the webhook or replace its events. The URL can be
-     *   changed only by an API key that may also read the waiting messages, because the new receiver gets them
+     *   may not read the events of the webhook can only disable the webhook or replace its events. Only an API key that
+     *   may also read the waiting messages can change the URL, because the new receiver gets these messages
      */
     async update(
       author: WaitingAuthor,
@@ -179,13 +180,13 @@ export function createWebhookWrites(services: {
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
         // A disabled webhook can still have pending deliveries. Another transaction may have added a delivery while the
-        // webhook was being disabled, or a process may have ended before it had cancelled all deliveries.
+        // webhook was being disabled. A process may also have ended before it had cancelled all deliveries.
         if (isEnabling && (await isFullBatch(transaction, cancelBatch, id))) return undefined;
         const after = await transaction.webhook.update({
           where: { id },
           data: {
             ...(isGiven(url) && { url }),
-            // A new URL can mean a new receiver, so the failures at the old URL no longer count.
+            // A new URL can mean a new receiver, so earlier failed deliveries to the old URL no longer count.
             ...(isMoved && { failingSince: null }),
             ...(events && { events: distinct(events) }),
             ...(locationIds && { locationIds: distinct(locationIds) }),
@@ -216,9 +217,9 @@ export function createWebhookWrites(services: {
       const removeNext = async (transaction: Transaction): Promise<Webhook | undefined> => {
         const webhook = await lockWebhook(transaction, author.key, id);
         if (await isFullBatch(transaction, removeBatch, id)) return undefined;
-        // After the deletion of the webhook row, every other transaction that adds a delivery for this webhook waits
-        // until this transaction ends. The webhook row is therefore deleted after its deliveries, at the end of the
-        // last transaction, so that the wait is short.
+        // Once this transaction has deleted the webhook row, every other transaction that adds a delivery for this
+        // webhook waits until this transaction ends. The last transaction therefore deletes the webhook row at its end,
+        // after the deliveries, so that the wait is short.
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
           action: 'webhook.deleted',
@@ -232,8 +233,8 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Creates a new signing secret for a webhook. During a grace period, the gateway also signs messages with the old
-     * secret, so that receivers have time to change to the new secret.
+     * Creates a new signing secret for a webhook. During a grace period, the gateway also signs webhook messages with
+     * the old secret, so that receivers have time to change to the new secret.
      *
      * @throws {ServiceError} `NOT_FOUND` for an unknown webhook
      */

@@ -10,8 +10,8 @@ import { plateColumns } from './plate.ts';
 type OwnColumn = 'id' | 'locationId' | 'version' | 'createdAt' | 'updatedAt';
 
 /**
- * The values of a whitelist entry that a client may omit. If an update omits `hours` or `maxEntries`, the existing
- * value stays unchanged, because clients of earlier releases do not send these fields.
+ * The values of a whitelist entry that a client may omit. If an update omits `hours` or `maxEntries`, the gateway keeps
+ * the existing value, because clients of earlier releases do not send these fields.
  */
 export interface OmittableValues {
   /** The weekly hours in which the vehicle may enter; null means that the vehicle may enter at all times. */
@@ -146,7 +146,7 @@ export const samePlate = (one: string, other: string) =>
 
 /**
  * SQL that converts the parts of a plate to one text in the form that `plateText` returns. Plates contain only ASCII
- * characters, so the conversion to upper case is sufficient.
+ * characters, so only the conversion to upper case is necessary.
  */
 const textOf = (...parts: string[]) => `upper((${parts.join(' || ')}) COLLATE "C")`;
 
@@ -160,8 +160,8 @@ export const plateTexts = (alias: string) => {
 };
 
 /**
- * SQL that converts the parameters of `textArrays` (src/whitelist/matching.ts) to a table `t` with the possible texts
- * of several camera readings.
+ * SQL that converts the parameters of `textArrays` (src/whitelist/matching.ts) to a table `t` that contains all
+ * possible plate texts of several camera readings.
  */
 export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $text::text[], $numbers::text[])
       AS t(n, place, "plateType", text, numbers)`;
@@ -205,7 +205,7 @@ export const valueArrays = (entries: readonly WhitelistEntryValues[]): Record<st
   ]);
 
 /**
- * A result row of an SQL query with an outer join. If the outer join found no matching row, all columns in `Row` are
+ * A row that an SQL query with an outer join returns. If the outer join found no matching row, all columns in `Row` are
  * null.
  */
 export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };

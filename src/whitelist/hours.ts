@@ -89,8 +89,8 @@ export function wallTime(at: Date, timezone: string): WallTime {
 
 /**
  * Whether a local time lies within the weekly hours of a whitelist entry. When daylight saving time ends, one hour of
- * local time occurs twice. Weekly hours within this hour apply both times. When daylight saving time begins, one hour
- * of local time is skipped. Weekly hours within this hour do not apply on that day.
+ * local time occurs twice. Weekly hours within the repeated hour apply both times. When daylight saving time begins,
+ * one hour of local time is skipped. Weekly hours within the skipped hour do not apply on that day.
  */
 export function isWithinHours(
   hours: readonly WeeklyHours[],

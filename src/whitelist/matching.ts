@@ -6,12 +6,12 @@ import type { Plate } from './plate.ts';
 import { numbersIn, type PlateReading, type RankedText, textsOfReading } from './plate-reading.ts';
 import { entriesOfTexts } from './statements.ts';
 
-// The functions of this file find the whitelist entry that matches the text from a camera.
+// The functions of this file find the whitelist entry that matches the plate text that a camera read.
 
 /** A plate in the form that a gate sends: either the parts of the plate, or the text that a camera read. */
 export type PlateInput = { plate: Plate; reading?: undefined } | { plate?: undefined; reading: PlateReading };
 
-/** The possible texts of a camera reading, with the plate type if it is known. */
+/** All plate texts that a camera may have read from one plate, with the plate type if it is known. */
 export interface TextQuestion {
   plateType: string | null;
   texts: readonly RankedText[];
@@ -42,14 +42,16 @@ export function textArrays(questions: readonly TextQuestion[]) {
 }
 
 /**
- * The sort order of whitelist entries that match one camera reading. A whitelist entry that matches a more likely
- * camera text comes first. If two entries match the same camera text, the older entry comes first.
+ * The sort order of whitelist entries that match one camera reading. If the camera reports several possible texts, the
+ * whitelist entry that matches the most likely text comes first. If two entries match the same camera text, the older
+ * entry comes first.
  */
 const nearerFirst = (one: FittingEntry, other: FittingEntry) =>
   one.place - other.place || (one.entry.id < other.entry.id ? -1 : 1);
 
 /**
- * Returns the matching whitelist entries without duplicates. The entry with the most likely matching text comes first.
+ * Returns the matching whitelist entries without duplicates. The whitelist entry that matches the most likely camera
+ * text comes first.
  */
 export function nearestFirst<Fitting extends FittingEntry>(fitting: readonly Fitting[]): Fitting[] {
   const byId = new Map<string, Fitting>();

@@ -1,7 +1,7 @@
 import { confusableTexts } from './similar-plates.ts';
 
 // A camera sends the plate type, the plate code and the plate number as one text. The functions of this module convert
-// the text from a camera to a form that can be compared with whitelist entries.
+// the text that a camera read to a form that can be compared with whitelist entries.
 
 /**
  * The text that a camera read, with the camera's confidence and with alternative texts. A client can send the camera's
@@ -55,7 +55,7 @@ const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
 const separators = /[\s\p{Pd}\p{Cf}\u2212.\u00b7\u2022\u2027\u22c5\u30fb\u06d4]/gu;
 
 const onlyAscii = /^[\0-\x7f]*$/;
-/** Matches the separators that are ASCII characters. */
+/** Matches the ignored characters that belong to ASCII: white space, dots and dashes. */
 const asciiSeparators = /[\s.-]/g;
 
 /**
@@ -73,7 +73,7 @@ export function plateText(text: string): string {
       // In both Unicode blocks of Arabic-Indic digits, the last four bits of the code point are the value of the digit.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
-      // The text must be normalized a second time, because the changes above can undo the first normalization.
+      // The text must be normalized a second time, because the other conversions can undo the first normalization.
       // `toUpperCase` can write a letter and its accent as two characters, and NFKC joins the two characters again.
       // After a separator between a letter and an accent is removed, NFKC joins the letter and the accent.
       .normalize('NFKC')

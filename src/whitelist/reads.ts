@@ -36,8 +36,8 @@ export interface WhitelistFilters {
 export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
 /**
- * Creates the functions that read whitelists. The calls of one function that arrive in the same iteration of the event
- * loop share one SQL statement.
+ * Creates the functions that read whitelists from the database. The calls of one function that arrive in the same
+ * iteration of the event loop share one SQL statement.
  */
 export function createWhitelistReads({
   sql,

@@ -52,8 +52,8 @@ export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Pla
 }
 
 /**
- * Returns the characters that differ between the plate that a camera read and the plate of a whitelist entry. The types
- * of both plates must have the same length, and so must the codes and the numbers.
+ * Returns the characters that differ between the plate that a camera read and the plate of a whitelist entry. The two
+ * plates must have types of the same length, codes of the same length, and numbers of the same length.
  */
 export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] {
   return plateColumns.flatMap((field) =>

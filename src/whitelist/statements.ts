@@ -61,8 +61,8 @@ interface SentColumns {
  * Returns SQL that selects the permitted changes from the changes of several clients. The table `reached` contains the
  * permitted changes. A change is permitted if its location is in the scope of the client's API key. `reached.n` is the
  * position of the change in the SQL parameters, starting at 1, and `reached.id` is the id of the location. If the
- * statement contains several changes, it waits for each locked row for at most `maxJoinedWaitMs`, because a locked row
- * must not delay the other changes.
+ * statement contains several changes, it waits at most `maxJoinedWaitMs` for each locked row, so that a locked row does
+ * not delay the other changes.
  */
 const reachedLocations = (sent: SentColumns) => {
   const parameters = [
@@ -81,10 +81,11 @@ const reachedLocations = (sent: SentColumns) => {
 };
 
 /**
- * A result row of a statement that writes whitelist entries. The field `n` says to which change the row belongs. If the
- * location of a change is outside the scope of the API key, the result contains no row for the change. If the statement
- * did not write the entry, the columns of the whitelist entry are null. `foundVersion` is the version of the whitelist
- * entry before the change. If the whitelist entry did not exist before the change, `foundVersion` is null.
+ * A row in the result of an SQL statement that writes whitelist entries. The field `n` is the number of the change to
+ * which the row belongs, starting at 1. If the location of a change is outside the scope of the API key, the result
+ * contains no row for the change. If the statement did not write the entry, the columns of the whitelist entry are
+ * null. `foundVersion` is the version of the whitelist entry before the change. If the whitelist entry did not exist
+ * before the change, `foundVersion` is null.
  */
 export type WriteRow = Nullable<WhitelistEntry> & { n: number; foundVersion: number | null };
 
@@ -117,7 +118,7 @@ export const insertEntries = namedStatement(
  *
  * @param written the SQL that changes or removes the whitelist entries `w`, without the `WHERE` clause. The table
  *   `expected` contains only the changes that pass the version check
- * @param changes an SQL expression for the JSON of the audit record, from the tables `before` and `written`
+ * @param changes an SQL expression that creates the JSON of the audit record from the tables `before` and `written`
  */
 const writeStatement = (
   name: string,

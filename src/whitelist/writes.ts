@@ -20,13 +20,14 @@ import { deleteEntries, insertEntries, setHours, updateEntries, type WriteRow } 
  */
 type ExpectedVersion = number | null | undefined;
 
-/** The functions that write single whitelist entries to the database. */
+/** The functions that add, change and remove single whitelist entries in the database. */
 export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
- * Creates the functions that write single whitelist entries. The calls that arrive in one iteration of the event loop
- * share one SQL statement. The statement checks the scopes of the API keys, changes the whitelist entries and writes
- * the audit records. After each change, the gateway notifies the clients that watch the whitelist.
+ * Creates the functions that add, change and remove single whitelist entries in the database. Calls that arrive in the
+ * same iteration of the event loop share one SQL statement. The statement checks the scopes of the API keys, changes
+ * the whitelist entries and writes the audit records. After each change, the gateway notifies the clients that watch
+ * the whitelist.
  */
 export function createWhitelistWrites(services: {
   sql: Sql;
@@ -36,8 +37,8 @@ export function createWhitelistWrites(services: {
 
   /**
    * Creates a function that adds, changes or removes a whitelist entry with an SQL statement. The created function
-   * throws `NOT_FOUND` if the location is outside the API key's scope. It throws `CONFLICT` if the whitelist entry does
-   * not have the expected version.
+   * throws `NOT_FOUND` if the location is outside the API key's scope. The created function throws `CONFLICT` if the
+   * whitelist entry does not have the expected version.
    *
    * @returns a function that runs the statement and returns the written whitelist entry. The returned function returns
    *   null if the statement wrote no whitelist entry
@@ -152,7 +153,7 @@ export function createWhitelistWrites(services: {
 }
 
 /**
- * Returns the given id if it is valid; otherwise a new id, which no whitelist entry has. With a malformed id, the SQL
- * statement could fail instead of finding no whitelist entry.
+ * Returns the given id if its format is valid; otherwise returns a new id, which belongs to no whitelist entry. If the
+ * SQL statement got a malformed id, it could fail instead of finding no whitelist entry.
  */
 const knownId = (id: string) => (isId(id) ? id : newId());

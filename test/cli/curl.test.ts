@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, 'body.txt');
 writeFileSync(file, 'a b\r\nc\n');
 
-/** Returns the only REST request in a shell script. */
+/** Returns the REST request of the only curl command in a shell script. */
 function callOf(script: string) {
   const [call, ...others] = curlCalls(script);
   expect(others).toEqual([]);
@@ -44,7 +44,7 @@ test.each([
   expect(callOf(`curl -G '${address}${query}' -d a=1`)).toEqual({ method: 'GET', path });
 });
 
-test('pms translate keeps If-Match together with `curl -G`, and joins repeated If-Match headers', () => {
+test('pms translate keeps the header If-Match of a `curl -G` command, and joins several If-Match headers to one', () => {
   const line = `curl -X DELETE -G ${address}/1 -d a=1 -H 'If-Match: "1"' -H 'if-match: "2"'`;
   expect(callOf(line)).toMatchObject({ method: 'DELETE', ifMatch: '"1", "2"' });
 });
@@ -74,7 +74,7 @@ describe('the option `-H @file` of a curl command', () => {
   });
 });
 
-test('pms translate refuses a curl command with several options --url', () => {
+test('pms translate refuses a curl command that has the option --url more than once', () => {
   expect(() => curlCalls(`curl --url ${address} --url ${address}/status`)).toThrow(
     'must have exactly one address, not 2',
   );

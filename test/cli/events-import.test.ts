@@ -39,7 +39,7 @@ test('`pms events import` sends 1,000 parking events in each request, and a seco
   expect(await countEvents(locationId)).toBe(1_200);
 });
 
-test('`pms events import` rejects the parking events with a time that the gateway would refuse, and records all other events', async () => {
+test('`pms events import` rejects each parking event whose time the gateway would refuse, and records all other events', async () => {
   const { key, locationId } = await gateway.newTenant();
   const times = ['2026-01-31T08:00Z', '1969-12-31T23:59:59Z', '0001-01-01T00:00:00Z', '2026-01-31t08:00:02z'];
   const events = [eventOf(0), ...times.map((occurredAt, index) => eventOf(index + 1, { occurredAt }))];

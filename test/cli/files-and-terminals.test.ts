@@ -127,7 +127,7 @@ describe.runIf(existsSync('/dev/full'))('a full disk', () => {
     },
   );
 
-  test('when the disk is full, pms listen deletes its webhook', async () => {
+  test('when pms listen cannot write its output because the disk is full, it deletes its webhook', async () => {
     const { key, companyId, locationId } = await newTenant();
     const listening = startOnFullDisk('stdout', key, 'listen', '--forward-to', 'http://127.0.0.1:9/hook');
     const webhooks = () => gateway.database.prisma.webhook.count({ where: { companyId } });
@@ -137,7 +137,7 @@ describe.runIf(existsSync('/dev/full'))('a full disk', () => {
     expect(await webhooks()).toBe(0);
   });
 
-  test('when pms cannot write its messages, it still completes an import', async () => {
+  test('pms completes an import even when it cannot write its messages to standard error', async () => {
     const { key, locationId } = await newTenant();
     const file = fileOf('referenceId,plateType,plateCode,plateNumber\n,DXB,A,1\nunit,DXB,A,2\n');
     const importing = startOnFullDisk('stderr', key, 'import', file, '--location', locationId);
@@ -226,7 +226,7 @@ describe('control characters in the server responses that pms prints', () => {
   });
 });
 
-test('when the gateway refuses a stream with status 429, pms status --watch waits for the time in the Retry-After header', async () => {
+test('when the gateway refuses an event stream with status 429, pms status --watch waits as long as the Retry-After header says', async () => {
   const status = {
     locationId: '1',
     slug: 'a',

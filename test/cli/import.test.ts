@@ -75,7 +75,7 @@ describe('the command pms import', () => {
     expect(await json(key, 'import', next, ...location, '--mode', 'upsert')).toMatchObject({ unchanged: 2 });
   });
 
-  test('pms import writes the rejected rows to a file in their original order, and imports the corrected file', async () => {
+  test('pms import writes the rejected rows to a file in their original order, and can import this file after the user has corrected it', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [good, twice] = [newEntry(), newEntry()];
     const file = fileOf(
@@ -191,7 +191,7 @@ describe('the command pms import', () => {
     expect(await json(key, 'import', fileOf(out), ...at)).toMatchObject({ unchanged: 2, rejected: 0 });
   });
 
-  test('pms import rejects the rows with a start of validity that the gateway would refuse, and imports all other rows', async () => {
+  test('pms import rejects each row whose validFrom the gateway would refuse, and imports all other rows', async () => {
     const { key, locationId } = await gateway.newTenant();
     const starts = ['2026-01-31T08:00Z', '1900-01-01T00:00:00Z', '2026-01-31 08:00', ''];
     const rows = starts.map((validFrom, index) => `unit,DXB,A,${index},${validFrom}`);

@@ -123,7 +123,7 @@ describe('Ctrl-C during an import by pms', () => {
     expect(await countEntries(locationId)).toBe(1);
   });
 
-  test('when the user presses Ctrl-C while pms import waits for the rate limit, pms prints a command that continues the import', async () => {
+  test('when the user presses Ctrl-C while pms import waits because of the rate limit, pms prints a command that continues the import', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 2 });
     const file = csvOf(row(), row(), row(), row());

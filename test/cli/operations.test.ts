@@ -79,7 +79,7 @@ describe('the commands pms events and pms status', () => {
     expect(await json(key, 'status', locationId)).toMatchObject([{ locationId, occupied: 0 }]);
   });
 
-  test('pms status --watch accepts at most 50 locations, because each location needs its own stream', async () => {
+  test('pms status --watch accepts at most 50 locations, because each location needs its own event stream', async () => {
     const { key, companyId } = await gateway.newTenant();
     for (let index = 0; index < 50; index += 1) await gateway.newLocation(companyId);
     const { code, out, err } = await pms(key, 'status', '--watch');
@@ -103,7 +103,7 @@ describe('the commands pms events and pms status', () => {
 });
 
 describe('the command pms occupancy', () => {
-  test('pms occupancy lists the vehicles inside a location, and prints their number', async () => {
+  test('pms occupancy sends which vehicles or how many vehicles are inside a location, and prints the new occupancy count', async () => {
     const { key, locationId } = await gateway.newTenant();
     const folder = await mkdtemp(join(tmpdir(), 'pms-'));
     onTestFinished(() => rm(folder, { recursive: true }));

@@ -23,10 +23,13 @@ async function newWhitelist(count: number) {
   return tenant;
 }
 
-/** Sends REST read requests with an API key, and waits until `pms usage` lists these requests. */
+/** Sends REST GET requests with an API key, and waits until `pms usage` lists these requests. */
 async function use(key: string, ...paths: string[]): Promise<void> {
   for (const path of paths) await gateway.rest('GET', path, { key });
-  /** The different operations of the API key. An operation has one usage row for each hour in which it was used. */
+  /**
+   * Returns the names of the GET operations that the API key has used. `pms usage` lists an operation once for each
+   * hour in which the API key used the operation.
+   */
   const operations = async () => {
     const rows: { operation: string }[] = await json(key, 'usage');
     return new Set(rows.map(({ operation }) => operation).filter((operation) => operation.startsWith('GET')));
@@ -65,8 +68,8 @@ interface Replacement {
  * `Retry-After: 0`, so that pms repeats the request without a pause.
  *
  * @param replace a function that returns the replacement for a response, `'reset'` to close the connection, or
- * undefined to forward the response. The parameter `kind` is `rest` for a REST request, `graph` for a GraphQL request,
- * and `twin` for a request with which pms asks the gateway for the equivalent GraphQL request
+ *   undefined to forward the response. The parameter `kind` is `rest` for a REST request, and `graph` for a GraphQL
+ *   request. It is `twin` when pms asks the gateway for the GraphQL equivalent of a REST request
  * @returns the URL of the proxy
  */
 async function failing(
@@ -77,7 +80,7 @@ async function failing(
     const { accept = '*/*', 'x-api-key': key, 'content-type': type = 'application/json' } = request.headers;
     const isTwin = accept === 'application/graphql-request+json';
     const isTwinRead = body.includes('"operationName":"ListWhitelist"');
-    // With a request to /api/health, pms checks whether the gateway can return equivalent GraphQL requests.
+    // With a request to /api/health, pms checks whether the gateway can translate REST requests to GraphQL requests.
     const isHealth = request.url === '/api/health';
     const kind = isHealth
       ? undefined
@@ -307,7 +310,7 @@ describe('the command pms parity', () => {
     }
   });
 
-  test('pms parity compares all other reads when the API key has sent a GET request to a path without GET', async () => {
+  test('pms parity compares all other reads when the API key has sent a GET request to a path that does not allow GET', async () => {
     const { key, locationId } = await newWhitelist(3);
     await use(key, `/locations/${locationId}`, `/locations/${locationId}/whitelist`);
     const { code, out } = await pms(key, '--json', 'parity');

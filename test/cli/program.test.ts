@@ -207,7 +207,7 @@ describe('the URL of a gateway behind a proxy', () => {
     expect(paths).toEqual([`${prefix}/graphql`, `${prefix}/api/health`]);
   });
 
-  test('pms opens subscriptions below the path of the URL', async () => {
+  test('if the URL of the gateway has a path, pms opens GraphQL subscriptions below this path', async () => {
     const { address, paths } = await recordPaths();
     const subscriber = createSubscriber({ url: `${address}/parking/`, key: 'key' });
     const statuses = subscriber.results(StatusChangedDocument, { locationId: '1' });
@@ -215,7 +215,7 @@ describe('the URL of a gateway behind a proxy', () => {
     expect(paths).toEqual(['/parking/graphql']);
   });
 
-  test('pms works with a gateway behind a proxy that removes a path', async () => {
+  test('pms works with a gateway behind a proxy that removes a prefix from the path of each request', async () => {
     const { key, locationId } = await gateway.newTenant();
     const proxy = await listen(async (request, response) => {
       if (!request.url!.startsWith('/parking/')) return void response.writeHead(404).end('{}');
@@ -237,7 +237,7 @@ describe('the URL of a gateway behind a proxy', () => {
     expect(await json(key, ...address, 'translate', line)).toMatchObject({ variables: { first: 2 } });
   });
 
-  test('pms translate does not send a request outside the path of the URL', async () => {
+  test('pms translate sends no request to a path outside the path in the URL of the gateway', async () => {
     const { address, paths } = await recordPaths();
     const line = 'curl http://x/api/../../api/locations';
     await pms('key', '--url', `${address}/parking`, 'translate', line);
@@ -347,7 +347,7 @@ test.each([
   expect(answer).toMatchObject({ code: 1, out: '', err: expect.stringContaining(message) });
 });
 
-test('pms never waits longer than an hour for a rate limit', () => {
+test('pms waits at most one hour before it repeats a request, even if the Retry-After header asks for a longer pause', () => {
   const wait = (value: string) =>
     retryAfterSeconds(new Response(null, { headers: { 'Retry-After': value } }));
   expect(wait('3600')).toBe(3600);
@@ -423,7 +423,7 @@ describe('secret values that pms must not print', () => {
     }
   });
 
-  test('white space before and after the API key does not matter to pms', async () => {
+  test('pms ignores white space before and after the API key', async () => {
     const { key } = await gateway.newTenant();
     expect((await pms(`${key}\r\n`, 'whoami')).code).toBe(0);
     expect((await pms(undefined, '--key-file', fileOf(`\ufeff ${key}\r\n`), 'whoami')).code).toBe(0);
@@ -441,7 +441,7 @@ describe('secret values that pms must not print', () => {
     }
   });
 
-  test('when pms listen cannot forward a message, the printed reason contains no header value', async () => {
+  test('when pms listen cannot forward a webhook message, the reason that it prints contains no header value', async () => {
     for (const character of ['\u0000', '\u0001', '€']) {
       const error: unknown = await fetch(url, { headers: [['X-Signature', secret + character]] }).catch(
         (thrown: unknown) => thrown,

@@ -31,7 +31,7 @@ const cannotWrite = (noun: string) =>
   `Cannot write the rejected ${noun} to ${unwritable}: ENOENT: no such file or directory, open '${unwritable}'\n`;
 
 describe('an import by pms that cannot write its file of rejected rows', () => {
-  test('when a batch has rejected rows, pms import stops before the next batch, and prints the rejected rows and the command that continues the import', async () => {
+  test('if pms import cannot write its file of rejected rows, it prints the rejected rows and a command that continues the import, and sends no further batch', async () => {
     const { key, locationId } = await gateway.newTenant();
     const args = ['import', csvOf(row(), badRow(), row(), row()), '--location', locationId];
     args.push('--batch-size', '2', '--rejects', unwritable);
@@ -47,7 +47,7 @@ describe('an import by pms that cannot write its file of rejected rows', () => {
     expect(await countEntries(locationId)).toBe(1);
   });
 
-  test('when the last batch has rejected rows, pms import prints how many rows are created and how many are rejected', async () => {
+  test('if pms import cannot write its file of rejected rows after the last batch, it prints how many rows are created and how many are rejected', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = csvOf(row(), ...Array.from({ length: 30 }, badRow));
     const { code, out, err } = await pms(
@@ -64,7 +64,7 @@ describe('an import by pms that cannot write its file of rejected rows', () => {
     expect(await countEntries(locationId)).toBe(1);
   });
 
-  test('when the last batch has rejected events, pms events import prints how many events are recorded and how many are rejected', async () => {
+  test('if pms events import cannot write its file of rejected events after the last batch, it prints how many events are recorded and how many are rejected', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = eventsOf(eventOf(0), eventOf(1, 'PARKED'));
     const { code, out, err } = await pms(
@@ -77,7 +77,7 @@ describe('an import by pms that cannot write its file of rejected rows', () => {
     expect(await countEvents(locationId)).toBe(1);
   });
 
-  test('when a batch has rejected events, pms events import stops before the next batch', async () => {
+  test('if pms events import cannot write its file of rejected events, it sends no further batch', async () => {
     const { key, locationId } = await gateway.newTenant();
     const events = Array.from({ length: 1_100 }, (_, index) =>
       eventOf(index, index === 5 ? 'PARKED' : 'ENTRY'),

@@ -164,8 +164,8 @@ test('pms sync continues to update its copy of a whitelist after the gateway or 
   const answers: string[] = [];
   createInterface(gate.child.stdout!).on('line', (line) => answers.push(line));
   /**
-   * Requests a decision about a plate from the example gate program of docs/gates.md. Returns the gate decision, and
-   * whether it comes from the gateway or from the local copy of the whitelist.
+   * Asks the example gate program of docs/gates.md for a decision about a plate. Returns the gate decision, and whether
+   * it comes from the gateway or from the local copy of the whitelist.
    */
   async function ask(plate: string): Promise<string> {
     const { length } = answers;

@@ -23,7 +23,9 @@ const body = { referenceId: "O'Hara, مواقف!", ...plate };
  */
 const escapedBody = String.raw`{"referenceId":"O\'Hara, \u0645\u0648\u0627\u0642\u0641\u0021","plateType":"DXB","plateCode":"A","plateNumber":"7"}`;
 
-/** Returns an entry of a HAR file with a REST request. `changes` replaces fields of the request. */
+/**
+ * Returns an entry of a HAR file that describes a REST request. The values in `changes` replace fields of the request.
+ */
 const harEntry = (changes: object) => ({
   request: { method: 'GET', url: 'https://parking.example/api/locations', ...changes },
 });

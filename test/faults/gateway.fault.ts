@@ -11,7 +11,7 @@ import { operatorKey, watchFallback } from './support/fleet.ts';
 import { type Ledger, type Load, type LoadOptions, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
 
-/** The time within which the gateways must acknowledge 60 requests, in milliseconds, on a machine that may be busy. */
+/** How long the gateways may take to acknowledge 60 requests on a busy machine, in milliseconds. */
 const progressTimeoutMs = 120_000;
 /** The duration of a fault, in milliseconds, which is long enough for the gateway to detect the fault. */
 const faultMs = 6_000;

@@ -130,9 +130,10 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
-      // The rate limit of each API key is 10 requests. The killed Redis node stored the counts of some API keys. For
-      // these API keys, each of the two rate limiters now counts the requests in its own memory. The two rate limiters
-      // together therefore allow 20 requests of each of these API keys. They allow 10 requests of every other API key.
+      // Each API key may send 10 requests per minute, and also only 10 requests per hour. The killed Redis node stored
+      // the request counts of some API keys. For these API keys, each of the two rate limiters now counts the requests
+      // in its own memory. The two rate limiters together therefore allow 20 requests of each of these API keys. For
+      // every other API key, the two rate limiters together allow 10 requests.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);

@@ -105,7 +105,7 @@ describe('gate checks with a text that a camera read', () => {
     });
   });
 
-  test('the text that a camera read matches a plate code in upper or lower case', async () => {
+  test('the text that a camera read matches a plate code regardless of upper and lower case', async () => {
     const { ask } = await whitelistOf(['DXB a 7', 'DXB A 7', 'DXB White 8']);
     expect(await ask('A7')).toMatchObject({ allowed: false, candidates: ['DXB a 7', 'DXB A 7'] });
     expect(await ask('white 8')).toMatchObject({ allowed: true, entry: 'DXB White 8' });
@@ -127,7 +127,7 @@ describe('gate checks with a text that a camera read', () => {
     });
   });
 
-  test('with tolerance 1, a gate check accepts a text in which the camera confused one character, such as I and 1', async () => {
+  test('with tolerance 1, a gate check accepts a camera text in which the camera confused one character, for example I with 1', async () => {
     const { ask } = await whitelistOf(['DXB B 15', 'DXB 8 15', 'AUH 7 1', 'DXB C 10']);
     expect(await ask('B IS')).toMatchObject({ allowed: false, candidates: [] });
     expect(await ask('B I5', 1)).toMatchObject({
@@ -170,7 +170,7 @@ describe('gate checks with a text that a camera read', () => {
     expect(await ask(reading as Reading)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test('a gate check must contain either a plate or a camera reading, and a gate check with both or neither is refused', async () => {
+  test('a gate check must contain either a plate or a camera reading, and the gateway refuses a gate check with both or with neither', async () => {
     const { key, locationId } = await gateway.newTenant();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "1" }';
     for (const args of ['', `, plate: ${plate}, reading: { text: "A 1" }`, ', plate: null, reading: null']) {

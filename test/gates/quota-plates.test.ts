@@ -23,7 +23,7 @@ const listed = [
 ] as const;
 
 /**
- * A parking event. In place of the id of a whitelist entry, the field `named` contains the index of the entry's plate
+ * A parking event. The field `named` replaces the id of a whitelist entry: it contains the index of the entry's plate
  * in `listed`.
  */
 type Event = Omit<Seen, 'entryId' | 'at'> & { eventId: string; minutes: number; named: number | undefined };
@@ -54,9 +54,9 @@ async function locationWithQuotas() {
 }
 
 /**
- * Records parking events at a new location, either with one request or with one request for each event. Returns the
- * events that are marked as over the quota, and the audit records about exceeded quotas. For each audit record, the
- * result contains the event, the reference and the number of vehicles inside.
+ * Records parking events at a new location, either several events with one request, or each event with its own request.
+ * Returns the events that are marked as over the quota, and the audit records about exceeded quotas. For each audit
+ * record, the result contains the event, the reference and the number of vehicles inside.
  */
 async function quotaMarks(requests: readonly Event[][], { together }: { together: boolean }) {
   const { activity, locationId, seenOf } = await locationWithQuotas();
@@ -124,7 +124,7 @@ test.each<{ title: string; stored: Event[]; batch: Event[]; exceeded: [string, s
   },
 );
 
-test('when cameras cannot confuse the plates of late parking events with the plate of a later event, the gateway records the late events in one transaction', async () => {
+test('the gateway records late parking events in one transaction if cameras cannot confuse their plates with the plate of a later event', async () => {
   const { activity, locationId, seenOf } = await locationWithQuotas();
   await activity.see(locationId, seenOf(event('later', 'ENTRY', 'DXB/C/17', 9)));
   const batch = [
@@ -159,7 +159,7 @@ test.each([
 );
 
 test.runIf(!testServerUrl)(
-  'the embedded database finds the sessions of whitelist entries with an index, and does not compare each entry with each session',
+  'the embedded database finds the parking sessions of whitelist entries by an index, instead of comparing each entry with each session',
   async () => {
     const { locationId } = await locationWithQuotas();
     const plan = await gateway.database.sql.query(

@@ -119,7 +119,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     ).toEqual({ allowed: true, overQuota: false });
   });
 
-  test('a quota with the enforcement REPORT admits a vehicle over the quota, and the gate decision reports the excess', async () => {
+  test('a quota with the enforcement REPORT admits a vehicle over the quota, and the gate decision reports that the quota is exceeded', async () => {
     const { setQuota, record, decide } = await unitWith(2);
     await setQuota(1, 'REPORT');
     await record(1);
@@ -137,7 +137,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     });
   });
 
-  test('when the gateway records an entry event, the gateway also checks the quota, and marks an event that exceeds the quota', async () => {
+  test('when the gateway records an entry event, it also checks the quota, and marks the event if the vehicle exceeds the quota', async () => {
     const { setQuota, record, exceeded, ids } = await unitWith(3);
     await setQuota(1);
     expect(await record(1, { eventId: 'one' })).toEqual({ overQuota: false });
@@ -291,7 +291,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     },
   );
 
-  test('parking events before an occupancy count have the same effect on a quota in one batch as in single requests', async () => {
+  test('parking events that happened before an occupancy count have the same effect on a quota in one batch as in single requests', async () => {
     const { batches, oneByOne } = await markedInBatchesAndOneByOne(
       [
         [
@@ -428,7 +428,7 @@ describe('quotas for vehicles with the same reference (such as an apartment)', (
     }
   });
 
-  test('a gate decision with a quota uses only one SQL statement', async () => {
+  test('the gateway needs only one SQL statement for a gate decision that checks a quota', async () => {
     const { setQuota, decide } = await unitWith(2);
     await setQuota(1);
     const statements = await statementsOfRequest(() => decide(1));

@@ -59,7 +59,7 @@ describe('requests of browsers from other origins', () => {
     },
   );
 
-  test('a page from an origin in CORS_ORIGINS can also read the error responses of the gateway', async () => {
+  test('a web page from an origin in CORS_ORIGINS can also read the error responses of the gateway', async () => {
     const answer = await open.app.request('/api/locations', { headers: { Origin: appOrigin } });
     expect([answer.status, allowedOrigin(answer)]).toEqual([401, appOrigin]);
   });

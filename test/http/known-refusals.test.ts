@@ -10,7 +10,7 @@ import { sharedTestGateway, serve } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** Headers that can differ between two equal responses. The tests do not compare these headers. */
+/** Headers that may differ although two responses are otherwise equal. The tests do not compare these headers. */
 const ofConnection = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
 interface Call {

@@ -31,7 +31,7 @@ test.each([
 describe('the replacement character U+FFFD in a request body', () => {
   const note = 'Caf\u{fffd} \u{1f697}';
 
-  test('REST stores the replacement character U+FFFD like any other character', async () => {
+  test('the gateway stores the replacement character U+FFFD from a REST request like any other character', async () => {
     const { locationId, key } = await gateway.newTenant();
     const answer = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -156,7 +156,7 @@ describe('invalid REST requests', () => {
     },
   );
 
-  test('the response to a HEAD request has the status of a GET request, and no body', async () => {
+  test('the response to a HEAD request has the same status as the response to a GET request, and no body', async () => {
     const { key } = await gateway.newTenant();
     const response = await fetch(`${url}/api/companies`, {
       method: 'HEAD',
@@ -175,7 +175,7 @@ describe('health endpoints', () => {
       const response = await fetch(`${url}/readyz`);
       return [response.status, await response.json()];
     };
-    // On a busy machine, a server may not answer the gateway in time.
+    // On a busy machine, PostgreSQL or Redis may not answer the gateway in time.
     await expect.poll(ready).toEqual([200, { status: 'ok', database: 'ok', limiter: 'ok', notices: 'ok' }]);
   });
 });
@@ -198,7 +198,7 @@ test.each([
 );
 
 describe('headers for caches and for clients without a valid API key', () => {
-  test('no cache may store a response of REST or GraphQL, except that the client itself may store a whitelist', async () => {
+  test('no cache may store a REST or GraphQL response, with one exception: the client itself may store a whitelist', async () => {
     const { key, locationId } = await gateway.newTenant();
     for (const answer of [
       await gateway.rest('GET', '/companies', { key }),
@@ -217,7 +217,7 @@ describe('headers for caches and for clients without a valid API key', () => {
     expect(whitelist.headers.get('Cache-Control')).toBe('private, no-cache');
   });
 
-  test('every response with status 401 names the authentication scheme', async () => {
+  test('every response with status 401 names the authentication scheme in the header WWW-Authenticate', async () => {
     for (let time = 0; time < 2; time += 1) {
       for (const path of ['/api/companies', '/graphql?query={viewer{id}}']) {
         const answer = await fetch(url + path, { headers: { 'X-API-Key': 'pms_unknown' } });
@@ -233,7 +233,7 @@ describe('headers for caches and for clients without a valid API key', () => {
 describe('rate limit headers and remaining points', () => {
   const budget = 'rateLimit { name limit remaining windowSeconds resetAt }';
 
-  test('every response of REST and GraphQL has the headers of the hourly limit and of the burst limit', async () => {
+  test('every response of REST and GraphQL has the rate limit headers for the hourly limit and for the burst limit', async () => {
     const key = await gateway.newKey({ hourlyLimit: 50, burstLimit: 10 });
     const rest = await gateway.rest('GET', '/companies', { key });
     expect(rest.headers.get('RateLimit-Policy')).toBe('"hour";q=50;w=3600, "burst";q=10;w=60');
@@ -254,7 +254,7 @@ describe('rate limit headers and remaining points', () => {
     }
   });
 
-  test('the result of the GraphQL field `rateLimit` already includes the rate limit points of the request itself', async () => {
+  test('the GraphQL field `rateLimit` reports the points that remain after the request itself has used its points', async () => {
     const key = await gateway.newKey({ hourlyLimit: 50, burstLimit: 10 });
     const answer = await gateway.graph(`{ viewer { ${budget} } }`, { key });
     expect(answer.body.errors).toBeUndefined();
@@ -279,7 +279,7 @@ describe('rate limit headers and remaining points', () => {
     }
   });
 
-  test('REST and GraphQL requests of an API key share one rate limit, and a response with status 429 has Retry-After', async () => {
+  test('REST and GraphQL requests of an API key share one rate limit, and a response with status 429 has the header Retry-After', async () => {
     const key = await gateway.newKey({ hourlyLimit: 3 });
     const remaining: (string | null)[] = [];
     for (const call of [
@@ -331,11 +331,11 @@ describe('rate limit headers and remaining points', () => {
 });
 
 describe('a client that obeys the rate limit headers', () => {
-  test('a client that obeys the rate limit headers never gets status 429 (REST and GraphQL, two processes)', async () => {
+  test('a client that obeys the rate limit headers of REST and GraphQL never gets status 429, even when it uses two gateway processes', async () => {
     const windows = { RATE_LIMIT_WINDOW_SECONDS: '4', RATE_LIMIT_BURST_WINDOW_SECONDS: '1' };
     const first = await openTestGateway(windows);
-    // Two gateway processes share rate limits only with Redis, and share a database only with PostgreSQL. Without
-    // Redis or PostgreSQL, the test uses only one gateway process.
+    // Two gateway processes can share rate limits only if they use Redis, and can share a database only if they use
+    // PostgreSQL. Without Redis or PostgreSQL, the test uses only one gateway process.
     const second =
       process.env.REDIS_URL && first.config.databaseUrl
         ? await openTestGateway({ ...windows, DATABASE_URL: first.config.databaseUrl })

@@ -41,7 +41,7 @@ describe('requests that the HTTP listener refuses before the application runs', 
   });
 });
 
-test('an HTTP/1.0 request without a Host header is answered', async () => {
+test('the gateway answers an HTTP/1.0 request without a Host header', async () => {
   const { port } = await serveApp(newApp().app);
   const { received, closed } = await open(port, 'GET / HTTP/1.0\r\n\r\n');
   await closed;
@@ -114,7 +114,7 @@ describe('connections that the gateway closes or refuses', () => {
     'a refused connection does not count towards the connection limit, even when the client keeps its side open: %s',
     async (_, bytes, status) => {
       const { port } = await serveApp(newApp().app, { maxConnections: 1, headersTimeoutMs: 60_000 });
-      // The client keeps its own side of the connection open when the server closes the server's side.
+      // The client keeps its own side of the connection open after the server has closed its side.
       const { socket, received } = await open(port, bytes, { allowHalfOpen: true });
       await once(socket, 'end');
       expect(received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -159,7 +159,7 @@ describe('request bodies that arrive after the gateway has sent its response', (
     expect(connection.received()).toMatch(/\r\n\r\nok$/);
   });
 
-  test('when a client stops in the middle of a refused request body, the gateway still discards the refused bodies of other clients without delay', async () => {
+  test('when a client stops in the middle of the body of a refused request, the gateway still discards the bodies of other refused requests without delay', async () => {
     const { port } = await serveApp(newApp().app, { unreadBodyTimeoutMs: 60_000 });
     const stalled = await Promise.all([open(port, head(bodyBytes)), open(port, head(bodyBytes))]);
     await Promise.all(stalled.map((connection) => sendBody(connection, bodyBytes - 1)));

@@ -42,8 +42,8 @@ describe('an unauthenticated client over its rate limit', () => {
       }
     });
     expect([...statuses]).toEqual([429]);
-    // Five seconds after a refusal, the gateway reads the newest secrets, ordered by age. No request waits for this
-    // read.
+    // Five seconds after a refusal, the gateway reads the newest API key secrets from the database, ordered by age. No
+    // request waits until the gateway has read these secrets.
     const ofKeys = statements.filter((text) => text.includes('ApiKeySecret') && !text.includes('ORDER BY'));
     expect(ofKeys).toEqual([]);
   });
@@ -60,7 +60,7 @@ describe('an unauthenticated client over its rate limit', () => {
     for (const { headers: told } of refused) expect(told.get('Retry-After')).toMatch(/^[1-9]\d*$/);
   });
 
-  test('a valid API key works even when other clients of its address exceed the rate limit', async () => {
+  test('a valid API key works even when other clients at the same address exceed the rate limit of this address', async () => {
     const headers = fromNewAddress();
     const { key } = await gateway.newTenant();
     await gateway.rest('GET', '/health', { key });
@@ -77,7 +77,7 @@ describe('an unauthenticated client over its rate limit', () => {
     expect((await gateway.rest('GET', '/health', { key: secret, headers })).status).toBe(200);
   });
 
-  test('when many first requests of a new API key arrive at the same time, all requests succeed', async () => {
+  test('when many requests with a new API key arrive at the same time, all requests succeed', async () => {
     const headers = fromNewAddress();
     const key = await gateway.newKey();
     const answers = await Promise.all(
@@ -104,7 +104,7 @@ describe('an unauthenticated client over its rate limit', () => {
   });
 });
 
-test('the gateway logs all refused requests of unauthenticated clients in one line per minute, and in one line when it stops', () => {
+test('once per minute, and when it stops, the gateway logs in one line how many requests of unauthenticated clients it refused', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const lines: object[] = [];
@@ -226,7 +226,7 @@ describe('a database failure during authentication', () => {
   });
 });
 
-test('all requests to the health endpoints within one interval share one database query', async () => {
+test('all requests to the health endpoints within one interval, such as one second, share one database query', async () => {
   let now = 0;
   let asked = 0;
   const ready = askAtMostEvery(

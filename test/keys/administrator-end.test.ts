@@ -83,7 +83,7 @@ describe.each(ends)('a request that has begun before the API key of its administ
   );
 });
 
-test('when an operator removes a company from the scope of an API key during a request of the API key, the request cannot add the company again', async () => {
+test('a request that started before its API key lost a company cannot add this company to the scope of the API key again', async () => {
   const { author, id, companyId, locationId } = await newAdministrator();
   await keys.update(operator, id, { companyIds: [], locationIds: [locationId] });
   await expect(keyWrites.update(author, id, { companyIds: [companyId] })).rejects.toMatchObject({

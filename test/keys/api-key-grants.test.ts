@@ -151,7 +151,7 @@ describe('API keys that may do more than their administrator', () => {
   ];
 
   test.each(stronger)(
-    'an administrator can revoke, but not change or rotate, an API key that has more access than the administrator: the API key has %s',
+    'an administrator can revoke an API key with more rights than the administrator has, but cannot change or rotate it: the API key has %s',
     async (_, more) => {
       const { companyId, admin } = await newAdmin({ expiresAt: soon });
       const { secret, id } = await newSibling(companyId, await more(companyId));

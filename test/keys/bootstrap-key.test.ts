@@ -69,7 +69,7 @@ test.runIf(testServerUrl)(
 );
 
 test.runIf(!testServerUrl)(
-  "when the first start fails while it creates the demo data, the file has the operator's key, and the next start adds the demo key",
+  "when the first start of a gateway fails while it creates the demo data, first-keys.txt contains the operator's key, and the next start adds the demo key",
   async () => {
     const database = await openScratchDatabase();
     const { dataDir } = database.scratch;

@@ -49,7 +49,7 @@ async function newLongList(scope: 'company' | 'location' = 'company') {
   return { path: `/locations/${locationId}/whitelist`, secret, id: apiKey.id, companyId };
 }
 
-/** Requests a list over a connection, and stops reading the response after the first bytes. */
+/** Requests a list, and stops reading the response after its first bytes. */
 async function startReading(path: string, secret: string): Promise<IncomingMessage> {
   const request = get(`${url}/api${path}`, { headers: { 'X-API-Key': secret } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -87,14 +87,14 @@ describe('streaming of a list without pages', () => {
     const response = await startReading(path, secret);
     await keys.rotate(operator, id, 600);
     await keys.update(operator, id, { name: 'Renamed', permissions: ['READ_WHITELIST', 'READ_STATUS'] });
-    // The company owns the location, so the location stays in the scope of the API key.
+    // The new scope contains the company that owns the location, so the location stays in the scope of the API key.
     await keys.update(operator, id, { companyIds: [companyId], locationIds: [] });
     const { data } = JSON.parse(await text(response)) as { data: unknown[] };
     expect(data).toHaveLength(entriesOfLongList);
   });
 });
 
-test('an API key has lost a listed location only if its new scope contains neither the location nor the company of the location', async () => {
+test('an API key loses a location from its scope only if the new scope contains neither the location nor the company of the location', async () => {
   const keyWith = (companyIds: string[], locations: ScopedApiKey['locations']) => {
     const companies = companyIds.map((id) => ({ id }));
     return authenticatedKey({ permissions: [], companies, locations } as unknown as ScopedApiKey, 'secret');

@@ -78,7 +78,7 @@ describe('the API key from the variable OPERATOR_API_KEY', () => {
     expect(await statusWith(await restart(), second)).toBe(200);
   });
 
-  test('at each start, the API key from the variable OPERATOR_API_KEY gets every permission, including permissions that a newer version added, and the audit log contains the change', async () => {
+  test('at each start, the gateway gives the API key from OPERATOR_API_KEY every permission, also permissions that a newer version added, and records the change in the audit log', async () => {
     const { database } = await restart(second);
     await database.prisma.apiKey.updateMany({
       where: { fromConfiguration: true },
@@ -160,7 +160,7 @@ describe.runIf(testServerUrl)('an API key that is revoked while a gateway starts
   const gateway = await openTestGateway({ OPERATOR_API_KEY: current });
   const { openTransaction, waitingConnections } = locksOf(gateway);
 
-  test("when the API key from OPERATOR_API_KEY is revoked while a gateway starts, the gateway does not revoke the current operator's key", async () => {
+  test("if the API key in a new OPERATOR_API_KEY is revoked while a gateway starts, the gateway does not revoke the operator's key that was valid before", async () => {
     const next = await gateway.newKey({ unrestricted: true });
     const commit = await openTransaction(
       'UPDATE "ApiKey" SET "revokedAt" = now() WHERE unrestricted AND NOT "fromConfiguration"',

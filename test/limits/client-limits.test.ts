@@ -90,7 +90,7 @@ test('the gateway accepts an import of 10,000 rows with all fields and two weekl
   expect(isBounded(importOf(Array.from({ length: 10_000 }, () => row)))).toBe(true);
 });
 
-/** Returns the first rows that the command line sends in one request. */
+/** Returns the rows that the command line sends in its first request. */
 function rowsOfCommand(rows: readonly CsvRow[]): readonly CsvRow[] {
   const size = createRequestSize();
   return rows.slice(

@@ -141,7 +141,10 @@ describe.each(Object.entries(backends))('a rate limiter with rolling windows in 
     const limiter = await create({ windowSeconds: 6, burstWindowSeconds: 6 });
     const subject = newSubject(2, 2);
     const allowedAt: number[] = [];
-    /** Takes one point, and compares the decision with the points of the last 6 s at the time of the decision. */
+    /**
+     * Uses one rate limit point, and compares the limiter's decision with the number of points that were used in the 6
+     * s before the decision.
+     */
     async function take() {
       const state = await limiter.take(subject, 1);
       const used = allowedAt.filter((time) => time > state.nowMs - 6_000);
@@ -277,7 +280,7 @@ describe('requests that cost several rate limit points', () => {
 
   /**
    * Charges the rate limit points of a request in two steps, as the gateway does. The first step charges one point. The
-   * second step charges all points of the request in place of this one point.
+   * second step replaces this point with all points of the request.
    */
   async function charge(limiter: RateLimiter, subject: RateLimitSubject, points: number) {
     const first = await limiter.consume(subject);
@@ -421,8 +424,8 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
         const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
         const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
         const countedIn = (length: number, at: number) => times.filter((time) => time > at - length);
-        // For the burst limit, the test also stores points that are older than 60 s, because the rate limit script must
-        // remove these points.
+        // For the burst limit, the test also stores points that were used more than 60 s ago, because the rate limit
+        // script must remove these points.
         const inMinute = countedIn(90_000, now);
         if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
         if (inMinute.length > 0) await redis.rpush(`{${keyOf(subject)}}:burst`, ...inMinute);

@@ -196,7 +196,7 @@ test('a long invalid value is not copied into each error message of a request', 
   expect(JSON.stringify(body).length).toBeLessThan(50_000);
 });
 
-test('an error message shortens an invalid name that is too long', async () => {
+test('the gateway shortens a very long invalid name in an error message', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($plate: PlateInput!) {
     plateAccess(locationId: "${locationId}", plate: $plate) { allowed } }`;
@@ -243,7 +243,7 @@ test('when a JSON string is too long, the gateway stops reading the string at th
   expect(least(4_000_000)).toBeLessThan(20 * Math.max(least(20_000), 0.1));
 });
 
-test('a page of the whitelist feed costs one rate limit point, and nested fields of its whitelist entries cost more', async () => {
+test('a page of the whitelist feed costs one rate limit point, and costs more if the query selects nested fields of the whitelist entries', async () => {
   const { companyId, locationId } = await gateway.newTenant();
   const feed = (first: number, fields: string) =>
     `{ whitelistChanges(locationId: "${locationId}", first: ${first}) { upserts { ${fields} } removals { id plateType plateCode plateNumber } } }`;
@@ -397,7 +397,7 @@ describe('request bodies that are refused before parsing', () => {
     expect(errors[0]!.message).toMatch(message);
   });
 
-  test('a request body over 1 MiB is refused for an API key that may not import', async () => {
+  test('the gateway refuses a request body over 1 MiB if the API key may not import', async () => {
     const body = inVariables(JSON.stringify(Array(64).fill('x'.repeat(16 * 1024))));
     const send = async (key: string) =>
       gateway.app.request('/graphql', {

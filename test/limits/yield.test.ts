@@ -6,7 +6,7 @@ import { work } from '../support/busy.ts';
 /** The milliseconds for which `workInTurns` has kept the event loop busy. */
 let workedMs = 0;
 
-/** Keeps the event loop busy for a number of iterations of 8 ms. */
+/** Keeps the event loop busy for the given number of iterations, each of which takes 8 ms. */
 async function workInTurns(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
     const end = process.hrtime.bigint() + 8_000_000n;
@@ -17,8 +17,9 @@ async function workInTurns(turns: number): Promise<void> {
 }
 
 /**
- * Replaces the clock of the process with a clock that shows only the milliseconds of work. With the real clock, other
- * programs could delay the work until the maximum length of a pause (250 ms) has ended.
+ * Replaces the clock of the process with a clock that advances only by the milliseconds of work (`workedMs`). With the
+ * real clock, other programs could slow down the work, so that the longest pause of a long task (250 ms) would end
+ * before the work.
  */
 function useClockOfWork(): void {
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => workedMs);
@@ -45,8 +46,8 @@ async function orderOfEnds(): Promise<string[]> {
 }
 
 /**
- * Begins one request for the long task, and `others` further requests. All requests stay in progress until the test
- * ends.
+ * Begins one request that runs the long task, and as many further requests as `others` says. All requests stay in
+ * progress until the test ends.
  */
 function beginRequests(others: number): void {
   for (let request = 0; request <= others; request += 1) onTestFinished(beginRequest());

@@ -6,7 +6,10 @@ import { surfaceNames, surfaces } from '../support/surfaces.ts';
 
 const gateway = await sharedTestGateway();
 
-/** Returns the audit actions `location.full` and `location.available` of a location, in order. */
+/**
+ * Returns the audit actions `location.full` and `location.available` of a location, in the order in which the gateway
+ * recorded them.
+ */
 const announced = async (locationId: string) =>
   (await actionsAt(gateway, locationId)).filter((action) => /^location\.(full|available)$/.test(action));
 

@@ -45,7 +45,7 @@ const updateLocation = (id: string, input: unknown) => ({
   },
 });
 
-test('the corrected letter case of every time zone name is the spelling of the IANA database', async () => {
+test('the gateway corrects the letter case of every time zone name to the spelling of the IANA database', async () => {
   const { prisma } = gateway.database;
   const listed: { name: string }[] = await prisma.$queryRaw`SELECT name FROM pg_timezone_names`;
   const names = [...listed.map(({ name }) => name), ...Intl.supportedValuesOf('timeZone')].filter(
@@ -61,7 +61,7 @@ test('the corrected letter case of every time zone name is the spelling of the I
   }
 });
 
-test('after a mutation has registered a company, its later fields use the new scope of the API key', async () => {
+test('after a mutation has registered a company, the later fields of the mutation use the new scope of the API key', async () => {
   const register = `mutation ($input: RegisterCompanyInput!) {
     registerCompany(input: $input) { id }
     createLocation(input: { name: "Gate", slug: "gate" }) { id companyId company { slug } } }`;
@@ -309,7 +309,7 @@ describe('companies and locations that an API key can see', () => {
     }
   });
 
-  test('a search for part of a name finds the location, and treats the characters % and _ as text', async () => {
+  test('a search for part of a location name finds the location, and treats the characters % and _ as plain text', async () => {
     const { companyId, key } = await gateway.newTenant();
     const names = [
       'Marina Gate Tower',
@@ -360,7 +360,7 @@ describe('companies and locations that an API key can see', () => {
     );
   });
 
-  test('a mutation changes nothing when the API key lacks the permission for a selected field', async () => {
+  test('a mutation changes nothing when the API key lacks the permission to read a field that the mutation selects', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({
       companyIds: [companyId],

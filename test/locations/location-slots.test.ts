@@ -84,7 +84,7 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     expect(await imports).toEqual(locationIds.map(() => 1));
   });
 
-  test('60 concurrent imports of one API key succeed or get RATE_LIMIT_EXCEEDED, and all imports of another API key succeed', async () => {
+  test('each of 60 concurrent imports of one API key succeeds or gets RATE_LIMIT_EXCEEDED, and all imports of another API key succeed', async () => {
     const tenant = await gateway.newTenant();
     const other = await gateway.newTenant();
     const [results, others] = await Promise.all([
@@ -124,7 +124,7 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     expect(outcomes.filter((outcome) => outcome === 'recorded')).toHaveLength(1 + maxWaitingPerLocation);
   });
 
-  test('changes that wait too long for earlier changes of a locked location are refused without an SQL statement', async () => {
+  test('the gateway refuses changes that wait too long for earlier changes of a locked location, and sends no SQL statement for the refused changes', async () => {
     const tenant = await gateway.newTenant();
     const { key, locationId, companyId } = tenant;
     const otherKey = await gateway.newKey({ companyIds: [companyId] });
@@ -158,7 +158,8 @@ describe.runIf(testServerUrl)('a location that another database connection has l
     const event = recordEvent({ key, locationId });
     await expect.poll(waitingChanges).toBe(1);
     // The gateway records the parking event between the first and the second batch of imported rows. The second batch
-    // must wait for the parking event. It waits longer than the maximum waiting time, which the test reduces to 1 ms.
+    // must wait for the parking event. The second batch waits longer than the maximum waiting time, which the test
+    // reduces to 1 ms.
     setMaxWaitMs(1);
     await unlock();
     expect(await imported).toBe(rows.length);

@@ -16,9 +16,9 @@ import { record, recordedCase, worseThanRecorded } from '../../bench/recorded.ts
 import type { CaseResult } from '../../bench/report.ts';
 
 describe('the spread (confidence interval) of benchmark results', () => {
-  // Each row of the test table contains three numbers: how many benchmark results there are, and the positions of the
-  // lower bound and the upper bound of the confidence interval in the sorted results. The interval is the 95%
-  // confidence interval of the sign test: https://en.wikipedia.org/wiki/Sign_test
+  // Each row of the test table contains the number of benchmark results, and two positions in the sorted results: the
+  // position of the lower bound and of the upper bound of the confidence interval. The interval is the 95% confidence
+  // interval of the sign test: https://en.wikipedia.org/wiki/Sign_test
   test.each([
     [3, 1, 3],
     [6, 1, 6],
@@ -27,7 +27,7 @@ describe('the spread (confidence interval) of benchmark results', () => {
     [12, 3, 10],
     [20, 6, 15],
   ])(
-    'the spread of %i sorted benchmark results goes from the result at position %i to the result at position %i',
+    'the spread (confidence interval) of %i sorted benchmark results goes from the result at position %i to the result at position %i',
     (count, low, high) => {
       const values = Array.from({ length: count }, (_, place) => place + 1);
       expect(spreadOf(inRandomOrder(values))).toMatchObject({ low, high });

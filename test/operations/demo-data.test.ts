@@ -39,14 +39,14 @@ describe('demo data', () => {
     expect(locationOf('creek-harbour').status).toMatchObject({ state: 'AVAILABLE', available: 1 });
   });
 
-  test('the demo data contains completed stays of vehicles, with their parking events, for each of the last seven days', async () => {
+  test('the demo data contains completed parking sessions, with their parking events, for each of the last seven days', async () => {
     const sessions = await prisma.parkingSession.findMany();
     const daysAgo = new Set(
       sessions.map(({ enteredAt }) => Math.floor((startedAt - enteredAt!.getTime()) / 86_400_000)),
     );
-    // The oldest stays in the demo data began seven calendar days before the start of the gateway. If the gateway
-    // starts soon after midnight, all stays that began on that day can be less than 168 hours (seven full days) old.
-    // The test therefore requires only stays that began 0 to 6 full days ago.
+    // In the demo data, the oldest parking sessions began seven calendar days before the gateway started. If the
+    // gateway starts soon after midnight, all parking sessions of that first day can be less than 168 hours (seven full
+    // days) old. The test therefore expects parking sessions that began 0 to 6 full days ago, and accepts older ones.
     expect([...daysAgo]).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]));
     expect(sessions.every(({ open, exitedAt }) => open === (exitedAt === null))).toBe(true);
     const ended = sessions.filter(({ open }) => !open).length;

@@ -30,19 +30,20 @@ describe('writing of log lines', () => {
     const file = newFile();
     const output = createLogOutput({ file });
     for (const line of ['one\n', 'two\n', 'three\n']) output.write(line);
-    // The file is read synchronously, so that the delay cannot end before the read, however slow the machine is.
+    // The test reads the file synchronously, so the log cannot write the lines before the test has read the file, even
+    // on a slow machine.
     expect(readFileSync(file, 'utf8')).toBe('');
     await expect.poll(() => textOf(file)).toBe('one\ntwo\nthree\n');
   });
 
-  test('the log writes many lines without a delay', async () => {
+  test('when the log receives many lines, it writes them to the file without the usual delay', async () => {
     const file = newFile();
     const output = createLogOutput({ file });
     const lines = Array.from({ length: 2_000 }, (_, n) => `line ${n} of many\n`);
     for (const line of lines) output.write(line);
     const written = () => textOf(file).then(({ length }) => length);
-    // Each time the buffer contains 16 KiB, the log writes the buffer at once. The log writes a smaller buffer after a
-    // delay.
+    // As soon as the buffer of the log contains 16 KiB, the log writes the buffer to the file. The log writes a smaller
+    // buffer to the file after a delay.
     await expect.poll(written).toBeGreaterThan(lines.join('').length - 17_000);
     await expect.poll(() => textOf(file)).toBe(lines.join(''));
   });
@@ -90,7 +91,7 @@ describe('writing of log lines', () => {
     await expect(promisify(execFile)(process.execPath, script)).rejects.toMatchObject({ code: 3 });
   });
 
-  test('the log drops lines while its reader is slow, and reports the number of dropped lines when the reader continues', async () => {
+  test('the log drops lines while the process that reads the log is slow, and later reports the number of dropped lines', async () => {
     const child = spawn(
       process.execPath,
       scriptArguments(`

@@ -65,7 +65,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** Waits for the log line with the path of the file that contains the first API keys, and returns the parsed line. */
+/** Waits for the log line that names the file with the first API keys, and returns the parsed line. */
 async function keyFileOf({ output }: RunningGateway): Promise<{ file: string }> {
   await expect.poll(output).toContain('the keys of the first start');
   const line = output()
@@ -129,7 +129,8 @@ describe.runIf(!testServerUrl)('a gateway with its embedded database', () => {
     });
   });
 
-  // A stop takes at most 11.5 s. On a machine that is ten times slower than usual, the demo data can take longer.
+  // The gateway stops within 11.5 s. On a machine that is ten times slower than usual, creating the demo data can take
+  // longer.
   test(
     'a gateway that is stopped while creating demo data still writes its file of API keys, and exits cleanly',
     { retry: 2 },
@@ -221,7 +222,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 );
 
 describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one PostgreSQL and one Redis', () => {
-  test('two gateways that start at the same time on an empty database share rate limits, and an API key that is revoked at one gateway stops working at both', async () => {
+  test('two gateways that start at the same time on an empty database share rate limits, and both refuse an API key that was revoked at one of them', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     cleanUps.push(() => scratch.drop());
     const env = {
@@ -291,7 +292,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(await gateway.stop()).toBe(0);
   });
 
-  test('a gateway resends a webhook message of a killed gateway under the same message id', async () => {
+  test('after a gateway process is killed, another gateway process sends the unfinished webhook message again with the same message id', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
     const env = {
@@ -329,7 +330,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(await second.stop()).toBe(0);
   });
 
-  test('a gateway that receives a stop signal exits within 12 s while PostgreSQL hangs, and at once after a second stop signal', async () => {
+  test('while PostgreSQL hangs, a gateway exits within 12 s after a stop signal, and at once after a second stop signal', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
     const proxy = await startProxy(scratch.databaseUrl!);

@@ -12,8 +12,8 @@ const firstOfTheDays = '20261121222000_usage_partitions';
 const hourMs = 3_600_000;
 
 /**
- * The SQL statement with which version 1.5.0 and earlier versions wrote usage records. The tests run the SQL statement
- * of older versions before, during and after the migration to daily partitions.
+ * The SQL statement with which version 1.5.0 and earlier versions wrote usage records. The tests run this old SQL
+ * statement before, during and after the migration to daily partitions.
  */
 const insertAsBefore: Statement = {
   name: 'usage-insert-of-before',
@@ -62,7 +62,7 @@ async function hoursOf({ sql }: Awaited<ReturnType<typeof openAsBefore>>, apiKey
 
 const sum = (rows: { requests: number }[]) => rows.reduce((total, { requests }) => total + requests, 0);
 
-test('the migration to daily partitions keeps and counts the existing usage records', async () => {
+test('the migration to daily partitions keeps the existing usage records, and adds them to the usage totals', async () => {
   const database = await openAsBefore();
   const apiKeyId = newId();
   const times = [-50 * 24, -30 * 24, -2, -1, 0, 1, 30 * 24].flatMap((hours) =>

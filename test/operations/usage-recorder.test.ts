@@ -16,12 +16,11 @@ const idsFrom = (first: number, last: number) =>
 const recordAll = (ids: string[]) =>
   ids.forEach((id) => recorder.record(newUsage({ apiKeyId: null, requestId: id })));
 /**
- * Returns, for each SQL statement that the usage recorder sent, the id of the recorder and the number of the batch of
- * usage records.
+ * Returns the recorder id and the batch number of each SQL statement that the usage recorder sent.
  */
 const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
 /**
- * Returns, for each SQL statement that the usage recorder sent, the request ids of the usage records in the statement.
+ * Returns the request ids of the usage records in each SQL statement that the usage recorder sent.
  */
 const written = () => query.mock.calls.map(([, values]) => values[3]!);
 
@@ -34,7 +33,7 @@ test('the usage recorder writes at most 500 usage records in one SQL statement, 
   expect(written().flat()).toEqual(idsFrom(1, 1200));
 });
 
-test('the usage recorder writes immediately when 500 usage records, the maximum of one SQL statement, are waiting', async () => {
+test('as soon as 500 usage records wait (the maximum of one SQL statement), the usage recorder writes them to the database', async () => {
   recordAll(idsFrom(1, 500));
   await expect.poll(written).toEqual([idsFrom(1, 500)]);
 });
@@ -69,7 +68,7 @@ test('the usage recorder drops a usage record that the database refuses, and wri
   query.mockResolvedValue([]);
 });
 
-test('when more than 100,000 usage records wait, the recorder drops the oldest records and logs their number', async () => {
+test('when more than 100,000 usage records wait, the recorder drops the oldest records and logs how many it dropped', async () => {
   query.mockRejectedValue(new Error('unreachable'));
   recordAll(idsFrom(1, 100_010));
   await recorder.flush();

@@ -47,8 +47,8 @@ describe('totals of usage records', () => {
   test('the usage totals are the sums of the usage records, even when three processes send batches again after timeouts', async () => {
     const keys = [1, 2, 3].map(() => newId());
     const operations = ['GET /a', 'GET /b', 'query c'];
-    // Some calls of `query` fail: either the database never gets the SQL statement, or the database stores the batch of
-    // usage records but its response is lost.
+    // Some calls of `query` fail: either the SQL statement never reaches the database, or the database stores the batch
+    // of usage records but the response is lost.
     let runs = 0;
     const unreliable = {
       async query<Row>(...[statement, values]: Parameters<Sql['query']>) {
@@ -129,7 +129,7 @@ async function removeExpired() {
 }
 
 describe('daily partitions of usage records', () => {
-  test('a gateway that starts creates the daily partitions of the next week', async () => {
+  test('when a gateway starts, it creates the daily partitions of usage records for at least seven days, beginning with today', async () => {
     const names = Array.from({ length: 7 }, (_, ahead) => partitionName(daysFromNow(ahead)));
     expect(await partitions()).toEqual(expect.arrayContaining(names));
     const today = newUsage();
@@ -137,7 +137,7 @@ describe('daily partitions of usage records', () => {
     expect(await partitionOf(today.apiKeyId)).toBe(partitionName(today.createdAt));
   });
 
-  test('when three processes want to create the same daily partition, exactly one process creates it', async () => {
+  test('when three processes try to create the same daily partition at the same time, exactly one process creates it', async () => {
     const day = partitionName(daysFromNow(3));
     await ask(`DROP TABLE "${day}"`);
     const made = await Promise.all([1, 2, 3].map(() => prepareUsagePartitions(sql)));

@@ -110,7 +110,7 @@ test('a query whose response has more than 20,000 usage rows is refused', async 
   expect(errors[0].message).toBe('The usage has more than 20000 rows; request a shorter time range');
 });
 
-test('when a query selects the field `usage` several times, each alias returns all usage rows once and in order', async () => {
+test('when a query selects the field `usage` several times, each selection returns each of its usage rows once, in the order of time', async () => {
   const { key, id } = await keyWithId();
   await gateway.database.sql.query(
     {
@@ -226,7 +226,7 @@ describe('usage of an API key', () => {
     expect(await ownUsage(key, at(-31 * 24), at(0))).toEqual([]);
   });
 
-  test('the gateway reads the usage of a page of API keys in one SQL statement', async () => {
+  test('the gateway reads the usage of all API keys on a page with one SQL statement', async () => {
     const { companyId } = await gateway.newTenant();
     const { key: admin } = await keyWithId({ companyIds: [companyId], permissions: ['ADMIN'] });
     const own = await Promise.all([1, 2, 3].map(() => keyWithId({ companyIds: [companyId] })));

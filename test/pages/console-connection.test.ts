@@ -78,8 +78,9 @@ describe('the end of a stream in the console', () => {
   const rejectedWith = (status: number, code: string) => new Response(refusalOf(code), { status });
 
   /**
-   * Opens a subscription whose first request gets the given response. Each further request gets a stream that stays
-   * open. The subscription skips its pauses, because the test reports at once that the network is available again.
+   * Opens a subscription whose first request gets the given response. Each further request of the subscription gets a
+   * stream that stays open. The subscription skips its pauses, because the test reports at once that the network is
+   * available again.
    */
   function subscribeAfter(first: Response) {
     const responses = [first];
@@ -178,7 +179,7 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
     },
   );
 
-  test('the console shows live data again when the connection is back', async () => {
+  test('the console shows live data again when its lost connection is restored', async () => {
     const gateway = await openTestGateway();
     const url = await serve(gateway);
     const { key } = await gateway.newTenant();
@@ -193,7 +194,7 @@ describe.runIf(hasBrowser)('the connection of the console in a browser', () => {
     expect(await page.getByText('Not live since').count()).toBe(0);
   });
 
-  test('a console view that cannot reach the gateway tries again automatically', async () => {
+  test('a console view that cannot reach the gateway repeats its request automatically', async () => {
     const gateway = await openTestGateway();
     const url = await serve(gateway);
     const { key } = await gateway.newTenant();

@@ -51,7 +51,7 @@ describe('the CSV files of the console', () => {
     expect(readRows(file).map((row) => row.fault?.field)).toEqual([undefined, 'note']);
   });
 
-  test('in a CSV file, an empty value of maxEntries removes the limit, and a missing column maxEntries keeps the limit', () => {
+  test('when the console imports a CSV file, an empty value of maxEntries removes the limit of the entry, and a missing column maxEntries keeps the limit', () => {
     const maxEntriesOf = (file: string) => readEntries(file).map((entry) => entry.maxEntries);
     expect(maxEntriesOf(`${header},maxEntries\nunit-1,DXB,A,1,\nunit-2,DXB,A,2,12`)).toEqual([null, 12]);
     expect(maxEntriesOf(`${header}\nunit-1,DXB,A,1`)).toEqual([undefined]);

@@ -162,7 +162,7 @@ describe.runIf(hasBrowser)('the dialogs of the console that send a change', () =
     },
   );
 
-  test('when the response to a change is lost, or the user closes the dialog too early, the list shows the change', async () => {
+  test('when the response to a change is lost, or the user closes the dialog before the response arrives, the list of the console still shows the change', async () => {
     const company = await newCompany();
     const { page, goTo } = await openConsole(browser, url, { key: company.key, place: 'keys' });
     const dialog = page.getByRole('dialog');

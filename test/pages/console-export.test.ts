@@ -18,8 +18,8 @@ describe.runIf(hasBrowser)('the export of a whitelist by the console', () => {
   });
 
   /**
-   * Exports a whitelist that is too long for one request, changes the whitelist between the two requests, and returns
-   * the rows of the exported file.
+   * Exports a whitelist with two requests, changes the whitelist between these requests, and returns the rows of the
+   * exported file.
    */
   async function exportDuring(change: (whitelist: { key: string; locationId: string }) => Promise<unknown>) {
     const { key, locationId } = await gateway.newTenant();

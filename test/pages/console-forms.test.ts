@@ -136,7 +136,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await stored()).toMatchObject({ inside: 4, enforcement: 'REPORT' });
   });
 
-  test('the form of an API key sends only the fields that the user changed, and cannot be saved without both limits', async () => {
+  test('the form of an API key sends only the fields that the user changed, and can be saved only when it contains both rate limits', async () => {
     const { key, companyId } = await gateway.newTenant();
     await gateway.newKey({ companyIds: [companyId], permissions: ['READ_STATUS'], hourlyLimit: 900 });
     const where = { companies: { some: { id: companyId } }, hourlyLimit: 900 };
@@ -221,7 +221,7 @@ describe.runIf(hasBrowser)('the edit forms of the console', () => {
     expect(await page.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true);
   });
 
-  test('the whitelist shows the page before when the user removes the only entry on the last page, and the first page when the user opens another location', async () => {
+  test('when a user removes the only entry on the last page, the console shows the previous page of the whitelist; when the user opens another location, the console shows the first page', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const otherId = await gateway.newLocation(companyId);
     await prisma.whitelistEntry.createMany({

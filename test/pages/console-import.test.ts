@@ -21,7 +21,10 @@ const listedRow = 'unit-1,DXB,C,1';
 const rejectedText = '0 new, 0 changed, 0 unchanged, 1 rejected';
 const changedText = '0 new, 1 changed, 0 unchanged, 0 rejected';
 
-/** Opens the whitelist page of a new location. Its whitelist contains the plate of the CSV row `listedRow`. */
+/**
+ * Opens the whitelist page of a new location. The whitelist of this location contains the plate of the CSV row
+ * `listedRow`.
+ */
 async function openWhitelist(browser: Browser) {
   const { key, locationId } = await gateway.newTenant();
   const body = newEntry({ plateCode: 'C', plateNumber: '1' });
@@ -42,7 +45,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     return () => browser.close();
   });
 
-  test('the import dialog ignores the result of a dry run when the user has selected another import mode', async () => {
+  test('when the user selects another import mode before a dry run ends, the import dialog ignores the result of the dry run', async () => {
     const { page } = await openWhitelist(browser);
     const dryRun = await holdRequest(page, 'ImportEntries', { mode: 'CREATE' });
     await openImport(page, [listedRow]);
@@ -55,7 +58,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByRole('button', { name: 'Import 1 row' }).count()).toBe(1);
   });
 
-  test('the import dialog ignores a failed dry run when the user has selected another import mode', async () => {
+  test('when the user selects another import mode before a dry run fails, the import dialog ignores the failure', async () => {
     const { page } = await openWhitelist(browser);
     const dryRun = await holdRequest(page, 'ImportEntries', { mode: 'CREATE' });
     await openImport(page, [listedRow]);
@@ -67,7 +70,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('the import dialog ignores the result of a dry run when the user has chosen another file', async () => {
+  test('when the user chooses another file before a dry run ends, the import dialog ignores the result of the dry run', async () => {
     const { page } = await openWhitelist(browser);
     const dryRun = await holdRequest(page, 'ImportEntries');
     await openImport(page, [listedRow]);
@@ -79,7 +82,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByRole('button', { name: 'Import 2 rows' }).count()).toBe(1);
   });
 
-  test('the import dialog cannot import a file without valid rows, and removes the result of its dry run when the user chooses a file that the console refuses', async () => {
+  test('the import dialog cannot import a file without valid rows; when the user then chooses a file that the console refuses, the dialog removes the earlier dry run result', async () => {
     const { page } = await openWhitelist(browser);
     await openImport(page, [listedRow]);
     await page.getByText(rejectedText).waitFor();
@@ -89,7 +92,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     expect(await page.getByText(rejectedText).count()).toBe(0);
   });
 
-  test('when the user selects an import mode while the browser reads a file, the import dialog checks the file in this mode', async () => {
+  test('when the user selects another import mode while the browser reads a file, the import dialog checks the file in the new mode', async () => {
     const { page } = await openWhitelist(browser);
     await page.evaluate(() => {
       const read = Blob.prototype.text;
@@ -186,7 +189,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
 
   const doubt = 'The console cannot tell whether the gateway has imported row 1.';
 
-  test('when the response to an import is lost, the import dialog says that the rows may be imported', async () => {
+  test('when the response to an import is lost, the import dialog says that the gateway may have imported the rows', async () => {
     const { page, locationId } = await openWhitelist(browser);
     await openImport(page, ['unit-2,DXB,C,2']);
     await stopImport(page, loseResponse);
@@ -208,7 +211,7 @@ describe.runIf(hasBrowser)('the import dialog of the console', () => {
     await page.getByText('0 new, 0 changed, 1 unchanged, 0 rejected').waitFor();
   });
 
-  test('when the rate limit stops an import, the import dialog does not say that rows may be imported', async () => {
+  test('when the rate limit stops an import, the import dialog does not say that the gateway may have imported the rows', async () => {
     const { page } = await openWhitelist(browser);
     await openImport(page, ['unit-2,DXB,C,2']);
     await stopImport(page, (route) => route.fulfill({ status: 429, body: 'slow down' }));

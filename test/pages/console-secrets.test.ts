@@ -87,7 +87,7 @@ describe.runIf(hasBrowser)('the secrets that the console shows once', () => {
   );
 
   test.each(dialogs)(
-    'the dialog of the button $button keeps a secret that the user has not copied when the user goes back or reloads the page',
+    'when the user goes back or reloads the page, the dialog of the button $button keeps a secret that the user has not copied yet',
     async ({ button, open }) => {
       const { key } = await gateway.newTenant();
       const permissions = ['clipboard-read', 'clipboard-write'];
@@ -102,7 +102,7 @@ describe.runIf(hasBrowser)('the secrets that the console shows once', () => {
       expect(await secret.count()).toBe(1);
       expect(page.url()).toBe(`${url}/console#/keys`);
       const asking = page.waitForEvent('dialog');
-      // The user refuses the reload below, so Playwright would wait for the reload until its default time limit of 30 s.
+      // By default, Playwright would wait up to 30 s for the reload, which the simulated user refuses below.
       const reloading = page.reload({ timeout: 2_000 }).catch(() => undefined);
       const question = await asking;
       expect(question.type()).toBe('beforeunload');

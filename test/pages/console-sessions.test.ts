@@ -85,7 +85,7 @@ describe.runIf(hasBrowser)('API keys in several tabs of the console', () => {
     await first.getByText('Remembered site').waitFor();
   });
 
-  test('when a late response rejects the previous API key, the user stays signed in with the current API key', async () => {
+  test('when a late response says that the previous API key is invalid, the user stays signed in with the current API key', async () => {
     const { first, second, remembered } = await openTwoTabs();
     const { locationId } = remembered;
     await first.close();

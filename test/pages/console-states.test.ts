@@ -17,8 +17,8 @@ const endingUrl = await serve(ending);
 const { prisma } = gateway.database;
 
 /**
- * Returns how many points of its hourly rate limit an API key has used. The function sends a request, which uses one
- * point itself. The result does not include this point.
+ * Returns how many points of its hourly rate limit an API key has used. To read this number, the function sends a
+ * request that costs one point. The result does not include the point of this request.
  */
 async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });
@@ -111,7 +111,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     await expect.poll(() => operations.filter((name) => name === 'SitesLive').length).toBeGreaterThan(1);
   });
 
-  test('the console signs out and shows the reason when its API key is revoked, with and without open streams', async () => {
+  test('when its API key is revoked, the console signs out and shows the reason, with and without open event streams', async () => {
     const { key, companyId } = await gateway.newTenant();
     const { page, goTo } = await openConsole(browser, url, { key });
     const operator = await gateway.newKey({ unrestricted: true });
@@ -169,7 +169,7 @@ describe.runIf(hasBrowser)('the console when data is missing or requests fail', 
     },
   );
 
-  test('when the API key reaches its rate limit, the console counts down the seconds and then continues', async () => {
+  test('when the API key reaches its rate limit, the console counts down the seconds and then repeats its request', async () => {
     const { companyId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], hourlyLimit: 1000, burstLimit: 1000 });
     const { page } = await openConsole(browser, url, { key });

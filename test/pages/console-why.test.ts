@@ -56,7 +56,7 @@ describe.runIf(hasBrowser)('the view Why? in a browser', () => {
     await expect.poll(() => admitted.count()).toBe(0);
   });
 
-  test('the views Whitelist and Why? keep the typed text when their location arrives late and when the user chooses another location', async () => {
+  test('when the location loads late, or the user chooses another location, the views Whitelist and Why? keep the typed text', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const otherId = await gateway.newLocation(companyId);
     await gateway.database.prisma.location.update({ where: { id: otherId }, data: { name: 'Garage North' } });

@@ -197,7 +197,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     });
   });
 
-  test('the console finds a whitelist entry by its plate, by its reference (such as an apartment) and by a text that a camera read, and hides an expired entry if the user searches only for valid entries', async () => {
+  test('the console finds a whitelist entry by its plate, by its reference (such as an apartment) and by a text that a camera read; a search for valid entries hides expired entries', async () => {
     const { key, locationId } = await newWorld();
     const plate = { plateCode: 'Q', plateNumber: '5150' };
     const body = newEntry({ ...plate, referenceId: 'unit-77', validUntil: '2026-01-01T00:00:00Z' });
@@ -261,7 +261,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
       .toContain('GET /locations/{locationId}/residents');
   });
 
-  test('the console shows webhook deliveries, sends a test message and resends the deliveries of a period, and hides an earlier success message when a later request fails', async () => {
+  test('the console shows webhook deliveries, sends a test message, and resends the deliveries of a period; when a later request fails, the console hides the earlier success message', async () => {
     const { key, companyId } = await newWorld();
     const created = await gateway.graph(
       `mutation ($id: ID!) { createWebhook(input: { url: "http://127.0.0.1:9/hook", events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,
@@ -359,7 +359,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await changeExpiry(null);
   });
 
-  test('the console shows the values before and after a change in the audit log', async () => {
+  test('in the audit log, the console shows the values before and after each change', async () => {
     const { key, locationId } = await newWorld();
     const { page, goTo } = await openConsole(browser, url, { key });
     await gateway.graph(

@@ -80,7 +80,7 @@ describe.runIf(hasBrowser)('unusual input in the pages for API keys', () => {
     expect(errors).toEqual([]);
   });
 
-  test('a key that the user types in the explorer does not delete a key that another tab has stored', async () => {
+  test('typing an API key in the explorer does not delete the API key that another tab has stored', async () => {
     const { key } = await gateway.newTenant();
     const explorer = await openPage('/graphql');
     const other = await explorer.context().newPage();

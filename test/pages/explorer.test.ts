@@ -50,12 +50,13 @@ test('the explorer keeps a plate that the user has typed, even if this plate is 
   const second = { locationId: 'second', plate: plateOf('2') };
   const typed = JSON.stringify({ ...example, locationId: 'first' });
 
-  // The explorer has filled in nothing, for example because a link contains the location and the plate.
+  // In this case, the explorer has filled in no variable, for example because a link already contains the location and
+  // the plate.
   const kept = fillVariables(typed, first);
   expect(kept.text).toBe(typed);
   expect(fillVariables(kept.text, second, kept.filled).text).toBe(typed);
 
-  // The explorer has filled in the location and a plate, and then the user has typed another plate.
+  // In this case, the explorer has filled in the location and a plate, and the user has then typed another plate.
   const { filled } = fillVariables(JSON.stringify(example), first);
   const { text } = fillVariables(typed, second, filled);
   expect(JSON.parse(text)).toEqual({ ...example, locationId: 'second' });
@@ -161,7 +162,7 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     expect(foreignRequests).toEqual([]);
   });
 
-  test('the GraphQL explorer replaces the ids in the variables when the user enters another API key, and keeps the text cursor', async () => {
+  test('when the user enters another API key, the GraphQL explorer replaces the ids in the variables, and the text cursor stays at its position', async () => {
     const [first, second] = [await newTenant(), await newTenant()];
     const { page } = await open();
     await openTab(page, 'MayEnter');
@@ -288,7 +289,8 @@ describe.runIf(hasBrowser)('the GraphQL explorer in a browser', () => {
     const values = { locationId: 'linked', plate: examplePlate };
     const variables = JSON.stringify(values);
     // The test opens an address that contains the variables before the query, but the explorer writes the query before
-    // the variables. The order in the address therefore shows when the explorer has written the address.
+    // the variables. As soon as the query comes first in the address, the test knows that the explorer has written the
+    // address.
     const { page } = await open(`/graphql?${new URLSearchParams({ variables, query })}`);
     await expect.poll(() => page.url()).toBe(`${url}/graphql?${new URLSearchParams({ query, variables })}`);
     await openTab(page, 'AddVehicle');

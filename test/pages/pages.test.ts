@@ -315,7 +315,7 @@ describe('the API reference', () => {
     expect(total).toBeLessThanOrEqual(60_000);
   });
 
-  test('the API reference escapes every text in HTML', async () => {
+  test('the API reference escapes the HTML characters in all of its texts', async () => {
     const html = await (await get('/reference')).text();
     expect(html).not.toMatch(/<(input|script|img)(?![^>]*(type="search"|type="module"))/);
     expect(html).not.toContain('[object Object]');

@@ -86,7 +86,7 @@ describe.runIf(testServerUrl)('a batch of parking events for a location with a l
     return rows[0].count as number;
   }
 
-  test('while a batch of parking events waits for a locked location, requests for other locations and requests with other API keys are not delayed', async () => {
+  test('a batch of parking events that waits for a locked location does not delay requests for other locations or requests with other API keys', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const other = await gateway.newTenant();
     const locationIds = [
@@ -107,7 +107,7 @@ describe.runIf(testServerUrl)('a batch of parking events for a location with a l
     expect(await batches).toEqual(Array.from({ length: 8 }, () => 300));
   });
 
-  test('a gate can record a single parking event at a location while a batch of events for this location waits until another batch ends', async () => {
+  test('while a batch of parking events for a location waits until another batch ends, a gate can record a single parking event at this location', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const free = { key: tenant.key, locationId: await gateway.newLocation(companyId) };
     const unlock = await lock(tenant.locationId);

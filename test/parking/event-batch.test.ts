@@ -131,7 +131,7 @@ describe('the mutation recordParkingEvents', () => {
     expect(body.data).toMatchObject({ occupied: 3, state: 'FULL' });
   });
 
-  test('parking events have the same result in batches as in single requests, even with duplicates and corrections', async () => {
+  test('parking events in batches have the same result as parking events in single requests, even with duplicates and corrections', async () => {
     const { key, companyId } = await gateway.newTenant();
     const event = fc
       .record({

@@ -103,7 +103,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('the mutation %s with 
     },
   );
 
-  test('when a gate sends a parking event again after its whitelist entry was deleted, the recorded event stays unchanged', async () => {
+  test('when a gate sends a parking event again after the whitelist entry of the event was deleted, the recorded event stays unchanged', async () => {
     const { key, locationId, entryId, event, changes } = await gateWithEntry();
     const named = { eventId: 'named', kind: 'ENTRY', occurredAt, entryId, plate: plateOf('SHJ/A/7') };
     const read = {

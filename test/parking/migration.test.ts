@@ -142,7 +142,7 @@ const decide = (locationId: string, plate: string) =>
     { locationId, plate: plateOf(plate) },
   );
 
-/** Returns, for each whitelist entry of a location, how many times its vehicle has entered. */
+/** Returns how many times the vehicle of each whitelist entry of a location has entered. */
 async function entriesRecorded(locationId: string): Promise<number[]> {
   const { nodes } = await ask(
     'query ($locationId: ID!) { whitelist(locationId: $locationId) { nodes { entriesRecorded } } }',

@@ -23,7 +23,7 @@ async function newActivity() {
 }
 
 describe('the mutation setInside', () => {
-  test('when a vehicle in a setInside call has no open parking session, setInside opens a session; open sessions of vehicles that are not in the call become CORRECTED', async () => {
+  test('setInside opens a parking session for each vehicle in the call that has no open session, and gives the open sessions of all other vehicles the state CORRECTED', async () => {
     const { locationId, see, setInside, sessions, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 1), entry('DXB/A/3', 1), exit('DXB/A/3', 2));
     const inside = ['DXB/A/2', 'AUH/17/9', 'AUH/17/9'];
@@ -171,7 +171,7 @@ describe('the mutation adjustOccupancy', () => {
     expect(await status()).toEqual({ occupied: 3, adjustment: 2 });
   });
 
-  test('when a setInside call is corrected, the number of vehicles that a later adjustOccupancy call has set stays unchanged', async () => {
+  test('correcting a setInside call does not change the number of vehicles inside if a later adjustOccupancy call has set this number', async () => {
     const { locationId, setInside, adjust } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(1));
     expect(await adjust(locationId, 5, hour(5))).toEqual({ occupied: 5, adjustment: 3 });
@@ -272,7 +272,7 @@ const identityOf = (item: { hours: number } & object) =>
   'eventId' in item ? String(item.eventId) : `${'inside' in item ? 'inside' : 'occupied'} ${item.hours}`;
 
 describe('the occupancy that the gateway calculates from parking events and occupancy counts', () => {
-  test('the occupancy of a location does not depend on the order of arrival of parking events and occupancy counts', async () => {
+  test('the occupancy of a location does not depend on the order in which parking events and occupancy counts arrive', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -334,8 +334,8 @@ describe('the occupancy that the gateway calculates from parking events and occu
     { weight: 1, arbitrary: fc.record({ inside: fc.subarray(vehicles), hours: anyHour }) },
   );
   /**
-   * Removes the slashes and `DXB` from the plate in the text of a parking session. The plate then has the same form as
-   * the text that a camera reads from this plate.
+   * In the text that describes a parking session, removes the slashes and `DXB` from the plate. The plate then has the
+   * same form as the text that a camera reads from this plate.
    */
   const withVehicle = (session: string) => {
     const [plate = '', ...rest] = session.split(' ');
@@ -360,9 +360,9 @@ describe('the occupancy that the gateway calculates from parking events and occu
             await change(locationId, { longestStayHours });
             const listed = new Map<string, string>();
             for (const item of items) {
-              // The test records the same events and counts at two locations. The whitelist of the first location is
-              // empty. At the second location, the events and counts arrive in another order, and the whitelist changes
-              // in between.
+              // The test records the same parking events and occupancy counts at two locations. The whitelist of the
+              // first location is empty. At the second location, the events and counts arrive in another order, and the
+              // test changes the whitelist between them.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);

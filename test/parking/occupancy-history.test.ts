@@ -170,7 +170,7 @@ const leftOf = ({ endedAt, exitedAt, staysUntil }: ParkingSession) =>
   Math.min(...[endedAt ?? exitedAt, staysUntil].map((at) => at?.getTime() ?? Infinity));
 const isOpenAt = (session: ParkingSession, at: number) => startOf(session) <= at && leftOf(session) > at;
 
-/** Calculates how many vehicles were inside at an instant, from all parking sessions and all occupancy counts. */
+/** From all parking sessions and all occupancy counts, calculates how many vehicles were inside at the given time. */
 function occupiedAt(
   at: number,
   sessions: readonly ParkingSession[],

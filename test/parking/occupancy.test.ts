@@ -209,7 +209,7 @@ describe('changes of the whitelist while a vehicle is inside', () => {
     },
   );
 
-  test('an exit event ends the parking session of the entry event with the same camera text, even if the camera text differs from the plate', async () => {
+  test('an exit event ends the parking session of the entry event with the same camera text, even if this text differs from the plate on the whitelist', async () => {
     const { locationId, see, sessions, list } = await newActivity();
     const entryId = await list(locationId, 'DXB/B/1');
     await see(locationId, { ...entry('8 I', 1), entryId });
@@ -313,7 +313,7 @@ describe('the maximum stay of a location', () => {
     }
   });
 
-  test('when the maximum stay of a location is removed, the parking sessions become the same as before the maximum stay was set', async () => {
+  test('after the maximum stay of a location is removed, the parking sessions are the same as before the maximum stay was set', async () => {
     const { locationId, see, sessions, status, change } = await newActivity();
     await see(locationId, entry('DXB/B/7', 1), exit('DXB/8/7', 20));
     const without = await sessions(locationId);

@@ -60,7 +60,8 @@ describe.runIf(testServerUrl)('backup of a PostgreSQL database', () => {
     const restored = await openTestGateway(pepper, { database });
     expect((await list(restored)).body.data).toEqual(entries);
     expect(await partitionsOf(restored)).toEqual(await partitionsOf(source));
-    // With the KEY_PEPPER of the backup, the restored gateway can decrypt the secret of the webhook and sign a message.
+    // The restored gateway has the KEY_PEPPER of the original gateway, so it can decrypt the secret of the webhook and
+    // sign a message.
     const { body } = await restored.graph('mutation ($id: ID!) { testWebhook(id: $id) { id } }', {
       key,
       variables: { id: webhook.id },

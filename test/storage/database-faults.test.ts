@@ -17,7 +17,10 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const silent = pino({ level: 'silent' });
-/** Lists the prepared statements of the connection. A named statement also lists itself. */
+/**
+ * Lists the prepared statements of the connection. If PostgreSQL prepares this SQL statement under its name, the list
+ * also contains the statement itself.
+ */
 const namedStatements = { name: 'named', text: 'SELECT name FROM pg_prepared_statements' };
 
 /** Opens a separate connection to the database. The connection is closed at the end of the test. */

@@ -51,7 +51,7 @@ async function newFolder(): Promise<string> {
 }
 
 describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
-  it('while an embedded database is open, neither the same nor another process can open its folder', async () => {
+  it('while a process has an embedded database open, neither this process nor another process can open the folder of the database', async () => {
     const { scratch } = await openScratchDatabase();
     const { code, output } = await runMigrate(scratch);
     expect(code).toBe(1);

@@ -10,7 +10,7 @@ import { createEmbeddedDatabase, testServerUrl } from '../support/scratch-databa
 
 /**
  * The number of write-ahead log files after which PostgreSQL starts a checkpoint by default. Together, these files of
- * 16 MiB have about half of the size that PostgreSQL's setting `max_wal_size` allows (1 GiB by default).
+ * 16 MiB have about half of the size that the PostgreSQL setting `max_wal_size` allows by default (1 GiB).
  */
 const filesOfDefaultLimit = 33;
 

@@ -35,7 +35,7 @@ async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
   return pathToFileURL(`${folder}/`);
 }
 
-/** Creates a log, and a function that returns the text of the log. Each log line calls `onLine`. */
+/** Creates a log, and a function that returns the text of the log. The log calls `onLine` for each line. */
 function collectLog(onLine = () => {}): { log: Logger; text: () => string } {
   let lines = '';
   const write = (line: string) => {
@@ -113,7 +113,7 @@ describe('migrations of the database', () => {
   );
 
   it.runIf(testServerUrl)(
-    'other processes can read a table while a migration waits for a long read of the table, and the log names the migration',
+    'while a migration waits for a long query on a table, other processes can read the table, and the log names the migration',
     async () => {
       const { scratch, ...admin } = await openScratchDatabase({ migrated: false });
       await admin.prisma.$executeRawUnsafe('CREATE TABLE things (id int)');
@@ -146,7 +146,7 @@ describe('migrations of the database', () => {
   );
 
   it.runIf(testServerUrl)(
-    'the migrations wait for an unreachable server of DIRECT_DATABASE_URL, and the log names DIRECT_DATABASE_URL',
+    'the migrations wait while the server in DIRECT_DATABASE_URL is unreachable, and the log names DIRECT_DATABASE_URL',
     async () => {
       const { scratch } = await openScratchDatabase({ migrated: false });
       const proxy = await startProxy(scratch.databaseUrl!);
@@ -278,7 +278,7 @@ describe('migrations of the database', () => {
     expect(await database.sql.query(HISTORY, [])).toEqual([{ name: '1_table' }, { name: '2_index' }]);
   });
 
-  it('a failed migration without a transaction blocks later starts of the gateway until an operator resolves the failure', async () => {
+  it('after a migration without a transaction has failed, the gateway does not start until an operator resolves the failure', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_rows': 'CREATE TABLE plates (number text); INSERT INTO plates VALUES (1), (1);',

@@ -111,7 +111,7 @@ test('the embedded database stores the query plan of a statement that is execute
     },
     [text],
   );
-  // PostgreSQL makes a new plan for each of the first five executions.
+  // PostgreSQL makes a new query plan for each of the first five executions of a prepared statement.
   expect(plans).toEqual([{ generic_plans: '5', custom_plans: '5' }]);
 });
 

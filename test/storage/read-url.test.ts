@@ -65,7 +65,7 @@ describe.runIf(testServerUrl)('queries that the gateway sends to the standby in 
     expect((await read()).errors).toBeUndefined();
   });
 
-  test('when the standby no longer answers, the gateway can close its connections although a read is still running', async () => {
+  test('when the standby no longer answers, the gateway can close its database connections although a query on the standby is still running', async () => {
     const [scratch, other] = await Promise.all([createScratchDatabase(), createScratchDatabase()]);
     const proxy = await startProxy(other.databaseUrl!);
     onTestFinished(async () => {
@@ -90,14 +90,14 @@ describe.runIf(testServerUrl)('queries that the gateway sends to the standby in 
 describe('a read from the standby', () => {
   const primary = {} as Connections;
 
-  test('when the standby no longer answers probes, a read that waits for the standby goes to the primary database instead', async () => {
+  test('when the standby no longer answers probes, the gateway sends a query that waits for the standby to the primary database instead', async () => {
     const standby = { probe: () => Promise.reject(new Error('no answer')) } as unknown as Standby;
     const readHistory = createHistoryReads(standby, log);
     const read = async (from: Connections) => (from === standby ? new Promise(() => undefined) : 'primary');
     expect(await readHistory(read, primary)).toBe('primary');
   });
 
-  test('a slow read stays on the standby as long as the standby answers probes', async () => {
+  test('the gateway keeps a slow query on the standby as long as the standby answers probes', async () => {
     const probes = new EventEmitter();
     const standby = { probe: async () => probes.emit('probe') } as unknown as Standby;
     const readHistory = createHistoryReads(standby, log);

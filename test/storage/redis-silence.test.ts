@@ -27,7 +27,7 @@ async function connectPair() {
 }
 
 test.runIf(redisUrl)(
-  'a process detects that Redis no longer answers, and receives messages from Redis again after the connection recovers',
+  'a gateway process detects that Redis no longer answers, and receives messages from Redis again after the connection recovers',
   async () => {
     const { proxy, proxied: silent, direct: sender } = await connectPair();
     const channel = newChannel('silence');
@@ -66,7 +66,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)(
-  'when several notices for a channel wait until Redis is reachable again, the gateway sends one notice (`anyChange`) instead of them',
+  'when several notices for one channel wait until Redis is reachable again, the gateway replaces them with one notice (`anyChange`)',
   async () => {
     const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const [once, often] = [newChannel('once'), newChannel('often')];

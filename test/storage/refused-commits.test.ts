@@ -17,12 +17,13 @@ import {
 import { surfaceNames, surfaces } from '../support/surfaces.ts';
 
 /**
- * The database refuses a company with this name. The SQL statement succeeds, but the commit of its transaction fails.
+ * The database refuses a company with this name. The `INSERT` statement of the company succeeds, but the commit of its
+ * transaction fails.
  */
 const refusedName = 'Refused';
 
 /**
- * Adds a trigger and a unique constraint. The database applies both only at the commit of a transaction. The trigger
+ * Adds a trigger and a unique constraint. The database checks both only at the commit of a transaction. The trigger
  * refuses each company with the name `refusedName`.
  */
 async function refuseCommits({ prisma }: Connections): Promise<void> {

@@ -31,9 +31,9 @@ async function newActivity() {
 type Activity = Awaited<ReturnType<typeof newActivity>>;
 
 /**
- * Each function records that the vehicle `left` has left the location: with an exit event, with a second stay, or with
- * a later occupancy count. Before the call, the test has recorded an occupancy count from 60 days ago, which contains
- * the vehicles `inside` and `left`.
+ * Each function records the departure of the vehicle `left`: with an exit event, with a new entry event and an exit
+ * event, or with a later occupancy count. Before the call, the test has recorded an occupancy count from 60 days ago,
+ * which contains the vehicles `inside` and `left`.
  */
 const departures: Record<string, (activity: Activity) => Promise<unknown>> = {
   'an exit': ({ see, locationId }) => see(locationId, exitOf(left, 59)),
@@ -73,7 +73,7 @@ describe.each(Object.keys(departures))(
   },
 );
 
-test('a vehicle that left after an occupancy count does not count as inside again when its expired events have been removed', async () => {
+test('when the gateway removes the expired events of a vehicle that left after an occupancy count, the vehicle does not count as inside again', async () => {
   const { locationId, see, setInside, change, sessions } = await newActivity();
   await see(locationId, entryOf(left, 61));
   await setInside(locationId, [inside, left], daysAgo(60));
@@ -84,7 +84,7 @@ test('a vehicle that left after an occupancy count does not count as inside agai
   expect(await sessions(locationId, true)).toEqual([`${inside} OPEN - -`]);
 });
 
-test('when the expired exit events of vehicles have been removed, a new maximum stay does not report the exits of these vehicles as missed', async () => {
+test('after the gateway has removed the expired exit events of vehicles, setting a maximum stay adds no audit record of a missed exit of these vehicles', async () => {
   const { locationId, see, setInside, change, status } = await newActivity();
   await setInside(locationId, [inside, left], daysAgo(60));
   await see(locationId, exitOf(inside, 50), exitOf(left, 50));

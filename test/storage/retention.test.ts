@@ -301,7 +301,7 @@ describe('removal of expired database records', () => {
     },
   );
 
-  test('when a location no longer has a maximum stay, a vehicle whose exit event has expired does not count as inside again', async () => {
+  test('after the maximum stay of a location is removed, a vehicle whose exit event has expired does not count as inside again', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, change, see, sessions, status } = openActivity(gateway, key);
     await change(locationId, { longestStayHours: 24 });

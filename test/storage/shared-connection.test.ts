@@ -155,7 +155,7 @@ describe('transactions on the embedded database', async () => {
     },
   );
 
-  test('PostgreSQL plans each execution of a statement of heavy work separately, in a transaction or outside', async () => {
+  test('for heavy requests, PostgreSQL makes a new query plan for each execution of an SQL statement, inside and outside transactions', async () => {
     const setting = (client: Pick<PGlite, 'query'>) => client.query('SHOW plan_cache_mode');
     const inTransaction = await heavy.transaction((transaction) => setting(transaction as unknown as PGlite));
     for (const { rows } of [inTransaction, await setting(heavy)])

@@ -3,15 +3,15 @@ import { newEntry, openTestGateway } from '../support/harness.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 /**
- * The number of requests after which PostgreSQL has a stored plan for each of their statements. PostgreSQL makes a new
- * plan for each of the first five executions of a statement.
+ * After this number of equal requests, PostgreSQL has stored a query plan for each SQL statement of the request.
+ * PostgreSQL makes a new query plan for each of the first five executions of a prepared statement.
  */
 const runsUntilStored = 8;
-/** The number of requests for which the test counts the new plans. */
+/** The number of further requests during which the test counts the new query plans. */
 const measuredRuns = 5;
 
 test.runIf(!testServerUrl)(
-  'on the embedded database, PostgreSQL makes no new query plan for creates, lists, statuses and gate decisions',
+  'on the embedded database, PostgreSQL makes no new query plan for repeated requests that create or list whitelist entries, read a location status, or get a gate decision',
   async () => {
     const gateway = await openTestGateway();
     const { locationId, key } = await gateway.newTenant();

@@ -101,8 +101,8 @@ export function openActivity(gateway: TestGateway, key: string) {
         { locationId, occupied, at },
       ),
     /**
-     * Returns a sorted list with one text for each parking session of a location. The text contains the plate, the
-     * state and the times of the session.
+     * Returns a sorted list with one text for each parking session of a location. Each text contains the plate, the
+     * state and the times of one session.
      */
     async sessions(id: string, open?: boolean): Promise<string[]> {
       const { sessions } = await ask(

@@ -3,8 +3,8 @@ import { type Browser, chromium } from 'playwright-core';
 
 /**
  * The paths of Chromium on Debian, other Linux systems and macOS. The tests use the first path that exists. The path in
- * CHROMIUM_PATH takes precedence over all others. The headless shell comes before the whole browsers, because it needs
- * only half of their CPU time.
+ * CHROMIUM_PATH takes precedence over all others. The headless shell of Chromium comes before the complete browsers,
+ * because it needs only half of their CPU time.
  */
 const knownPaths = [
   process.env.CHROMIUM_PATH,

@@ -28,8 +28,8 @@ function memory(columns?: number) {
 }
 
 /**
- * Creates functions that run the command line, and a temporary folder for their files. The folder is removed after the
- * last test of the test file.
+ * Creates a temporary folder for files, and functions that run commands of the command line in the test process. The
+ * folder is removed after the last test of the test file.
  */
 export function openCommandLine(url: string) {
   const folder = mkdtempSync(join(tmpdir(), 'parking-cli-'));

@@ -8,7 +8,7 @@ export interface OpenConsole {
   page: Page;
   /** The errors and warnings that the page has written to the browser's log. */
   complaints: string[];
-  /** The URLs of requests that the page has sent to other servers than the gateway. */
+  /** The URLs of the requests that the page has sent to servers other than the gateway. */
   foreignRequests: string[];
   /** The names of the GraphQL operations that the console has sent to the gateway so far. */
   operations: string[];
@@ -78,8 +78,8 @@ export async function tryToDismiss(page: Page): Promise<void> {
 }
 
 /**
- * A delayed GraphQL request. After the page has sent the request, the test forwards it to the gateway only when the
- * test calls `release`.
+ * A delayed GraphQL request. The page has sent the request, but the gateway receives the request only after the test
+ * has called `release`.
  */
 export interface HeldRequest {
   /** Resolves when the page has sent the delayed request. */
@@ -133,7 +133,7 @@ export async function holdRequest(
 }
 
 /**
- * Forwards the next GraphQL request that the page sends for the given operation to the gateway, and then aborts the
+ * Forwards the next GraphQL request that the page sends for the given operation to the gateway. Then aborts the
  * connection, so that the page does not get the response.
  */
 export const loseResponse = (page: Page, operation: string): Promise<void> =>

@@ -3,7 +3,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { removeDatabasesOfRun } from './scratch-database.ts';
 
-/** The folder whose files Linux keeps in memory. */
+/** Linux keeps the files of this folder in memory. */
 const memoryFolder = '/dev/shm';
 
 /** The free memory that a test run needs for its temporary folders (which are in memory), in bytes. */

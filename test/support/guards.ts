@@ -22,7 +22,7 @@ function runAfterThisProcess(script: string, argument: string): ChildProcess {
 export function endWithThisProcess(child: ChildProcess): void {
   if (child.pid === undefined) return; // The given child process could not be started
   const guard = runAfterThisProcess('kill -KILL "$1"', String(child.pid));
-  // When the child process has ended, its guard process must also end. Otherwise, the guard could later kill another
+  // When the child process has ended, its guard process must also end. A guard that still runs could later kill another
   // process that has got the same process id.
   child.once('exit', () => guard.kill('SIGKILL'));
 }

@@ -15,7 +15,8 @@ export async function newUser(
     extraHTTPHeaders: { 'X-Forwarded-For': newAddress() },
     ...options,
   });
-  // By default, a wait ends after 30 s. On a busy machine, the browser needed longer to read a chosen file of 18 MB.
+  // By default, Playwright waits at most 30 s for an action in the browser. On a busy machine, the browser needed
+  // longer to read a chosen file of 18 MB.
   context.setDefaultTimeout(120_000);
   onTestFinished(() => context.close());
   return context;

@@ -42,8 +42,8 @@ const isHarmless = (value: unknown) =>
 const hostileTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\u001bb', 'x'.repeat(maxTextLength + 1)];
 
 /**
- * Maps each scalar type to invalid values. Every validation rule for an argument of the type must refuse or change the
- * invalid values.
+ * Maps each scalar type to invalid values. Every validation rule for an argument of a scalar type must refuse or change
+ * the invalid values of this type.
  */
 const hostileValues: Record<string, unknown[]> = {
   String: hostileTexts,
@@ -143,9 +143,9 @@ describe('text patterns in the OpenAPI document', () => {
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;
-    // Some rules accept only names from a list that the OpenAPI document does not contain. The test skips most texts
-    // for a rule with such a list. For a rule that refuses white space, such as the rule for a URL, the test skips
-    // texts with white space.
+    // Some rules accept only names from a list that the OpenAPI document does not contain. For such a rule, the test
+    // skips most texts. For a rule that refuses white space, such as the rule for a URL, the test skips texts with white
+    // space.
     return texts
       .filter((text) => text === '' || accepts('aaa'))
       .filter((text) => !/\s/.test(text) || accepts('a a'))

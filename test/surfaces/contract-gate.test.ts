@@ -122,7 +122,7 @@ describe('announcements of breaking changes in the changelog', () => {
 `);
   const change = (path: string, isRemoval = false) => ({ path, message: '', isRemoval });
 
-  test('when the changelog contains a path, breaking changes of the contract are allowed at this path and at all paths below it', () => {
+  test('when the changelog announces a breaking change at a path, the contract check allows breaking changes at this path and at all paths below it', () => {
     expect(announced).toEqual(['Query.*', 'GET /locations']);
     expect(isAnnounced(change('GET /locations 200.data[].name'), announced)).toBe(true);
     expect(isAnnounced(change('GET /locations'), announced)).toBe(true);
@@ -130,7 +130,7 @@ describe('announcements of breaking changes in the changelog', () => {
     expect(isAnnounced(change('Mutation.old'), announced)).toBe(false);
   });
 
-  test('when the changelog contains the path Query.*, the fields of the type Query may change, but may not be removed', () => {
+  test('when the changelog announces breaking changes at the path Query.*, the fields of the type Query may change, but the contract check allows no removal of a field', () => {
     expect(isAnnounced(change('Query.companies'), announced)).toBe(true);
     expect(isAnnounced(change('Query.companies', true), announced)).toBe(false);
     expect(isAnnounced(change('Company.name'), announced)).toBe(false);

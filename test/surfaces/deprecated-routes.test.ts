@@ -240,7 +240,7 @@ describe('the field `deprecations` of an API key', () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
   const residents = 'GET /locations/{locationId}/residents';
 
-  test('`deprecations` lists the deprecated operations that an API key used in the last 31 days, with their replacements', async () => {
+  test('the field `deprecations` lists the deprecated operations that an API key used in the last 31 days, with their replacements', async () => {
     const { companyId, key: administrator } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_WHITELIST'] });
     const id = await idOf(key);
@@ -278,7 +278,7 @@ describe('the field `deprecations` of an API key', () => {
     expect(denied.body.data.apiKey).toBeNull();
   });
 
-  test('`deprecations` lists every deprecated route to which an API key has sent a request', async () => {
+  test('the field `deprecations` lists every deprecated route to which an API key has sent a request', async () => {
     const { key, locationId } = await gateway.newTenant();
     for (const route of deprecatedRoutes) await call(route, locationId, key);
     await expect

@@ -90,7 +90,7 @@ describe('commands in the documents', () => {
 });
 
 /**
- * Starts the program of docs/cameras.md with an API key, and posts the message of a camera that has read a plate.
+ * Starts the program of docs/cameras.md with an API key, and sends the program a camera's message about a plate.
  * Returns the HTTP status of the program's response.
  */
 async function postToCameraProgram(key: string, locationId: string, plate: string): Promise<number> {

@@ -217,7 +217,7 @@ describe('the equivalent GraphQL request of a REST request', () => {
     },
   );
 
-  test('a client with any valid API key can get the GraphQL request that is equivalent to a REST request, for one rate limit point', async () => {
+  test('a client with any valid API key can ask for the GraphQL equivalent of a REST request; this costs one rate limit point', async () => {
     const { locationId } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     const key = await gateway.newKey({ permissions: ['READ_STATUS'] });

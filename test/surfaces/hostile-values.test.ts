@@ -18,11 +18,11 @@ import { type Answer, newEntry, newSlug, openTestGateway } from '../support/harn
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 
-/** The number of GraphQL root fields in one hostile request. A mutation may have at most 10 root fields. */
+/** The number of GraphQL root fields in one request with hostile values. A mutation may have at most 10 root fields. */
 const fieldsPerRequest = { query: 20, mutation: 10 };
 /**
- * The number of hostile requests that the test sends at the same time. The gateway may combine the reads of several
- * concurrent requests in one SQL statement.
+ * The number of requests with hostile values that the test sends at the same time. The gateway may combine the reads of
+ * several concurrent requests in one SQL statement.
  */
 const requestsAtOnce = 8;
 
@@ -97,8 +97,8 @@ function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
 }
 
 /**
- * Maps each object type whose fields have arguments to a query for one object of this type. The objects belong to the
- * company that sends the hostile values.
+ * For each object type whose fields have arguments, contains a query for one object of this type. The objects belong to
+ * the company that sends the hostile values.
  */
 const parents: Record<string, string> = {
   Location: `location(id: "${attacker.locationId}")`,
@@ -122,8 +122,8 @@ interface Leaf {
 }
 
 /**
- * Yields one pair for each scalar value in an argument. Each pair consists of a copy of the argument, with a
- * placeholder in place of the scalar value, and of the value's type.
+ * Yields one pair for each scalar value in an argument. Each pair contains a copy of the argument in which a
+ * placeholder replaces the scalar value, and the type of the scalar value.
  */
 function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, GraphQLInputType]> {
   const type = getNullableType(given);
@@ -221,7 +221,7 @@ function requestsOf(leaf: Leaf) {
 const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf).flatMap(requestsOf);
 
 /**
- * A query of another company, which the test sends at the same time as the hostile requests. The gateway can combine
+ * A query that another company sends at the same time as the requests with hostile values. The gateway can combine
  * reads of several requests in one SQL statement. `neighbourQuery` contains all reads that can be combined.
  */
 const neighbourQuery = `query ($id: ID!, $after: String) {

@@ -3,7 +3,7 @@ import { newEntry, sharedTestGateway } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
 
-test('a list refuses a cursor that does not have the format of the cursors in list responses', async () => {
+test('the gateway refuses a cursor that does not have the format of the cursors in list responses', async () => {
   const { key, locationId } = await gateway.newTenant();
   for (let entry = 1; entry <= 2; entry += 1) {
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });

@@ -264,7 +264,7 @@ describe.each(['updateCompany', 'registerCompany'] as const)(
   },
 );
 
-test('a GraphQL request may contain a number that would lose precision if the company settings do not contain this number', async () => {
+test('a GraphQL request may contain a number that would lose precision, as long as this number is not in the company settings', async () => {
   const { key, companyId } = await gateway.newTenant();
   const query = mutationsWithLiteral.updateCompany('$n: JSON = 12345678901234567890', '{ account: $n }');
   const body = await sendMutation(key, query, `{"id":"${companyId}","n":7,"other":12345678901234567890}`);

@@ -57,7 +57,7 @@ async function mostChanged(): Promise<number> {
   return row!.most;
 }
 
-/** Adds deliveries to a webhook. The deliveries are not due for hours, so the worker does not send them. */
+/** Adds deliveries to a webhook. The deliveries become due only in five hours, so the worker does not send them. */
 async function addDeliveries(
   webhookId: string,
   { count = backlogSize, status = 'PENDING' as WebhookDeliveryStatus },
@@ -277,7 +277,7 @@ describe('waiting deliveries of a disabled webhook whose gateway was killed befo
   });
 });
 
-test('when a webhook is disabled while a reader pulls its messages, the reader gets no message', async () => {
+test('when a webhook is disabled while a client pulls its messages, the client gets no message', async () => {
   const { readerKey, webhookId } = await newReaderWith(1);
   const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
   await disableOnly(webhookId);

@@ -19,7 +19,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-test('a gateway whose clock is a minute slow does not resend a failing webhook message before the next retry is due', async () => {
+test('a gateway whose clock is one minute behind does not resend a failing webhook message before the next retry is due', async () => {
   const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   await addEntry(key, locationId);

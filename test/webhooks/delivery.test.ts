@@ -182,9 +182,9 @@ describe('webhook deliveries', () => {
     const statuses = async () =>
       (await deliveriesOf(key, webhookId)).map(({ status, attempts }) => `${status} ${attempts.length}`);
     // The gateway sends at most five messages of a webhook at the same time, and this webhook has six messages. When
-    // the webhook is disabled, the gateway cancels the deliveries that have not started. For a response, the gateway
-    // first reads the delivery from the database, and then its attempts. If an attempt ends between these two reads,
-    // the response contains the new attempt together with the old status.
+    // the webhook is disabled, the gateway cancels the deliveries that have not started. To answer the query of the
+    // test, the gateway first reads the deliveries from the database, and then their attempts. If an attempt ends
+    // between these two reads, the response contains the new attempt together with the old status.
     await expect
       .poll(
         async () => (await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown)),

@@ -26,7 +26,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
   test.each([
     ['no ids', []],
     ['an unknown id', [{ id: newId() }]],
-  ])('a pull webhook is still marked as failing after a reader has acknowledged %s', async (_, ids) => {
+  ])('a pull webhook is still marked as failing after a client has acknowledged %s', async (_, ids) => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId); // ends the lease
@@ -36,7 +36,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
     expect((await failingSince(key, webhookId)).failingSince).not.toBeNull();
   });
 
-  test('a webhook message that expired before a reader pulled it cannot be acknowledged', async () => {
+  test('a webhook message that expired before a client pulled it cannot be acknowledged', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await prisma.webhookDelivery.updateMany({
       where: { webhookId },
@@ -76,7 +76,7 @@ describe('late answers and acknowledgements of webhook messages', () => {
     expect((await failingSince(key, webhookId)).failingSince).not.toBeNull();
   });
 
-  test('a late failure of an attempt, or a late release of its delivery, does not shorten the lease of a worker that has claimed the delivery since then', async () => {
+  test('after a worker has claimed a webhook delivery, a late failure of an earlier attempt, or a late release of the earlier lease, does not shorten the lease of the worker', async () => {
     const { key, webhookId, answer } = await newMovedSubscriber(503);
     const { sql } = gateway.database;
     const leased = () => prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });

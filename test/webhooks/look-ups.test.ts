@@ -14,7 +14,7 @@ const patient = () => new AbortController().signal;
 
 /**
  * Creates a fake DNS resolver that never responds for names below `silent.test`. The list `asked` contains the host
- * name of each look-up.
+ * name of each DNS look-up.
  */
 function partlySilent() {
   const asked: string[] = [];

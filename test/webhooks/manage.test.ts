@@ -97,7 +97,7 @@ describe('operations that manage webhooks', () => {
     }
   });
 
-  test('every operation that changes or tests a webhook leaves an audit record', async () => {
+  test('every operation that changes or tests a webhook writes an audit record', async () => {
     const { key, companyId } = await gateway.newTenant();
     const { id } = (await create(key)).webhook;
     for (const [, operation] of [operations[4]!, operations[1]!, operations[3]!, operations[2]!]) {

@@ -7,8 +7,8 @@ import { claimDue } from '../../src/webhooks/outbox.ts';
 import { newSlug } from '../support/harness.ts';
 import { createScratchDatabase, type ScratchDatabase } from '../support/scratch-database.ts';
 
-// The tests in this file run no webhook worker. When a test claims deliveries (marks them as being sent), nothing sends
-// them, so they stay claimed.
+// The tests in this file run no webhook worker. When a test claims deliveries (marks them as being sent), no worker
+// sends the deliveries, so they stay claimed.
 
 let scratch: ScratchDatabase;
 let database: Database;

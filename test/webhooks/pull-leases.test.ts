@@ -27,13 +27,13 @@ const recover =
 const redeliver = 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id } }';
 const pullAll = 'mutation ($id: ID!) { pullWebhookMessages(webhookId: $id) { id } }';
 
-describe('pulled webhook messages that no reader acknowledges', () => {
-  test('a webhook message that no reader acknowledges within three days fails, and a user can recover the message', async () => {
+describe('pulled webhook messages that no client acknowledges', () => {
+  test('a webhook message that no client acknowledges within three days fails, and a user can recover the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const [held] = await pull(readerKey, webhookId, { first: 1, leaseSeconds: 3600 });
     await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { retryUntil: new Date(0) } });
     const statuses = async () => (await deliveriesOf(key, webhookId)).map(({ status }) => status);
-    // The leased message stays PENDING, because its reader still has the lease.
+    // The leased message stays PENDING, because the client that pulled it still has the lease.
     await expect.poll(statuses, soon).toEqual(['FAILED', 'PENDING']);
     expect(await pull(readerKey, webhookId)).toEqual([]);
     expect(await acknowledge(readerKey, webhookId, [held!])).toBe(1);
@@ -63,7 +63,7 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     });
   });
 
-  test('redeliverWebhook and recoverWebhook do not end the lease of a webhook message, so the reader can still acknowledge the message', async () => {
+  test('redeliverWebhook and recoverWebhook do not end the lease of a webhook message, so the client that pulled the message can still acknowledge it', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -81,7 +81,7 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     ['recoverWebhook', 'FAILED'],
     ['recoverWebhook', 'CANCELLED'],
   ] as const)(
-    'a reader can acknowledge a webhook message after its lease has ended, even if a client has called %s (status of the message: %s)',
+    'a client can acknowledge a webhook message after its lease has ended, even if another client has called %s (status of the message: %s)',
     async (operation, status) => {
       const { key, readerKey, webhookId } = await newReaderWith(1);
       const [message] = await pull(readerKey, webhookId);
@@ -94,7 +94,7 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     },
   );
 
-  test('the next pull after redeliverWebhook returns a message whose lease has ended, and records the ended lease as a failed attempt', async () => {
+  test('after redeliverWebhook, the next pull returns the message whose lease has ended, and records the ended lease as a failed attempt', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -106,7 +106,7 @@ describe('pulled webhook messages that no reader acknowledges', () => {
     ]);
   });
 
-  test('a client can resend a webhook message more than 25 days after the last pull, and a reader can then pull the message again', async () => {
+  test('a webhook message can be resent more than 25 days after its last pull, and clients can then pull the message again', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -147,7 +147,7 @@ describe('a pull webhook whose secret was encrypted with another pepper', () => 
     expect(deliveries.map(({ attempts }) => attempts)).toEqual([[], []]);
   });
 
-  test('a pull succeeds after the grace period of the former secret', async () => {
+  test('a client can pull webhook messages after the grace period of a former secret that the gateway cannot decrypt', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     await prisma.webhook.update({
       where: { id: webhookId },
@@ -164,8 +164,8 @@ describe('acknowledged webhook messages', () => {
     await acknowledge(readerKey, webhookId, [message!]);
     await run(key, redeliver, { id: message!.id });
     expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
-    // Each acknowledgement of a message adds a delivery attempt to the delivery. The delivery attempt that an
-    // acknowledgement adds has no error.
+    // Each acknowledgement of a message adds a delivery attempt to the delivery. An attempt that an acknowledgement
+    // adds has no error.
     await acknowledge(readerKey, webhookId, [message!]);
     const [delivery] = await deliveriesOf(key, webhookId);
     expect(delivery!.attempts.map(({ error }) => error)).toEqual([null, null]);
@@ -195,8 +195,8 @@ describe('large webhook messages in pull delivery', () => {
   });
 });
 
-describe.runIf(testServerUrl)('several readers of one pull webhook at the same time', () => {
-  test('two readers of a pull webhook never have a lease for the same message', async () => {
+describe.runIf(testServerUrl)('several clients of one pull webhook at the same time', () => {
+  test('two clients that pull the messages of one webhook never have a lease for the same message', async () => {
     const { readerKey, webhookId } = await newReader(['WHITELIST_CREATED']);
     const { id: eventId } = await prisma.auditRecord.create({
       data: { id: newId(), requestId: 'test', action: 'whitelist.created', targetId: newId() },
@@ -224,7 +224,7 @@ describe.runIf(testServerUrl)('several readers of one pull webhook at the same t
     expect(held.sort()).toEqual(messages.sort());
   });
 
-  test('when several readers acknowledge the same webhook message at the same time, only one acknowledgement counts', async () => {
+  test('when several clients acknowledge the same webhook message at the same time, only one acknowledgement counts', async () => {
     const { readerKey, webhookId } = await newReaderWith(5);
     const messages = await pull(readerKey, webhookId);
     const counts = await Promise.all(

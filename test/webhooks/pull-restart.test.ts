@@ -31,7 +31,7 @@ async function newInstallation() {
   };
 }
 
-test('after the gateway is killed, a new reader gets the leased webhook messages again, but no acknowledged message', async () => {
+test('after the gateway is killed and restarted, a new client gets the leased webhook messages again, but no acknowledged message', async () => {
   const restart = await newInstallation();
   let ask = await restart();
   const { id: companyId } = await ask<{ id: string }>(
@@ -72,7 +72,7 @@ test('after the gateway is killed, a new reader gets the leased webhook messages
   const [done, ...lost] = held.map(({ id }) => id);
   expect(await acknowledge([done!])).toBe(1);
   // The function `restart` kills the gateway process and starts a new one. After the restart, the test pulls the
-  // webhook messages as a new reader program does.
+  // webhook messages as a newly started client does.
   ask = await restart();
 
   const again: MessageShown[] = [];

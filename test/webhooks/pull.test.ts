@@ -113,7 +113,7 @@ describe('messages of a pull webhook', () => {
     expect(failing.failingSince).not.toBeNull();
   });
 
-  test('pullWebhookMessages never returns a message that a reader has acknowledged', async () => {
+  test('pullWebhookMessages never returns a message that a client has acknowledged', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const messages = await pull(readerKey, webhookId);
     expect(messages).toHaveLength(2);
@@ -131,7 +131,7 @@ describe('messages of a pull webhook', () => {
     );
   });
 
-  test('a reader can acknowledge a pulled webhook message even after its lease has ended', async () => {
+  test('a client can acknowledge a pulled webhook message even after the lease of the message has ended', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId); // The function skipRetryDelay ends the lease of a pulled message
@@ -146,7 +146,7 @@ describe('messages of a pull webhook', () => {
     expect(all).toHaveLength(3);
   });
 
-  test('the readers of one webhook can neither pull nor acknowledge the messages of another webhook', async () => {
+  test('with the id of one webhook, a client can neither pull nor acknowledge the messages of another webhook', async () => {
     const [one, other] = [await newReaderWith(1), await newReaderWith(0)];
     expect(await pull(other.readerKey, other.webhookId)).toEqual([]);
     const messages = await pull(one.readerKey, one.webhookId);
@@ -155,7 +155,7 @@ describe('messages of a pull webhook', () => {
     expect(await acknowledge(one.readerKey, one.webhookId, messages)).toBe(1);
   });
 
-  test('a webhook message that no reader has pulled cannot be acknowledged', async () => {
+  test('a webhook message that no client has pulled cannot be acknowledged', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const waiting = await deliveriesOf(key, webhookId);
     expect(await acknowledge(readerKey, webhookId, waiting)).toBe(0);

@@ -10,8 +10,8 @@ const { newSubscriber, addEntry, received, run, refused, prisma } = webhookTools
 const { openTransaction, waitingConnections } = locksOf(gateway);
 
 /**
- * GraphQL operations that change one webhook or its deliveries. The test sends all operations at the same time, some of
- * them twice.
+ * GraphQL operations that change one webhook or its deliveries. The test sends all these operations at the same time,
+ * and sends some of the operations twice.
  */
 const changes = [
   'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }',
@@ -71,7 +71,7 @@ describe.runIf(testServerUrl)('concurrent changes of one webhook', () => {
     expect(records).toBe(8);
   });
 
-  test('a new URL from an API key that may not read an event is refused while an open transaction adds a message about the event', async () => {
+  test('while an open transaction adds a message about an event, an API key that may not read the event cannot change the URL of the webhook', async () => {
     const { companyId, key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const without = await gateway.newKey({
       companyIds: [companyId],

@@ -202,7 +202,7 @@ describe('webhooks that are limited to some locations', () => {
 });
 
 describe('API keys without the permission to read a webhook event', () => {
-  test('an API key without the permission to read a webhook event can neither subscribe a webhook to the event nor read its messages', async () => {
+  test('an API key without the permission to read a webhook event can neither subscribe a webhook to the event nor read messages about the event', async () => {
     const { companyId, key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const without = await gateway.newKey({
       companyIds: [companyId],
@@ -227,7 +227,7 @@ describe('API keys without the permission to read a webhook event', () => {
     });
   });
 
-  test('an API key without the permission to read a webhook event cannot have messages about the event sent to another URL', async () => {
+  test('an API key without the permission to read a webhook event cannot redirect the messages about this event to another URL', async () => {
     const { companyId, key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const without = await gateway.newKey({
       companyIds: [companyId],

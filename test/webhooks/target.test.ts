@@ -10,7 +10,10 @@ import { startReceiver } from '../support/receiver.ts';
 const receiver = await startReceiver();
 const { port } = new URL(receiver.url);
 const message = { headers: { 'webhook-id': 'message' }, body: '{}' };
-/** The time limit of an attempt to deliver a message, in milliseconds. No attempt of these tests needs as much time. */
+/**
+ * The time limit of an attempt to deliver a message, in milliseconds. No attempt in these tests takes as long as this
+ * limit.
+ */
 const timeLimitMs = 120_000;
 const unknownName: Resolve = () => Promise.reject(new Error('no such name'));
 const targetWith = (resolve: Resolve) =>

@@ -230,7 +230,7 @@ describe('conditional requests for a whitelist, with an ETag that may be outdate
   });
 });
 
-test("a whitelist request with a current ETag is refused without the permission READ_WHITELIST, and for a location outside the API key's scope", async () => {
+test("even with a current ETag, a whitelist request is refused without the permission READ_WHITELIST, or for a location outside the API key's scope", async () => {
   const { key, path, companyId } = await newListedTenant();
   const tag = (await read(key, path)).headers.get('ETag');
   const { key: outsider } = await gateway.newTenant();

@@ -123,7 +123,7 @@ describe('permit hours of a whitelist entry', () => {
     expect(entry).toMatchObject({ version: 1, hours: [], maxEntries: null });
   });
 
-  test("a change of a whitelist entry's permit hours leaves an audit record, and appears in the whitelist feed", async () => {
+  test("changing a whitelist entry's permit hours writes an audit record, and adds the change to the whitelist feed", async () => {
     const { run, setHours, locationId, entry } = await newEntryAt('Asia/Dubai');
     const feed = (after: string | null) =>
       run(

@@ -78,8 +78,8 @@ test('a query for new whitelist changes reads fewer than 20 database blocks, eve
     feedCursors,
     changesKeptDays: 30,
   });
-  // A position in the feed begins at the oldest transaction that runs on the PostgreSQL server. This transaction can be
-  // one of another test in another database.
+  // A feed position starts at the oldest transaction that is still running on the PostgreSQL server. This oldest
+  // transaction can belong to another test, in another database.
   const changesBeforeOldest = () =>
     sql.query(
       {
@@ -103,7 +103,7 @@ test('a query for new whitelist changes reads fewer than 20 database blocks, eve
   expect(plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!).toBeLessThan(20);
 });
 
-test('a page of the whitelist feed has fewer entries when the entries have many weekly hours, so that the response is not too large', async () => {
+test('when whitelist entries have many weekly hours, a page of the whitelist feed has fewer entries, so that the response is not too large', async () => {
   const { locationId, key } = await gateway.newTenant();
   const hours = Array.from({ length: maxWeeklyHours }, () => ({
     days: weekdays,

@@ -41,8 +41,7 @@ function createFollower(key: string, locationId: string, first?: number) {
   return {
     copy,
     /**
-     * Reads the whitelist feed until it has no more pages, and applies the changes to the client's copy of the
-     * whitelist.
+     * Reads the whitelist feed up to its last page, and applies the changes to the client's copy of the whitelist.
      */
     async follow(): Promise<{ resets: number; changes: number }> {
       let [resets, changes] = [0, 0];
@@ -246,8 +245,8 @@ const decode = (cursor: string) => feedCursors.decode(cursor) as FeedCursor;
 const unsigned = (cursor: object) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
 /**
- * Returns a feed cursor with a valid signature and a changed position. The new position contains the values in `part`,
- * and otherwise the values of the original position.
+ * Returns a feed cursor with a valid signature and a changed position. For the fields in `part`, the new position
+ * contains the values of `part`; all other fields keep their original values.
  */
 async function cursorWith(locationId: string, key: string, part: object) {
   const decoded = decode((await readPage(key, locationId)).cursor);
@@ -511,7 +510,7 @@ describe('the subscription whitelistChanged', () => {
     };
   }
 
-  test('the subscription whitelistChanged announces a change together with the feed cursor after the change', async () => {
+  test('the subscription whitelistChanged announces a change of the whitelist, and sends a feed cursor for the position directly after the change', async () => {
     const { key, locationId } = await gateway.newTenant();
     const before = await readPage(key, locationId);
     const nextCursor = await watch(key, locationId);

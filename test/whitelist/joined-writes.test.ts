@@ -11,8 +11,8 @@ const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
 
 /**
- * Returns functions that write whitelist entries. The list `statements` records the SQL statements of these functions,
- * and the list `published` records the locations of their notices.
+ * Returns functions that write whitelist entries. The list `statements` records the SQL statements of these functions.
+ * The list `published` records the location in each change notice that the functions send.
  */
 function recordedWrites() {
   const statements: { name: string; changes: number }[] = [];
@@ -66,7 +66,7 @@ test('one SQL statement adds the whitelist entries of several clients, and each 
   expect(records).toHaveLength(2);
 });
 
-test('concurrent changes of one whitelist entry run in the order of the calls, and each successful change increases the version by one', async () => {
+test('concurrent changes of one whitelist entry run in the order of the calls, and each successful change increases the version of the entry by one', async () => {
   const { companyId, locationId } = await gateway.newTenant();
   const author = await authorOf(companyId);
   const { create, update, statements } = recordedWrites();
@@ -98,7 +98,7 @@ test('concurrent changes of one whitelist entry run in the order of the calls, a
   });
 });
 
-test('when several whitelist updates run together, an update with a duplicate plate does not affect the other updates', async () => {
+test('when the gateway combines several whitelist updates in one SQL statement, an update with a duplicate plate does not affect the other updates', async () => {
   const { companyId, locationId } = await gateway.newTenant();
   const author = await authorOf(companyId);
   const { create, update, remove } = recordedWrites();
@@ -122,7 +122,7 @@ test('when several whitelist updates run together, an update with a duplicate pl
 describe.runIf(testServerUrl)('writes of several clients on PostgreSQL', () => {
   const locks = locksOf(gateway);
 
-  test('a locked plate delays only the client that writes this plate, and not the clients whose entries belong to the same SQL statement', async () => {
+  test('a locked plate delays only the client that adds this plate, and not the other clients whose entries the same SQL statement adds', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const author = await authorOf(companyId);
     const { create, statements } = recordedWrites();

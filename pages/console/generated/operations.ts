@@ -20,7 +20,7 @@ export type AccessReason =
   /** The vehicle has already entered as often as `maxEntries` allows. */
   | 'USED_UP';
 
-/** The values of a new API key. The scope of the new API key consists of the given companies and locations. An API key without companies and locations has access to no data until the API key registers a company. Only an operator's key can issue an API key without companies and locations. */
+/** The values of a new API key. The scope of the new API key consists of the given companies and locations. An API key without companies and locations has access to no data until it registers a company. Only an operator's key can issue an API key without companies and locations. */
 export type CreateApiKeyInput = {
   /** Number of rate limit points that the API key may use in a minute. Default: 100, or the limit of the API key of the request if that limit is lower. */
   burstLimit?: number | null | undefined;
@@ -44,12 +44,12 @@ export type CreateApiKeyInput = {
 export type HistoryInterval =
   /** One day in the location's time zone. A day on which daylight saving time starts or ends has 23 or 25 hours. */
   | 'DAY'
-  /** One hour, from a full hour in the location's local time. If the clocks change by half an hour during an interval, this interval lasts 90 minutes. */
+  /** One hour. An interval starts at a full hour in the location's local time. If the clocks change by half an hour during an interval, this interval lasts 90 minutes. */
   | 'HOUR'
-  /** 15 minutes, from minute 0, 15, 30 or 45 of an hour in the location's local time. */
+  /** 15 minutes. An interval starts at minute 0, 15, 30 or 45 of an hour in the location's local time. */
   | 'QUARTER_HOUR';
 
-/** What an import does with a row whose plate is already in the whitelist, and with a whitelist entry whose plate is in no row. */
+/** What an import does in two cases: the plate of a row is already in the whitelist, or the plate of a whitelist entry is in no row. */
 export type ImportMode =
   /** Only adds whitelist entries. The gateway rejects a row whose plate is already in the whitelist. */
   | 'CREATE'
@@ -128,16 +128,16 @@ export type PlateInput = {
   plateType: string;
 };
 
-/** What the gateway does when another vehicle wants to enter and the quota of its reference is full. */
+/** What the gateway does when a vehicle wants to enter although the quota of its reference is full. */
 export type QuotaEnforcement =
   /** When the quota is full, `plateAccess` denies entry with the reason `QUOTA_REACHED`. */
   | 'HARD'
   /** When the quota is full, `plateAccess` still allows entry, and sets `overQuota`. */
   | 'REPORT';
 
-/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it converts letters to capital letters and Arabic-Indic digits to ASCII digits (NFKC), and removes spaces, dashes and dots. A whitelist entry matches when the text consists of the code and number of the plate of the entry, with or without the plate type before the code. */
+/** The text that a camera read from a licence plate. A client sends this text instead of the type, code and number of the plate. Before the gateway compares the text with the whitelist, it removes spaces, dashes and dots. It also converts letters to capital letters, and Arabic-Indic digits to ASCII digits (NFKC). A whitelist entry matches when the text consists of the plate code and the plate number of the entry. The text may also contain the plate type before the plate code. */
 export type ReadingInput = {
-  /** Other texts that may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
+  /** Other texts that, according to the camera, may be on the plate, at most 10. The gateway uses these alternatives only when no whitelist entry matches `text`. */
   alternatives?: Array<string> | null | undefined;
   /** How confident the camera is that it read the plate correctly, from 0 to 1. */
   confidence?: number | null | undefined;
@@ -176,11 +176,11 @@ export type WebhookDeliveryKind =
 export type WebhookDeliveryStatus =
   /** The gateway cancelled the delivery, because the webhook was disabled before the receiver accepted the webhook message. */
   | 'CANCELLED'
-  /** The receiver accepted the webhook message with a 2xx status, or a reader acknowledged it. */
+  /** The receiver accepted the webhook message with a 2xx status or, with pull delivery, a client acknowledged the message. */
   | 'DELIVERED'
-  /** The receiver did not accept the webhook message within 3 days, or the gateway disabled the webhook after the last attempt to deliver the message. */
+  /** The receiver did not accept the webhook message within 3 days, or the gateway disabled the webhook after the last delivery attempt. */
   | 'FAILED'
-  /** The gateway will still try to deliver the webhook message. With pull delivery, the message waits for a reader, or a reader has a lease on the message. */
+  /** The gateway will still try to deliver the webhook message. With pull delivery, the message waits to be pulled, or a client has a lease on it. */
   | 'PENDING';
 
 /** An event to which a webhook can subscribe. */
@@ -249,9 +249,9 @@ export type WeeklyHoursInput = {
 
 /** The values of a whitelist entry, which describes a vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The weekly hours in which the vehicle may enter. With null or an empty list of weekly hours, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
+  /** The weekly hours in which the vehicle may enter. If the list of weekly hours is null or empty, the vehicle may enter at all times. If a change of the whitelist entry omits `hours`, the stored weekly hours stay unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a change of the whitelist entry omits `maxEntries`, the stored number stays unchanged. */
+  /** The number of times that the vehicle may enter in total, 1 or more; null for no limit. If a change of the whitelist entry omits `maxEntries`, the stored value of `maxEntries` stays unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -265,7 +265,7 @@ export type WhitelistEntryInput = {
   referenceId: string;
   /** The time from which the vehicle may enter; null when the validity has no start. */
   validFrom?: string | Date | null | undefined;
-  /** The time until which the vehicle may enter, which must be later than `validFrom`. Null means that the validity has no end. */
+  /** The time until which the vehicle may enter; this time must be later than `validFrom`. Null means that the validity has no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

@@ -50,8 +50,8 @@ export function failureOf(error: Pick<CombinedError, 'graphQLErrors' | 'response
 }
 
 /**
- * Whether the gateway may have made the change of a failed request. The gateway may have made the change if the
- * response is lost, or if the gateway failed while it handled the request.
+ * Whether the gateway may have made the requested change although the request failed. The gateway may have made the
+ * change if the response is lost, or if the gateway failed while it handled the request.
  */
 export function isUncertain(failure: Failure | undefined): boolean {
   return failure?.kind === 'offline' || (failure?.kind === 'refused' && failure.code === 'INTERNAL_ERROR');

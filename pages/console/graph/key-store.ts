@@ -1,6 +1,8 @@
 import { deviceStorage, rememberedKeyName, tabStorage } from '../../browser/storage.ts';
 
-/** The name of the session storage item for the API key, which the browser deletes when the tab is closed. */
+/**
+ * The name of the session storage item that contains the API key. The browser deletes this item when the tab is closed.
+ */
 const sessionKeyName = 'parking-gateway:session-key';
 
 /** Returns the API key that is stored for this tab or on this device, or an empty text if no API key is stored. */

@@ -14,7 +14,7 @@ export type LiveState = 'live' | number | undefined;
 
 /** Two functions that the React hook `useSyncExternalStore` needs in order to show the state of a subscription. */
 export interface LiveConnection {
-  /** Returns the state of the subscription with the given key (see `SubscriptionRequest`). */
+  /** Returns the state of the subscription that the number `key` identifies (see `SubscriptionRequest`). */
   state(key: number): LiveState;
   /**
    * Calls the listener each time the state of any subscription changes. Returns a function that removes the listener.
@@ -48,7 +48,7 @@ interface StreamEnd {
   response?: Response | undefined;
 }
 
-/** Returns the end of a stream that the package graphql-sse reported with an error. */
+/** Converts an error of the package graphql-sse to a description of how the stream ended. */
 async function endOf(error: unknown): Promise<StreamEnd> {
   if (!(error instanceof NetworkError) || !error.response) return {};
   const response = error.response as Response;
@@ -92,7 +92,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
  * `INTERNAL_ERROR`, the function opens a new stream. A subscription ends when the gateway rejects the subscription
  * permanently, for example with the error `UNAUTHORIZED`, or when the view closes it.
  *
- * @param currentKey a function that returns the API key, and that is called before each attempt to connect
+ * @param currentKey a function that returns the API key; the client calls this function before each attempt to connect
  */
 export function createLive(currentKey: () => string) {
   const client = createClient({
@@ -147,9 +147,9 @@ export function createLive(currentKey: () => string) {
       }
       if (signal.aborted) return;
       lose(key);
-      // After a stream that was open for a long time, the pauses between the attempts to subscribe start again with the
-      // shortest pause. If the gateway closes each stream immediately, the pauses become longer with each attempt, up
-      // to the maximum pause.
+      // When a stream that was open for a long time ends, the pauses between the attempts to subscribe start again with
+      // the shortest pause. If the gateway closes each stream immediately, the pauses become longer with each attempt,
+      // up to the maximum pause.
       if (Date.now() - openedAt >= maxRetryDelayMs) attempt = 0;
       const ended = await end;
       const delayMs = delayAfter(ended, attempt);

@@ -7,7 +7,7 @@ import { useLive } from './use-live.ts';
  * Keeps the status of the given locations up to date. Each new status goes into the cache of the GraphQL client, so all
  * views of the console show the new status.
  *
- * @param onChange called with each status that the subscription sends, including the first status
+ * @param onChange a function that the hook calls with each status from the subscription, including the first status
  */
 export function useLiveStatuses(
   locationIds: readonly string[],

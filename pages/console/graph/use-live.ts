@@ -9,7 +9,7 @@ import type { LiveState } from './live.ts';
  * If the gateway no longer accepts the API key, the console shows the form for the API key.
  *
  * @param options.pause if true, the hook does not subscribe
- * @param options.onNext called with the data of each update, including the first update
+ * @param options.onNext a function that the hook calls with the data of each update, including the first update
  */
 export function useLive<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,

@@ -7,8 +7,8 @@ import { texts } from '../texts.ts';
 
 /**
  * Returns the address that opens an operation in the explorer. If the address would be too long, the address does not
- * contain the variables of the operation. If the address would still be too long, the address does not contain the
- * operation either.
+ * contain the variables of the operation. If the address would be too long even without the variables, the address does
+ * not contain the operation either.
  */
 function addressOf({ document, variables }: ShownOperation): string {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));

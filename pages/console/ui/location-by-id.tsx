@@ -5,8 +5,8 @@ import { texts } from '../texts.ts';
 import { Button, Field } from './controls.tsx';
 
 /**
- * A form in which the user enters the id of a location, and opens the given view of this location. The console shows the
- * form if the API key may not list locations.
+ * A form in which the user enters the id of a location to open the given view of this location. The console shows this
+ * form when it cannot show a list of locations.
  */
 export function LocationById({ view }: { view: ViewName }) {
   const [typed, setTyped] = useState('');

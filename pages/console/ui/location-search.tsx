@@ -19,7 +19,7 @@ const shownLocations = 20;
 /** The time between the last key press and the start of the search, in milliseconds. */
 const typingPauseMs = 250;
 
-/** Returns the latest text that has stayed the same for 250 milliseconds (debouncing). */
+/** Returns the text as soon as the user has not changed it for 250 milliseconds (debouncing). */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

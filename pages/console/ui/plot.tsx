@@ -14,7 +14,7 @@ export interface Series {
 }
 
 /**
- * If the time range of a plot is longer than this number of seconds, the time axis shows dates instead of times of day.
+ * If a plot covers more than this number of seconds, its time axis shows dates instead of times of day.
  */
 const longPeriodSeconds = 60 * 3600;
 

@@ -8,9 +8,9 @@ import { Panel } from './panel.tsx';
 /**
  * A dialog with a form for an API key. When the gateway has created a secret, the dialog shows the secret with a copy
  * button instead of the form. The gateway returns each secret only once. The user must therefore not close the dialog
- * by mistake before copying the secret. Only a button closes the dialog while the form is being sent, or while the
- * dialog shows a secret that the user has not copied. When the user has copied the secret, the key Escape or a click
- * beside the dialog also closes the dialog.
+ * by mistake before copying the secret. While the form is being sent, or while the secret is not yet copied, the user
+ * can close the dialog only with a button. After the user has copied the secret, the Escape key or a click beside the
+ * dialog also closes the dialog.
  *
  * @param props.secret the new secret, or `undefined` before the gateway has created it
  * @param props.isSending whether the form is being sent

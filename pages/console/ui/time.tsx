@@ -3,8 +3,8 @@ import { createContext, useContext } from 'react';
 import { texts } from '../texts.ts';
 
 /**
- * The time zone of the times in the console: the time zone of the location, or with `reader` the time zone of the
- * user's device.
+ * In which time zone the console shows times: `location` means the time zone of the location, and `reader` means the
+ * time zone of the user's device.
  */
 export type Clock = 'location' | 'reader';
 
@@ -35,8 +35,8 @@ const optionsOf = {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * Returns the date format for the given parts of a time. Creating a date format is slow, so the function stores each
- * date format and reuses it.
+ * Returns the date format for the given parts of a time. Creating a date format is slow, so the function keeps each
+ * date format in memory and reuses it.
  */
 function formatOf(parts: keyof typeof optionsOf, zone: string, withYear: boolean): Intl.DateTimeFormat {
   const name = `${zone} ${parts} ${withYear}`;
@@ -114,8 +114,8 @@ export function localOf(instant: string | null | undefined): string {
 
 /**
  * Converts the value of a `datetime-local` field to an instant in UTC. If the user has not edited the field, the
- * function returns the original instant. A conversion could change the original instant, because the value of the field
- * has no seconds, and because a local time occurs twice in the hour when clocks are set back.
+ * function returns the original instant. Converting the field's value would lose the seconds of the original instant.
+ * It could also give another instant, because a local time occurs twice when the clocks are set back.
  */
 export const editedInstant = (text: string, original: string | null | undefined): string | null =>
   (text === localOf(original) ? original : instantOf(text)) ?? null;

@@ -12,8 +12,8 @@ export interface Page<Item> {
 }
 
 /**
- * Returns one page of a list that the gateway sends without pagination. `endCursor` is the index of the first item
- * after the page.
+ * Returns one page of a list that the gateway has sent as a whole, without pagination. `endCursor` is the index of the
+ * first item after the page.
  */
 export function pageOf<Item>(
   items: readonly Item[],

@@ -24,7 +24,7 @@ function RateLimitText({ retryAt, isRetried }: { retryAt: number; isRetried: boo
   return <>{(isRetried ? rateLimitRetry : rateLimitWait)(useSecondsUntil(retryAt))}</>;
 }
 
-/** Shows a message that explains a failure, and says whether the console repeats the request. */
+/** Explains a failure to the user, and says whether the console repeats the failed request. */
 function FailureText({ failure, isRetried }: { failure: Failure; isRetried: boolean }) {
   if (failure.kind === 'rate-limit') return <RateLimitText retryAt={failure.retryAt} isRetried={isRetried} />;
   if (failure.kind === 'offline') return <>{isRetried ? texts.state.offlineRetry : texts.state.offline}</>;
@@ -34,12 +34,12 @@ function FailureText({ failure, isRetried }: { failure: Failure; isRetried: bool
 
 /**
  * Shows the error message of a view or a form, with a retry button if `onRetry` is given. After a rate limit error, the
- * notice has no retry button, because the view repeats its request automatically.
+ * error message has no retry button, because the view repeats its request automatically.
  *
- * @param props.isRetried whether the console repeats the failed request. The console repeats the requests of views, but
- *   not the requests of forms, because the user can have changed the form in the meantime
- * @param props.isChange whether the failed request is a change. If the gateway may have made the change, the notice
- *   contains a sentence about this
+ * @param props.isRetried whether the console repeats the failed request. The console repeats the requests of views. It
+ *   does not repeat the requests of forms, because the user can have changed the form in the meantime
+ * @param props.isChange whether the failed request was meant to change data. If the gateway may have changed the data
+ *   although the request failed, the notice says so
  */
 export function FailureNotice(props: {
   failure: Failure | undefined;

@@ -20,7 +20,7 @@ const toneOf = {
 } as const;
 
 /**
- * A table with the stays of vehicles at a location. The user chooses between the vehicles that are inside now and all
+ * A table with the parking sessions at a location. The user chooses between the vehicles that are inside now and all
  * vehicles.
  */
 export function Sessions(props: {
@@ -71,7 +71,7 @@ export function Sessions(props: {
   );
 }
 
-/** A table with the latest events at a location. */
+/** A table with the latest parking events at a location. */
 export function Events(props: {
   events: readonly EventFieldsFragment[];
   zone: string | undefined;

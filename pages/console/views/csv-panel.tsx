@@ -73,9 +73,9 @@ function Export({ locationId }: { locationId: string }) {
   const [failure, setFailure] = useState<Failure>();
   async function run() {
     setExporting(true);
-    // If a client moves a plate from one whitelist entry to another while the export runs, the gateway can return both
-    // whitelist entries for this plate. The CSV file contains each plate only once, with the entry that the gateway
-    // returned last.
+    // If a client moves a plate to another whitelist entry while the export runs, the gateway can return both whitelist
+    // entries with this plate. The CSV file contains each plate only once, with the entry that the gateway returned
+    // last.
     const entryOfPlate = new Map<string, EntryFieldsFragment>();
     for (let after: string | null = null, more = true; more;) {
       const { data, error } = await client
@@ -120,7 +120,7 @@ export function CsvPanel(props: {
   const [step, setStep] = useState<'choose' | 'checked' | 'importing' | 'stopped' | 'imported'>('choose');
   const { progress, failure, reset, run } = useImport(locationId);
 
-  /** Starts a dry run, and makes the dialog ignore the results of earlier dry runs. */
+  /** Starts a dry run. The dialog then ignores the results of earlier dry runs. */
   async function check(started: Promise<CsvRow[]>, chosen: Mode) {
     const isCurrent = reset();
     setStep('choose');
@@ -157,7 +157,8 @@ export function CsvPanel(props: {
     if (reading) void check(reading, next);
   }
 
-  // After a lost response to an import in the mode UPSERT, the console can safely send the rows again.
+  // If the response to an import request is lost and the mode is UPSERT, the console can safely send the same rows
+  // again.
   const uncertain =
     progress && mode === 'CREATE' && isUncertain(failure) ? rowsOfRequest(rows, progress.done) : [];
   const startText =

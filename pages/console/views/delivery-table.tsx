@@ -11,7 +11,7 @@ const { webhooks: words } = texts;
 
 const toneOf = { PENDING: 'warn', DELIVERED: 'good', FAILED: 'bad', CANCELLED: 'quiet' } as const;
 
-/** Returns the body of a message as indented JSON. */
+/** Returns the body of a webhook message as indented JSON. */
 function readable(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
@@ -20,7 +20,7 @@ function readable(body: string): string {
   }
 }
 
-/** Shows all attempts to deliver a message, and the time of the next attempt. */
+/** Shows all attempts to deliver a webhook message, and the time of the next attempt. */
 function Attempts({ delivery }: { delivery: DeliveryFieldsFragment }) {
   const { attempts, nextAttemptAt } = delivery;
   return (
@@ -40,11 +40,11 @@ function Attempts({ delivery }: { delivery: DeliveryFieldsFragment }) {
 }
 
 /**
- * A table of the deliveries of a webhook, with the attempts of each delivery. Each delivery has a button that sends the
- * message again.
+ * A table of a webhook's deliveries, with the attempts of each delivery. Each delivery has a button that makes the
+ * gateway send the webhook message again.
  *
- * @param props.bodyOf a map from the id of each delivery to the message body. `bodyOf` is undefined if no bodies have
- *   been requested
+ * @param props.bodyOf maps the id of each delivery to the body of its webhook message. `bodyOf` is undefined if the
+ *   view has not requested the message bodies
  */
 export function DeliveryTable(props: {
   deliveries: readonly DeliveryFieldsFragment[];

@@ -75,8 +75,9 @@ function inputOf(
  *
  * @param props.entry the whitelist entry as it was when the form was opened, or `undefined` to add a new whitelist
  *   entry
- * @param props.onConflict a function that reads the whitelist again; the form calls it when the gateway rejects a
- *   change of the whitelist entry, or when the gateway may have added the new entry although the request failed
+ * @param props.onConflict a function that reads the whitelist again. The form calls it when the gateway rejects a
+ *   change of the whitelist entry. The form also calls it when a request to add an entry failed, but the gateway may
+ *   have added the entry
  */
 export function EntryForm(props: {
   locationId: string;

@@ -14,7 +14,7 @@ export const hoursText = (hours: EntryFieldsFragment['hours']): string =>
         .map(({ days, from, to }) => `${days.map((day) => words.days[day]).join(' ')} ${from}–${to}`)
         .join('; ');
 
-/** Returns how many times a vehicle has entered and how many times it may enter in total, as text such as `2 / 5`. */
+/** Returns the number of recorded entries of a vehicle and its maximum number of entries, as text such as `2 / 5`. */
 export const usesText = ({ entriesRecorded, maxEntries }: EntryFieldsFragment): string =>
   maxEntries === null ? String(entriesRecorded) : `${entriesRecorded} / ${maxEntries}`;
 

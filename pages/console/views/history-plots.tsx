@@ -18,7 +18,7 @@ import { hourlyTraffic } from './hourly-traffic.ts';
 
 /**
  * The time ranges that the user can choose. For one time range, the gateway returns at most 750 data points of the
- * occupancy. A request for the data points of one time range costs one or two rate limit points.
+ * occupancy history. A request for the data points of one time range costs one or two rate limit points.
  */
 const periods = {
   day: { hours: 24, interval: 'QUARTER_HOUR' },

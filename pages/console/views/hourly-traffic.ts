@@ -13,16 +13,16 @@ interface Traffic {
 function startOfHour(at: number, minuteFormat: Intl.DateTimeFormat): number {
   const start = Math.floor(at / minuteMs) * minuteMs - Number(minuteFormat.format(at)) * minuteMs;
   // If the clocks changed by half an hour between `start` and `at`, the local time at `start` is not a full hour.
-  // `startOfHour` therefore runs again, until its result no longer changes.
+  // `startOfHour` therefore calls itself again, until its result no longer changes.
   return start < at ? startOfHour(start, minuteFormat) : start;
 }
 
 /**
  * Returns how many vehicles entered and left a location in each hour. For the time range of one day, `points` contains
- * four data points for each hour, and the function adds up their numbers.
+ * four data points for each hour, and the function adds up their entries and exits.
  *
- * @param zone the time zone of the location. An hour starts when the clocks of the location show a full hour, as the
- *   hours of the gateway do, also if the console shows its times in another time zone
+ * @param zone the time zone of the location. As in the gateway, an hour starts when the clocks of the location show a
+ *   full hour. This is also true if the console shows its times in another time zone
  */
 export function hourlyTraffic(
   points: readonly (Traffic & { at: string })[],

@@ -121,7 +121,8 @@ export function KeyEditor(props: {
   const changing = useChange(ChangeKeyDocument, { onUncertain: onChanged });
   const { failure, sending } = edited ? changing : issuing;
   const errors = fieldMessages(failure);
-  // The gateway chooses the limits of a new API key if the user enters none. An existing key always has both limits.
+  // If the user enters no rate limits for a new API key, the gateway chooses the limits. An existing API key always has
+  // both rate limits, one per hour and one per minute.
   const lacksLimit = (limit: string) => edited !== undefined && limit === '';
 
   async function issue(input: CreateApiKeyInput) {

@@ -42,7 +42,7 @@ function useAfterPause(callback: () => void): () => void {
 /**
  * Shows the parking events and parking sessions of a location. After the status of the location has changed, the
  * function reads the parking events and parking sessions again. If the API key lacks the permission READ_STATUS, the
- * console cannot know when the status changes, and the function reads the events and sessions again every minute.
+ * console does not learn when the status changes. The function then reads the events and sessions again every minute.
  */
 function Activity({ id, zone, changes }: { id: string; zone: string | undefined; changes: number }) {
   const { may } = useKey();
@@ -58,7 +58,7 @@ function Activity({ id, zone, changes }: { id: string; zone: string | undefined;
     if (changes > 0) readAgain();
   }, [changes]);
   const { reload, failure } = view;
-  // While the rate limit is exceeded, `useView` reads the data again as soon as the rate limit allows it.
+  // After a rate limit error, `useView` itself reads the data again as soon as the rate limit allows it.
   const isPolled = !may('READ_STATUS') && failure?.kind !== 'rate-limit';
   useEffect(() => {
     if (!isPolled) return undefined;

@@ -17,7 +17,7 @@ const { whitelist: words } = texts;
  * A form for the quota of a reference, for example of a flat or a tenant. The form also shows how many vehicles of the
  * reference are inside the location. The form appears only after the console has received the stored quota. The GraphQL
  * mutation always sets all fields of a quota. When the user saves the form, the form first reads the stored quota. For
- * each field that the user left unchanged, the mutation sends the stored value.
+ * each field that the user left unchanged, the form sends the stored value in the mutation.
  */
 export function QuotaForm(props: {
   locationId: string;
@@ -40,8 +40,8 @@ export function QuotaForm(props: {
     const { data: newest } = await client
       .query(QuotaOfDocument, { locationId, referenceId }, { requestPolicy: 'network-only' })
       .toPromise();
-    // This code does not handle a failure of the query for the stored quota. The form already shows the failure,
-    // because `view` gets the result of the same query.
+    // This code does not handle a failure of the query for the stored quota. The form already shows this failure,
+    // because the variable `view` contains the result of the same query.
     if (newest?.quotas) {
       const [stored] = newest.quotas.nodes;
       const text = inside ?? stored?.inside.toString() ?? '';

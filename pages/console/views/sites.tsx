@@ -26,7 +26,7 @@ import { type Site, SiteTile } from './site-tile.tsx';
  */
 const pageSize = 20;
 
-/** The number of hours before now that the plots of the locations show. */
+/** The plots of the locations show this number of hours, up to now. */
 const plotHours = 24;
 
 const siteOfStatus = (status: StatusFieldsFragment): Site => ({

@@ -17,13 +17,16 @@ export interface ImportProgress {
   updated: number;
   unchanged: number;
   rejects: RejectedRow[];
-  /** Maps each plate of the valid rows so far to the number of the first valid row with this plate. */
+  /**
+   * Contains each plate that has occurred in a valid row so far, with the number of the first valid row with this
+   * plate.
+   */
   rowOfPlate: ReadonlyMap<string, number>;
 }
 
 /**
- * The result for a part of the file from which the console sends no row, because the console has rejected every row of
- * this part.
+ * The result for a part of the file in which the console has rejected every row. The console sends no row of such a
+ * part to the gateway.
  */
 const nothingSent = { created: 0, updated: 0, unchanged: 0, rows: [] };
 
@@ -43,8 +46,8 @@ const plateOf = ({ entry: { plateType, plateCode, plateNumber } }: CsvRow) =>
 /**
  * Returns the reason why a row of an import is rejected, or `undefined` if the row is not rejected. The gateway finds
  * repeated plates only within one import request, and a long file needs several requests. The function therefore looks
- * in `rowOfPlate` for an earlier row with the same plate, and adds each valid row to `rowOfPlate`. As in the gateway, a
- * plate does not count as repeated if the earlier row with this plate was invalid.
+ * in `rowOfPlate` for an earlier row with the same plate. If the row is valid, the function adds its plate to
+ * `rowOfPlate`. As in the gateway, a plate does not count as repeated if the earlier row with this plate was invalid.
  *
  * @param error the error that the gateway returned for the row
  */
@@ -66,8 +69,8 @@ export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
   /**
-   * Removes the results, and stops a running import or dry run. The caller gets a function that tells whether the
-   * caller's results are still current: the function returns `true` until the next call of `reset` or until the dialog
+   * Removes the results, and stops a running import or dry run. Returns a function with which the caller can check
+   * whether its results are still current. That function returns `true` until `reset` is called again or the dialog
    * closes.
    */
   reset(): () => boolean;

@@ -81,9 +81,9 @@ function isValidAt({ validFrom, validUntil }: EntryFieldsFragment, at: string): 
 }
 
 /**
- * Returns the results of a search in the whitelist. If the user has entered a text that a camera read, the results are
- * the whitelist entries whose plates match this text. If the user searches by a field of the whitelist entry, the
- * results are one page of the matching whitelist entries.
+ * Returns the results of a search in the whitelist. If the user searches for a camera text, the results are the
+ * whitelist entries whose plates match this text. If the user searches by a field of the whitelist entry, the results
+ * are one page of the matching whitelist entries.
  */
 function useEntries(locationId: string | undefined, search: Search, after: string | undefined) {
   const { by, term, onlyValid } = search;
@@ -115,7 +115,7 @@ function useEntries(locationId: string | undefined, search: Search, after: strin
 
 /**
  * The view of a location's whitelist. The user can search, change, import and export the entries of the whitelist. When
- * the user chooses another location, the view keeps the search, closes its dialog, and shows the first page.
+ * the user chooses another location, the view keeps the search text, closes the open dialog, and shows the first page.
  */
 export function WhitelistView({ locationId }: { locationId: string | undefined }) {
   const { may } = useKey();
@@ -133,7 +133,7 @@ export function WhitelistView({ locationId }: { locationId: string | undefined }
   const { view, entries, pageInfo } = useEntries(locationId, search, isMoved ? undefined : pages.after);
   const steps = pages.steps(pageInfo);
   useEffect(() => {
-    // After the removal of the only entry on the last page, the view shows the page before.
+    // After the user has removed the only entry on the last page, the view shows the previous page.
     if (entries?.length === 0) steps.onPrevious?.();
   }, [entries]);
   const mayWrite = may('WRITE_WHITELIST');

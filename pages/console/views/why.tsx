@@ -110,9 +110,9 @@ interface Asked {
 }
 
 /**
- * The console's view in which the user enters a plate or a camera text, and sees the gate decision for this vehicle
- * with the reasons. The gate decision disappears as soon as the user chooses another location, or changes an input of
- * the form, such as the plate.
+ * The view of the console in which the user enters a plate or a camera text. The view shows the gate decision for this
+ * vehicle, with the reasons. The gate decision disappears as soon as the user chooses another location, or changes an
+ * input of the form, such as the plate.
  */
 export function WhyView({ locationId }: { locationId: string | undefined }) {
   const [by, setBy] = useState<Asked['by']>('text');

@@ -58,16 +58,16 @@ export type Location = Prisma.LocationModel
 export type WhitelistEntry = Prisma.WhitelistEntryModel
 /**
  * Model Quota
- * The maximum number of vehicles of a reference (such as an apartment) that may be inside at the same time. Two
- * indexes of the open parking sessions, by whitelist entry and by plate, are not in schema.prisma. The migrations
- * `quotas` and `open_sessions_of_plates` create these indexes.
+ * The maximum number of vehicles of a reference (such as an apartment) that may be inside at the same time. The file
+ * schema.prisma does not contain two indexes of the open parking sessions: one by whitelist entry, and one by plate.
+ * The migrations `quotas` and `open_sessions_of_plates` create these indexes.
  */
 export type Quota = Prisma.QuotaModel
 /**
  * Model WhitelistEntryUse
  * How many times the vehicle of a whitelist entry has entered. `recorded` also counts ENTRY events that the gateway
- * has already deleted because of their age. WhitelistEntryUse is a separate table, so that a parking event does not
- * change the row of the whitelist entry.
+ * has already deleted because of their age. WhitelistEntryUse is a separate table, so that a new parking event does
+ * not change the row of the whitelist entry.
  */
 export type WhitelistEntryUse = Prisma.WhitelistEntryUseModel
 /**
@@ -86,18 +86,19 @@ export type ParkingEvent = Prisma.ParkingEventModel
 export type OccupancyCount = Prisma.OccupancyCountModel
 /**
  * Model CountedPlate
- * A vehicle in a count of the vehicles inside. `whitelistEntryId` names the vehicle's whitelist entry at the time of
- * the count.
+ * A vehicle that an occupancy count found inside the location. `whitelistEntryId` names the vehicle's whitelist entry
+ * at the time of the count.
  */
 export type CountedPlate = Prisma.CountedPlateModel
 /**
  * Model ParkingSession
- * A stay of a vehicle, which is derived from parking events and occupancy counts (src/parking/derive-sessions.ts). A
- * parking session begins when the vehicle enters, or when a count finds the vehicle inside. If only the exit of the
- * vehicle was recorded, the parking session begins at the time of the exit. The id of a parking session is the id of
- * the ParkingEvent or CountedPlate that begins the session. When the ParkingEvent or CountedPlate that begins a
- * parking session is deleted, a database trigger deletes the parking session. The migrations `occupancy_that_heals`,
- * `occupancy_counts` and `session_history` create indexes on SQL expressions, which schema.prisma cannot describe.
+ * One stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts
+ * (src/parking/derive-sessions.ts). A parking session begins when the vehicle enters, or when an occupancy count finds
+ * the vehicle inside. If only the exit of the vehicle was recorded, the parking session begins at the time of the
+ * exit. The id of a parking session is the id of the ParkingEvent or CountedPlate that begins the session. When the
+ * ParkingEvent or CountedPlate that begins a parking session is deleted, a database trigger deletes the parking
+ * session. The migrations `occupancy_that_heals`, `occupancy_counts` and `session_history` create indexes on SQL
+ * expressions, which schema.prisma cannot describe.
  */
 export type ParkingSession = Prisma.ParkingSessionModel
 /**
@@ -135,8 +136,8 @@ export type UsageRecord = Prisma.UsageRecordModel
 export type UsageTotal = Prisma.UsageTotalModel
 /**
  * Model UsageRecorder
- * A gateway process that writes usage records in batches. The database stores a batch of usage records only once, even
- * if the gateway process sends the batch twice, because `lastBatch` identifies the last stored batch.
+ * A gateway process that writes usage records in batches. `lastBatch` identifies the last stored batch of usage
+ * records. The database therefore stores a batch only once, even if the gateway process sends the batch twice.
  */
 export type UsageRecorder = Prisma.UsageRecorderModel
 /**
@@ -154,7 +155,7 @@ export type WebhookDelivery = Prisma.WebhookDeliveryModel
  * Model WebhookAttempt
  * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver.
  * `httpStatus` is the HTTP status of the response. If the receiver did not respond, `error` contains the reason. With
- * pull delivery, an attempt is the lease of the message to a reader. If the reader acknowledged the message during its
- * lease, `httpStatus` and `error` of the attempt are null.
+ * pull delivery, an attempt is one lease: a client pulls the message, and has a limited time to acknowledge it. If the
+ * client acknowledged the message during this lease, `httpStatus` and `error` of the attempt are null.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel

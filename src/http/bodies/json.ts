@@ -15,10 +15,11 @@ const valuesOfContainer = 3;
 const maxJsonDepth = 40;
 
 /**
- * The maximum number of wide fields in one JSON text. A field is wide if the same object has at least
- * `maxNarrowFields` earlier fields. The number of wide fields is limited, because parsing an object with many fields
- * takes much time and memory for each field. Clients need few wide fields. Only JSON values with arbitrary content,
- * such as the company settings, can have wide fields, and these values have at most 16 KiB.
+ * The maximum number of wide fields (fields of very large objects) in one JSON text. A field is wide if the same object
+ * has at least `maxNarrowFields` earlier fields. The number of wide fields is limited, because parsing an object with
+ * many fields takes much time and memory for each field. Clients rarely need objects with more than `maxNarrowFields`
+ * fields. Only JSON values with arbitrary content, such as the company settings, can contain objects with more than
+ * `maxNarrowFields` fields. These JSON values have at most 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
@@ -31,8 +32,8 @@ const maxStringCharacters = 32_768;
 
 /**
  * The maximum length of a field name in a JSON text, in characters including the quotes. If the client misspells a
- * field name, GraphQL searches for a similar name, which takes longer for a longer name. All field names that clients
- * need are shorter than `maxNameCharacters`.
+ * field name, GraphQL searches for a similar name. The longer the misspelled name is, the longer the search takes. All
+ * field names that clients need are shorter than `maxNameCharacters`.
  */
 const maxNameCharacters = 1_000;
 
@@ -47,8 +48,8 @@ const closingBrace = 0x7d;
 
 /**
  * Parses a JSON text that a client sent, after checking that the structure of the text is within the limits. The
- * structure check comes first, because the check only counts the values, which takes milliseconds. Parsing millions of
- * small values would block the process for seconds.
+ * function runs the structure check before the parser. The check only counts the values, and takes milliseconds.
+ * Parsing millions of small values would block the process for seconds.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` for a text that is not JSON or that exceeds a limit; the error names no
  *   field
@@ -77,8 +78,8 @@ export function parseBoundedJson(text: string): unknown {
  * the decoder without an argument. The decoder removes a byte order mark at the start of the text (Encoding standard,
  * "UTF-8 decode").
  *
- * @returns a function that returns the next characters of the text; throws `VALIDATION_ERROR` for bytes that are not
- *   UTF-8
+ * @returns a function that returns the next characters of the text, and throws `VALIDATION_ERROR` for bytes that are
+ *   not UTF-8
  */
 export function createUtf8Decoder(): (part?: Uint8Array) => string {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -132,10 +133,11 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 export const isBoundedJson = (text: string): boolean => createStructureCheck()(text) === undefined;
 
 /**
- * Creates a structure check for one JSON text. The structure check counts values, nesting levels and characters,
- * without parsing any value. The caller passes the JSON text as a whole or in parts. As soon as the JSON text exceeds a
- * limit, the structure check returns a description of this limit. The structure check reads each character only once
- * and keeps no text in memory. `bench/structure-check.ts` measures the speed of the structure check.
+ * Creates a function that checks the structure of one JSON text. The structure check counts values, nesting levels and
+ * characters, without parsing any value. The caller passes the JSON text as a whole or in parts. As soon as the JSON
+ * text exceeds a limit, the structure check returns a description of this limit. The structure check reads each
+ * character only once and keeps no text in memory. `bench/structure-check.ts` measures the speed of the structure
+ * check.
  */
 export function createStructureCheck(): (part: string) => string | undefined {
   let values = 1;

@@ -78,7 +78,10 @@ async function parseYielding(text: string): Promise<unknown> {
   return parseBoundedYielding(text);
 }
 
-/** Parses a JSON text whose structure has already been checked, and yields to the event loop before and after. */
+/**
+ * Parses a JSON text whose structure has already been checked, and yields to the event loop before and after the
+ * parsing.
+ */
 async function parseBoundedYielding(text: string): Promise<unknown> {
   await yieldToEventLoop();
   const value = parseBoundedJson(text);
@@ -87,7 +90,7 @@ async function parseBoundedYielding(text: string): Promise<unknown> {
 }
 
 /**
- * Creates a function that parses a JSON text which has already been received. A JSON text with more than
+ * Creates a function that parses a JSON text that the process has already received. A JSON text with more than
  * `smallBodyBytes` characters waits for a free slot. The requests of one API key together occupy at most one slot for
  * parsing.
  */

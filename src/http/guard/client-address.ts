@@ -10,8 +10,8 @@ import type { GatewayEnv } from '../request-state.ts';
  */
 const ipv6ClientPrefixBits = 64;
 /**
- * The maximum length of an entry of `X-Forwarded-For` that is not an IP address, in characters. The gateway shortens an
- * entry that has more characters.
+ * The maximum length of an entry of `X-Forwarded-For` that is not an IP address, in characters. The gateway shortens
+ * longer entries of `X-Forwarded-For` to this length.
  */
 const maxNameLength = 64;
 

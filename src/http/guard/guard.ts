@@ -51,8 +51,8 @@ export interface Guards {
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
   /**
-   * Returns the state of a request. If no guard has handled the request, as for a health probe or an unknown path,
-   * `stateOf` creates the state, because every response contains a request id.
+   * Returns the state of a request. If no guard has handled the request, `stateOf` creates the state, because every
+   * response contains a request id. For example, no guard handles a health probe or an unknown path.
    */
   stateOf(c: HonoContext<GatewayEnv>): RequestState;
   /** Logs how many requests without a valid API key the gateway has refused since the last log line about refusals. */

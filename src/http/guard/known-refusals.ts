@@ -14,8 +14,9 @@ import { type Answer, bodyOf, jsonHeaders, surfaceHeaders } from '../responses/r
 import { addressSubject } from './unauthenticated-clients.ts';
 
 // Refusing a request must cost less than answering it, so that a flood of requests does not block the process. A
-// process can know the refusal of a request in advance, for example because the API key has exhausted its rate limit.
-// The process then sends the refusal before it matches a route, and before it creates a `Request` or `Headers` object.
+// process can know in advance that it must refuse a request, for example because the API key has exhausted its rate
+// limit. The process sends such a known refusal before it matches a route, and before it creates a `Request` or
+// `Headers` object.
 
 /** The API of a request (REST or GraphQL), with the function that converts an error to a response of this API. */
 export interface RefusingSurface {
@@ -24,15 +25,15 @@ export interface RefusingSurface {
 }
 
 /**
- * Refuses a request if the process already knows a reason for the refusal, without a database query. Returns whether
- * the request was refused.
+ * Refuses a request, without a database query, if the process already knows a reason to refuse the request. Returns
+ * whether the request was refused.
  */
 export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /**
  * Creates the function that refuses requests without reading the database. The returned function refuses a request if
- * the secret is known to be invalid, or if the rate limit is exhausted. The response is identical to the response that
- * the request guard of REST or GraphQL would send.
+ * the process already knows that the secret is invalid or that the rate limit is exhausted. The response is identical
+ * to the response that the request guard of REST or GraphQL would send.
  *
  * @param options.surfaceOf a function that returns the API of a request (REST or GraphQL), with the function that
  *   renders errors for this API. Returns undefined when the request needs no API key

@@ -43,8 +43,8 @@ export function createRequestRecord(
         createdAt: new Date(),
       });
     } else if (errorCode) unauthenticatedClients.countRefusal(errorCode);
-    // When a request without a valid API key exceeds the rate limit, the gateway writes no log line for the request. If
-    // the gateway logged each refusal, a client could fill the log.
+    // When a request without a valid API key exceeds the rate limit of the client's address, the gateway writes no log
+    // line for the request. If the gateway logged each refusal, a client could fill the log.
     if (!key && errorCode === 'RATE_LIMIT_EXCEEDED') return;
     const loggedPath = operation === unknownOperation && path.slice(0, maxLoggedPath);
     log.info(

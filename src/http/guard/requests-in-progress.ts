@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http';
 import { ServiceError } from '../../errors/error-table.ts';
 import { slotLimits } from '../../scheduling/limits.ts';
 
-/** The limits on concurrent requests and on unread response bytes in one process. */
+/** For one process, the limits on concurrent requests and on response bytes that clients have not read yet. */
 export interface RequestLimits {
   /** The maximum number of requests of one API key that run at the same time. */
   maxRunningPerKey: number;
   /** The maximum number of requests of one API key that wait to run. */
   maxWaitingPerKey: number;
   /**
-   * The maximum number of response bytes that clients of one API key have not read yet. While the clients of an API key
-   * have more than `maxUnreadBytesPerKey` unread bytes, the next request of the API key waits.
+   * The maximum number of response bytes that the clients with one API key may leave unread. While the clients of an
+   * API key have more than `maxUnreadBytesPerKey` unread bytes, the next request of the API key waits.
    */
   maxUnreadBytesPerKey: number;
   /**
@@ -19,7 +19,7 @@ export interface RequestLimits {
    * with the most unread bytes first.
    */
   maxUnreadBytes: number;
-  /** The time between two counts of the unread response bytes, in milliseconds. */
+  /** The interval at which the process counts the unread response bytes, in milliseconds. */
   checkIntervalMs: number;
 }
 
@@ -61,7 +61,7 @@ export interface RequestsInProgress {
  */
 export type EndRequest = (whenSent: boolean) => void;
 
-/** A request in progress, with Node's `ServerResponse` object of the request. */
+/** A request in progress, together with the `ServerResponse` object (from Node) of its response. */
 interface AnsweredRequest {
   answer: ServerResponse | undefined;
   heldBytes: () => number;

@@ -7,14 +7,16 @@ import { charge } from './charge.ts';
 import { clientOf } from './client-address.ts';
 import type { RequestState } from '../request-state.ts';
 
-/** The time between two log entries that count the refused requests without a valid API key, in milliseconds. */
+/** The interval at which the gateway logs how many requests without a valid API key it has refused, in milliseconds. */
 const summaryIntervalMs = 60_000;
-/** The value of `Retry-After`, in seconds, for a client address with too many running look-ups of API keys. */
+/**
+ * The value of `Retry-After`, in seconds, when too many look-ups of API keys are already running for a client address.
+ */
 const lookUpRetrySeconds = 1;
 
 /**
- * Returns the rate limits of a client address, which all its requests without a valid API key share. The limits are the
- * default limits of an API key.
+ * Returns the rate limits of a client address. All requests without a valid API key from one client address share these
+ * rate limits. The rate limits of a client address are as high as the default rate limits of an API key.
  */
 export const addressSubject = (address: string): RateLimitSubject => ({
   kind: 'address',
@@ -25,13 +27,14 @@ export const addressSubject = (address: string): RateLimitSubject => ({
 /** Limits and counts the requests without a valid API key. */
 export interface UnauthenticatedClients {
   /**
-   * Looks up the API key of a secret that this process does not know. The number of running look-ups of a client
-   * address must not exceed its remaining rate limit points, because every secret may be invalid and then costs one
-   * point. The look-up itself costs no points: the caller of `lookUp` subtracts one point only if the secret is
-   * invalid. Several concurrent requests with the same secret count as only one look-up.
+   * Looks up which API key has a given secret, if this process does not know the secret yet. The number of running
+   * look-ups of a client address must not exceed the remaining rate limit points of this address. Every looked-up
+   * secret may be invalid, and each invalid secret costs one rate limit point. The look-up itself costs no rate limit
+   * points: the caller of `lookUp` subtracts one point only if the secret is invalid. Several concurrent requests with
+   * the same secret count as only one look-up.
    *
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, without a look-up of the secret, when the client address has too few
-   *   rate limit points left
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when the client address has too few rate limit points left; the
+   *   gateway then does not look up the secret
    */
   lookUp<Found>(
     state: RequestState,
@@ -103,7 +106,8 @@ export function createUnauthenticatedClients({
       try {
         const decision = await limiter.read(subject);
         const remaining = Math.min(decision.hour.remaining, decision.burst.remaining);
-        // If no points remain, `charge` throws an error, and the rate limiter caches the refusal.
+        // If the client address has no rate limit points left, `charge` throws an error, and the rate limiter caches
+        // the refusal.
         if (remaining === 0) await charge(limiter, state, subject);
         if (remaining < running) {
           state.decision = { ...decision, allowed: false, retryAfter: lookUpRetrySeconds };

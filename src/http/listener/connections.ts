@@ -16,8 +16,9 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    */
   requestTimeoutMs: number;
   /**
-   * How long an idle connection waits for its next request. A load balancer must close an idle connection before the
-   * server closes it. Common load balancers close an idle connection after 60 s, so the server waits longer than 60 s.
+   * How long the server keeps an idle connection open for the next request. A load balancer must close an idle
+   * connection before the server closes it. Common load balancers close an idle connection after 60 s, so the server
+   * waits longer than 60 s.
    */
   keepAliveTimeoutMs: number;
   /**
@@ -119,8 +120,8 @@ export function trackConnections(
     if (draining) response.shouldKeepAlive = false;
     response.once('close', () => {
       answers?.delete(response);
-      // A server that is stopping closes each connection after the last response on the connection. The last response
-      // has no header `Connection: close` if the server sent the headers before the server began to stop.
+      // A server that is stopping closes each connection after the last response on the connection. If the server sent
+      // the headers of the last response before it began to stop, this response has no header `Connection: close`.
       if (closesIdle && answers?.size === 0) socket.destroySoon();
     });
   });

@@ -8,8 +8,8 @@ import { answerEarly, earlyResponse, type RefusalBody, refuseSeveralHosts } from
 import { createUnreadBodies } from './unread-bodies.ts';
 
 /**
- * With the host `0.0.0.0` or `::`, a server listens on all addresses of the machine. For the hosts `0.0.0.0` and `::`,
- * the map contains an address that a browser can open.
+ * With the host `0.0.0.0` or `::`, a server listens on all addresses of the machine. The map `reachableHost` translates
+ * `0.0.0.0` and `::` to addresses that a browser on this machine can open.
  */
 const reachableHost: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 

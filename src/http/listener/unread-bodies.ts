@@ -6,9 +6,9 @@ import { canonicalAddress, clientOf } from '../guard/client-address.ts';
 /** The limits for a request body that is still arriving after the response has been sent. */
 export interface UnreadBodyLimits {
   /**
-   * The maximum time that the unread part of the request body may take to arrive, in milliseconds. The gateway keeps
-   * the connection open until the whole body has arrived or `unreadBodyTimeoutMs` is over, so that the client can read
-   * the response (RFC 9112, section 9.6).
+   * The maximum time for which the gateway waits for the unread part of the request body, in milliseconds. The gateway
+   * keeps the connection open until the whole body has arrived or `unreadBodyTimeoutMs` is over, so that the client can
+   * read the response (RFC 9112, section 9.6).
    */
   unreadBodyTimeoutMs: number;
   /**
@@ -21,9 +21,9 @@ export interface UnreadBodyLimits {
 /**
  * Creates a function that discards unread request bodies. The gateway answers some requests before it has read their
  * body, for example because the body is too large. Node itself would read all unread bodies as fast as the bytes
- * arrive. Many connections that send megabytes at the same time would delay other requests. A connection needs a slot
- * only while the process reads the bytes that have arrived, so a client that stops sending does not delay other
- * clients.
+ * arrive. Many connections that send megabytes at the same time would delay other requests. A connection occupies one
+ * of the limited slots only while the process reads bytes that have already arrived. A client that stops sending
+ * therefore does not delay other clients.
  *
  * @returns a function that the server calls at the start of each request. When the response has been sent, the returned
  *   function discards the unread part of the request body, so that the connection can carry the next request

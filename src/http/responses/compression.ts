@@ -2,7 +2,10 @@ import { pipeline, Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { type BrotliCompress, constants, createBrotliCompress, createGzip, type Gzip } from 'node:zlib';
 
-/** The compression methods (content codings) that the gateway supports. The preferred method is first. */
+/**
+ * The compression methods (content codings) that the gateway supports. The list begins with the method that the gateway
+ * prefers.
+ */
 const codings = ['br', 'gzip'] as const;
 
 /** The name of a compression method (RFC 9110, "Content Codings"). */
@@ -56,7 +59,7 @@ type HoldBytes = (change: number) => void;
  */
 const bytesAtOnce = 64 * 1024;
 
-/** Converts a text to a stream, which produces each part of the text only when the consumer requests this part. */
+/** Converts a text to a stream. The stream produces each part of the text only when the consumer requests this part. */
 function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
   const bytes = Buffer.from(text);
   let passed = 0;

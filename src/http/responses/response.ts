@@ -18,8 +18,9 @@ export interface Answer {
 }
 
 /**
- * The value of `Cache-Control` for responses without an entity tag. A shared cache does not know that a response depends
- * on the API key, because RFC 9111 (section 3.5) restricts shared caches only for the header `Authorization`.
+ * The value of `Cache-Control` for responses without an entity tag. A shared cache does not know that a response
+ * depends on the API key: RFC 9111 (section 3.5) restricts shared caches only if the request has the header
+ * `Authorization`.
  */
 export const notStored = 'no-store';
 
@@ -27,8 +28,9 @@ export const notStored = 'no-store';
 export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': notStored };
 
 /**
- * The value of `WWW-Authenticate` in a response with status 401, which must name an authentication scheme (RFC 9110,
- * section 15.5.2). No standard defines a scheme for the header `X-API-Key`, so the gateway names its own scheme.
+ * The value of `WWW-Authenticate` in a response with status 401. The value of `WWW-Authenticate` must name an
+ * authentication scheme (RFC 9110, section 15.5.2). No standard defines a scheme for the header `X-API-Key`, so the
+ * gateway names its own scheme.
  */
 const challenge = 'ApiKey realm="parking-gateway"';
 

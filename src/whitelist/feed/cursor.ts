@@ -10,8 +10,8 @@ import { isId } from '../../ids.ts';
 export const maxFeedCursorLength = 16_384;
 
 /**
- * Matches a cursor of the whitelist feed. A feed cursor consists of its content and its signature, both in base64url.
- * Cursors of releases before 1.6.0 have no signature.
+ * The regular expression for a cursor of the whitelist feed. A feed cursor consists of its content and its signature,
+ * both in base64url. Cursors of releases before 1.6.0 have no signature.
  */
 export const feedCursorForm = /^[\w-]*(\.[\w-]{43})?$/;
 
@@ -32,8 +32,8 @@ const snapshot = z
 const id = z.string().refine(isId);
 
 /**
- * The sequence number of a whitelist change. The number is 0 in a cursor of an earlier release of the gateway, because
- * whitelist changes had no sequence numbers in that release.
+ * The sequence number of a whitelist change. The number is 0 in cursors of earlier gateway releases, in which whitelist
+ * changes had no sequence numbers.
  */
 const changeId = z
   .string()
@@ -67,13 +67,13 @@ const position = z.object({
 const cursor = z.object({
   locationId: id,
   /**
-   * The feed position from which the client continues after it has read the last page of the whole whitelist, or the
-   * last page of changes.
+   * After the client has read the last page of the whole whitelist, or the last page of changes, it continues from this
+   * feed position.
    */
   next: position,
   /**
-   * The row after which the next page starts, in the list of all entries or in the list of changes; null if the next
-   * page is the first page.
+   * The last row of the previous page: a whitelist entry or a whitelist change; null if the next page is the first
+   * page.
    */
   round: z
     .union([
@@ -98,8 +98,8 @@ export type FeedPosition = z.output<typeof position>;
 export type FeedCursor = z.output<typeof cursor>;
 
 /**
- * A cursor without a signature. An unsigned cursor comes from a release before 1.6.0, or a client has forged the
- * cursor. From an unsigned cursor, the gateway uses only the location, and ignores all other values.
+ * A cursor without a signature. An unsigned cursor comes from a release before 1.6.0 or is forged. From an unsigned
+ * cursor, the gateway uses only the location, and ignores all other values.
  */
 type UnsignedCursor = Pick<FeedCursor, 'locationId'> & { next?: undefined };
 

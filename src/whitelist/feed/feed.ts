@@ -40,7 +40,7 @@ type PositionQuestion = {
 export type WhitelistFeed = ReturnType<typeof createWhitelistFeed>;
 
 /**
- * Creates the functions that read the whitelist feed.
+ * Creates the functions that read the whitelist feed of a location from the database.
  *
  * @param services.changesKeptDays the number of days for which whitelist changes are kept; a client whose cursor is
  *   older gets all whitelist entries again
@@ -72,8 +72,8 @@ export function createWhitelistFeed(services: {
 
   /**
    * Returns the current position in the whitelist feed of a location, and whether a client can continue from an earlier
-   * position. A client can continue if the database still contains all changes after the earlier position, and if the
-   * gateway detects neither a restore of the database nor a failover.
+   * position. A client can continue if the database still contains all changes after the earlier position. The gateway
+   * must also detect neither a restore of the database nor a failover.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    */
@@ -88,8 +88,8 @@ export function createWhitelistFeed(services: {
 
   /**
    * Reads a page of the whole whitelist. The cursor contains the feed position that the gateway read before the first
-   * page. After the last page of the whitelist, the client reads all changes since this feed position, and therefore
-   * also the changes that were made while it read the pages.
+   * page. After the last page of the whitelist, the client reads all changes since this feed position. It therefore
+   * also gets the changes that were made while it read the pages.
    */
   async function listPage(
     key: AuthenticatedKey,

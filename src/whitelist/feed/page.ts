@@ -38,8 +38,8 @@ const partSize = 500;
 const maxPageCharacters = 1_500_000;
 
 /**
- * Reads one part of a page of the whitelist feed. The part starts at the position in the cursor `after`. Without a
- * cursor, the part starts with the first whitelist entry.
+ * Reads one part of a page of the whitelist feed. The part of the page starts at the position in the cursor `after`.
+ * Without a cursor, the part starts with the first whitelist entry.
  */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 
@@ -59,8 +59,8 @@ export async function readInParts(
   for (let left = size - partSize; page.hasMore && left > 0; left -= partSize) {
     if (characters >= maxPageCharacters) break;
     const part = await readPart(page.cursor, Math.min(left, partSize));
-    // If `part.reset` is true, `part` is the beginning of the whole whitelist instead of the continuation of `page`, so
-    // the page ends before this part.
+    // If `part.reset` is true, the part is the beginning of the whole whitelist and does not continue `page`. The page
+    // therefore ends before this part.
     if (part.reset) break;
     page = joined(page, part);
     characters += charactersOf(part.upserts);

@@ -25,10 +25,10 @@ export const positionColumns = (locationId: string, life = feedLife) => `${life}
   (SELECT max(a.id) FROM "AuditRecord" a WHERE a."locationId" = ${locationId}) AS "newestRecordId",
   statement_timestamp() AS "takenAt"`;
 
-/** A result row of an SQL statement that selects `positionColumns`. */
+/** A row that an SQL statement with `positionColumns` returns. */
 export type PositionRow = Omit<FeedPosition, 'takenAt'> & { takenAt: Date };
 
-/** Converts a result row to a position in the whitelist feed. */
+/** Converts a row of the query result to a position in the whitelist feed. */
 export const positionOf = ({ life, snapshot, newestRecordId, takenAt }: PositionRow): FeedPosition => ({
   life,
   snapshot,

@@ -3,7 +3,7 @@ import type { WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, type MergeMode, type MergeResult, statementParts } from './rows.ts';
 import { compareRows, countEntries } from './statements.ts';
 
-/** Creates the function that predicts what an import would change, without changing the whitelist. */
+/** Creates the function that predicts the changes of an import, but does not change the whitelist. */
 export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }) {
   /**
    * Predicts what an import would do to a whitelist. No two imported rows may have the same plate. A dry run locks

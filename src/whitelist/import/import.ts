@@ -41,7 +41,7 @@ export interface ImportOptions {
   dryRun: boolean;
 }
 
-/** A row of an import that the gateway did not write to the whitelist. */
+/** An imported row that the gateway rejected, and therefore did not write to the whitelist. */
 export interface RejectedRow {
   /** The position of the rejected row in the list that the client sent, starting at 0. */
   index: number;
@@ -52,8 +52,8 @@ export interface RejectedRow {
 }
 
 /**
- * The result of a whitelist import. The field `total` is the number of imported rows. The fields `created`, `updated`
- * and `unchanged` are the numbers of rows that created, changed or did not change a whitelist entry.
+ * The result of a whitelist import. The field `total` is the number of rows that the client sent. The fields `created`,
+ * `updated` and `unchanged` count the rows that created, changed or did not change a whitelist entry.
  */
 export interface ImportResult {
   locationId: string;
@@ -81,8 +81,8 @@ interface Batch extends CheckedRows {
   /** The whitelist entry values of the valid rows in the batch. */
   entries: WhitelistEntryValues[];
   /**
-   * The SQL parameters of the valid rows. A REPLACE import and a dry run create the parameters later, so `input` is
-   * then `undefined`.
+   * The SQL parameters of the valid rows. For a REPLACE import and for a dry run, `input` is `undefined`, because they
+   * create the parameters later.
    */
   input: InputParameters | undefined;
 }
@@ -93,7 +93,7 @@ export type ReadRow = (row: unknown) => WhitelistEntryValues;
 /** The functions that import rows into the whitelists of the database. */
 export type WhitelistImport = ReturnType<typeof createWhitelistImport>;
 
-/** Creates the functions that import rows into whitelists. */
+/** Creates the functions that import rows into the whitelists of locations. */
 export function createWhitelistImport(services: {
   prisma: PrismaClient;
   sql: Sql;
@@ -126,7 +126,7 @@ export function createWhitelistImport(services: {
       : merge(author, locationId, input!, { mode, mayRefuse });
   }
 
-  /** Validates and imports the rows batch by batch. If the import mode is REPLACE, all rows are one batch. */
+  /** Validates and imports the rows batch by batch. If the import mode is REPLACE, all rows belong to one batch. */
   async function importInBatches(
     author: WaitingAuthor,
     locationId: string,
@@ -145,8 +145,8 @@ export function createWhitelistImport(services: {
       rejected: [],
     };
     const { rejected } = result;
-    // As soon as the gateway has stored one batch of an import, it must not refuse a later batch
-    // (`RATE_LIMIT_EXCEEDED`), because the import would stay incomplete.
+    // After the gateway has stored one batch of an import, it must not refuse a later batch (`RATE_LIMIT_EXCEEDED`).
+    // Otherwise, the import would stay incomplete.
     let mayRefuse = true;
 
     async function mergeBatch(batch: Batch): Promise<void> {

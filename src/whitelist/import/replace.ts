@@ -11,7 +11,7 @@ import { plateArrays } from '../plate.ts';
 import { inputParameters, type MergeResult, statementParts } from './rows.ts';
 import { entriesPerSearch, findOthers, lockEntries, removeEntries, writeEntries } from './statements.ts';
 
-/** Creates the function that runs a REPLACE import. */
+/** Creates the function that replaces the whitelist of a location with the imported rows (import mode REPLACE). */
 export function createWhitelistReplace(services: {
   prisma: PrismaClient;
   locationSlots: LocationSlots;

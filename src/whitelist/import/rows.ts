@@ -27,7 +27,7 @@ export type MergeMode = (typeof mergeModes)[number];
 
 /** The changes that an import makes to a whitelist. A dry run returns the changes that the import would make. */
 export interface MergeResult {
-  /** One value for each imported row, in the order of the import: true if the row became a new whitelist entry. */
+  /** One value for each imported row, in the order of the rows: true if the row became a new whitelist entry. */
   isNew: boolean[];
   /** The number of imported rows that changed an existing whitelist entry. */
   updated: number;
@@ -36,8 +36,8 @@ export interface MergeResult {
 }
 
 /**
- * The maximum number of imported rows in one SQL statement. On the embedded database, each SQL statement has fewer
- * rows, because requests of gates wait until the current statement ends.
+ * The maximum number of imported rows in one SQL statement. On the embedded database, the maximum is lower, because
+ * gate requests wait until the current statement ends.
  */
 export const rowsPerStatement: Record<Database['kind'], number> = { postgresql: 2_500, embedded: 250 };
 

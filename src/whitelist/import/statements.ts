@@ -10,9 +10,9 @@ import { inputRows, type MergeMode, writeRows } from './rows.ts';
  * Returns the SQL statement that writes one batch of imported rows and its audit record. PostgreSQL always uses a hash
  * table for `IN` with a subquery that does not depend on the outer query. The statement therefore uses `IN` instead of
  * a join. A join of two large tables would be slow. In a prepared statement, PostgreSQL assumes that an array parameter
- * has ten rows. PostgreSQL would therefore compare each row of one table with each row of the other table. The
- * statement locks the location. Without this lock, two imports could write the same plates in different orders and wait
- * for each other (a deadlock).
+ * has ten rows. With a join, PostgreSQL would therefore compare each row of one table with each row of the other table.
+ * The statement locks the row of the location. Without this lock, two imports could write the same plates in different
+ * orders and wait for each other (a deadlock).
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
@@ -36,7 +36,7 @@ const mergeStatement = (mode: MergeMode) =>
     FROM reached, changes`,
   );
 
-/** The statements that write one batch of rows, one statement for each import mode except REPLACE. */
+/** The SQL statements that write one batch of imported rows: one statement for each import mode except REPLACE. */
 export const mergeStatements = { CREATE: mergeStatement('CREATE'), UPSERT: mergeStatement('UPSERT') };
 
 /**

@@ -19,8 +19,9 @@ interface AuditRow {
 }
 
 /**
- * Returns whether the database may contain `count` rows of a request with the given outcome. An acknowledged request
- * stores one row, a refused request stores no row, and a request with an unknown outcome stores at most one row.
+ * Returns whether the database may contain `count` rows that a request with the given outcome stored. An acknowledged
+ * request stores one row, a refused request stores no row, and a request with an unknown outcome stores at most one
+ * row.
  */
 function agrees(outcome: Outcome, count: number): boolean {
   if (outcome === 'acknowledged') return count === 1;
@@ -111,7 +112,10 @@ export async function checkLedger(database: Queries, tenant: Tenant, ledger: Led
   return [...(await checkPlates(database, tenant, ledger)), ...(await checkEvents(database, tenant, ledger))];
 }
 
-/** Returns whether the webhook receiver accepted a message. The gateway must send a refused message again. */
+/**
+ * Returns whether the webhook receiver accepted a message. The gateway must resend a webhook message that the receiver
+ * refused.
+ */
 const isTaken = ({ answer }: Receiver['messages'][number]) => typeof answer === 'number' && answer < 300;
 
 /**

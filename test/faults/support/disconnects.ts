@@ -79,7 +79,7 @@ export function startDisconnects(url: string, tenant: Access, clients: { count: 
   }
   return {
     count: () => count,
-    /** Resolves when all clients have disconnected. */
+    /** This promise resolves when all clients have disconnected. */
     left: Promise.all(Array.from({ length: clients.atOnce }, next)),
   };
 }

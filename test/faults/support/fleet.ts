@@ -12,7 +12,7 @@ export const operatorKey = 'operator-key-of-the-fault-suite-0123456789';
 export interface Fleet {
   urls: string[];
   gateways: GatewayProcess[];
-  /** All processes that the fleet has started, including processes that ended. */
+  /** All gateway processes that the fleet has started, including processes that ended. */
   started: GatewayProcess[];
   /** Starts the gateway with the given index in `gateways`. A gateway that starts again has the same port as before. */
   start(index: number): Promise<void>;

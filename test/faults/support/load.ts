@@ -68,7 +68,10 @@ const maxResends = 20;
 
 let plateSequence = 0;
 
-/** Returns the id of the object in the `data` of a response. Over GraphQL, the only root field contains the object. */
+/**
+ * Returns the id of the object in the `data` of a response. In a GraphQL response, the only root field contains the
+ * object.
+ */
 function idOf(data: object): string {
   const holder = 'id' in data ? data : (Object.values(data)[0] as object);
   return (holder as { id: string }).id;

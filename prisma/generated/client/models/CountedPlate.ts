@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CountedPlate
- * A vehicle in a count of the vehicles inside. `whitelistEntryId` names the vehicle's whitelist entry at the time of
- * the count.
+ * A vehicle that an occupancy count found inside the location. `whitelistEntryId` names the vehicle's whitelist entry
+ * at the time of the count.
  */
 export type CountedPlateModel = runtime.Types.Result.DefaultSelection<Prisma.$CountedPlatePayload>
 

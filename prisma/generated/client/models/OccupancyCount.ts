@@ -826,8 +826,8 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
     /**
      * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. When
      * a parking event arrives late, the gateway corrects `openSessions` of the last occupancy count. When the gateway
-     * deletes expired parking sessions, the gateway also changes `openSessions`. The occupancy of the location therefore
-     * does not change.
+     * deletes expired parking sessions, the gateway also corrects `openSessions`. These two corrections of
+     * `openSessions` keep the occupancy of the location unchanged.
      */
     openSessions: number
     /**

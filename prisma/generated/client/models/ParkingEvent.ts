@@ -938,14 +938,14 @@ export type $ParkingEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
     confidence: number | null
     occurredAt: Date
     /**
-     * The decision that the gate received from the gateway, as reported in the parking event. `decision` is null when
-     * the gate did not report a decision.
+     * The gate decision that the gateway sent to the gate, as the gate reported it in the parking event. `decision` is
+     * null when the gate did not report a decision.
      */
     decision: $Enums.AccessReason | null
     /**
      * The id of the whitelist entry that the gate sent with the parking event. If the gate sent no such id,
-     * `whitelistEntryId` is the id of the whitelist entry with the plate of the parking event. `whitelistEntryId` is not
-     * a foreign key, so a parking event keeps this id after the whitelist entry is deleted.
+     * `whitelistEntryId` is the id of the whitelist entry that has the same plate as the parking event.
+     * `whitelistEntryId` is not a foreign key, so a parking event keeps this id after the whitelist entry is deleted.
      */
     whitelistEntryId: string | null
     /**

@@ -14,12 +14,13 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ParkingSession
- * A stay of a vehicle, which is derived from parking events and occupancy counts (src/parking/derive-sessions.ts). A
- * parking session begins when the vehicle enters, or when a count finds the vehicle inside. If only the exit of the
- * vehicle was recorded, the parking session begins at the time of the exit. The id of a parking session is the id of
- * the ParkingEvent or CountedPlate that begins the session. When the ParkingEvent or CountedPlate that begins a
- * parking session is deleted, a database trigger deletes the parking session. The migrations `occupancy_that_heals`,
- * `occupancy_counts` and `session_history` create indexes on SQL expressions, which schema.prisma cannot describe.
+ * One stay of a vehicle at a location. The gateway derives parking sessions from parking events and occupancy counts
+ * (src/parking/derive-sessions.ts). A parking session begins when the vehicle enters, or when an occupancy count finds
+ * the vehicle inside. If only the exit of the vehicle was recorded, the parking session begins at the time of the
+ * exit. The id of a parking session is the id of the ParkingEvent or CountedPlate that begins the session. When the
+ * ParkingEvent or CountedPlate that begins a parking session is deleted, a database trigger deletes the parking
+ * session. The migrations `occupancy_that_heals`, `occupancy_counts` and `session_history` create indexes on SQL
+ * expressions, which schema.prisma cannot describe.
  */
 export type ParkingSessionModel = runtime.Types.Result.DefaultSelection<Prisma.$ParkingSessionPayload>
 
@@ -824,7 +825,7 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
      */
     open: boolean
     /**
-     * Whether an occupancy count ended the parking session, because the count did not include the vehicle.
+     * Whether an occupancy count ended the parking session, because the counted plates did not include the vehicle.
      */
     corrected: boolean
     whitelistEntryId: string | null

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageRecorder
- * A gateway process that writes usage records in batches. The database stores a batch of usage records only once, even
- * if the gateway process sends the batch twice, because `lastBatch` identifies the last stored batch.
+ * A gateway process that writes usage records in batches. `lastBatch` identifies the last stored batch of usage
+ * records. The database therefore stores a batch only once, even if the gateway process sends the batch twice.
  */
 export type UsageRecorderModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageRecorderPayload>
 

@@ -927,7 +927,7 @@ export type $WebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     url: string | null
     /**
-     * The subscribed events. The name of an event is an action in the audit log, such as `whitelist.created`.
+     * The subscribed events. Each event name is the name of an action in the audit log, such as `whitelist.created`.
      */
     events: string[]
     /**
@@ -938,7 +938,8 @@ export type $WebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     locationIds: string[]
     /**
      * The secret with which webhook messages are signed. The secret is stored encrypted (src/webhooks/secret-box.ts).
-     * Until `formerSecretEndsAt`, messages are also signed with `formerSecret`, the secret before the last rotation.
+     * Until `formerSecretEndsAt`, messages are also signed with `formerSecret`, the secret that the last rotation
+     * replaced.
      */
     secret: string
     formerSecret: string | null

@@ -900,7 +900,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
   objects: {
     webhook: Prisma.$WebhookPayload<ExtArgs>
     /**
-     * The audit record from which the gateway creates the body of the message.
+     * The audit record from which the gateway creates the body of the webhook message.
      */
     event: Prisma.$AuditRecordPayload<ExtArgs>
     attempts: Prisma.$WebhookAttemptPayload<ExtArgs>[]
@@ -912,17 +912,18 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     type: string
     status: $Enums.WebhookDeliveryStatus
     /**
-     * The earliest time of the next attempt to deliver the message. When a worker or reader claims the delivery,
-     * `nextAttemptAt` becomes the end of the lease on the message. If the worker or reader stops during this lease,
-     * another worker or reader can claim the delivery after the end of the lease.
+     * The earliest time of the next attempt to deliver the message. When a gateway worker (push delivery) or a client
+     * (pull delivery) claims the delivery, it gets a lease on the message, and `nextAttemptAt` becomes the end of this
+     * lease. If this worker or client stops during the lease, another one can claim the delivery after the end of the
+     * lease.
      */
     nextAttemptAt: Date
     /**
-     * The time at which a worker or reader last claimed the delivery. `claimedAt` is null before the first claim of the
-     * delivery. When a client asks the gateway to send the message again, the gateway sets `claimedAt` to null. With
-     * pull delivery, `claimedAt` of an unacknowledged message stays unchanged, so that the reader can still acknowledge
-     * the message. With pull delivery, workers never change `claimedAt`, because it is the time at which a reader pulled
-     * the message.
+     * The time at which a gateway worker or a client that pulls messages last claimed the delivery. `claimedAt` is null
+     * before the first claim of the delivery. When a client asks the gateway to send the message again, the gateway sets
+     * `claimedAt` to null. With pull delivery, a resend request does not change `claimedAt` of an unacknowledged
+     * message, so that the client that pulled the message can still acknowledge it. With pull delivery, `claimedAt` is
+     * the time at which a client pulled the message, so gateway workers never change it.
      */
     claimedAt: Date | null
     /**
