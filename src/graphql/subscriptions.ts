@@ -23,7 +23,7 @@ export interface KeyBoundStreams {
    * Counts a new stream as an open stream of an API key. The caller must call the returned function when the stream
    * ends, so that the stream no longer counts as open.
    *
-   * @throws {ServiceError} `VALIDATION_ERROR` when the API key has too many open streams
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when the API key has too many open streams
    */
   open(key: AuthenticatedKey): () => void;
   /**
@@ -71,8 +71,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
     open({ id }) {
       if ((openStreams.get(id) ?? 0) >= maxStreamsPerKey) {
         throw new ServiceError(
-          'VALIDATION_ERROR',
-          `API key may have at most ${maxStreamsPerKey} subscriptions open`,
+          'RATE_LIMIT_EXCEEDED',
+          `API key may have at most ${maxStreamsPerKey} subscriptions open, please try again later`,
         );
       }
       count(id, 1);

@@ -141,7 +141,7 @@ describe('the subscription locationStatusChanged', () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const streams = await Promise.all(Array.from({ length: 100 }, () => watchFromNow(key, locationId)));
     expect(await (await watch(key, locationId)).next()).toMatchObject({
-      errors: [{ extensions: { code: 'VALIDATION_ERROR' } }],
+      errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }],
     });
     streams.push(await watchFromNow(await gateway.newKey({ companyIds: [companyId] }), locationId));
     await streams.shift()!.cancel();
