@@ -3,7 +3,8 @@ import { exitCode, Failure } from './failure.ts';
 /**
  * Checks the address of the gateway that a user has given.
  *
- * @throws {Failure} when the address is not the URL of a gateway. The error message contains no password and no query
+ * @throws {Failure} when the address is not the URL of a gateway. The error message never contains the part of the
+ *   address before the last `@`, because this part may contain a password
  */
 export function requireGatewayUrl(url: string): void {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {

@@ -184,9 +184,9 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // After a failure of the gateway, the command does not send the request of a CREATE import again. If the response
-      // of the gateway was lost, the gateway may already have imported the rows. The gateway would then reject all rows
-      // of a retry as duplicates.
+      // After a failure of the gateway, the command sends only dry runs, UPSERT imports and REPLACE imports again. If
+      // the response to a CREATE import was lost, the gateway may already have imported the rows. The gateway would
+      // then reject all rows of a retry as duplicates.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;

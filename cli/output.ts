@@ -3,7 +3,10 @@ import { printable, printableLines } from './printable.ts';
 import { shortIds } from './short-ids.ts';
 import { textInColumns } from './table.ts';
 
-/** The output streams of a command. The stream `out` is for results, and the stream `err` is for all other text. */
+/**
+ * The input and output streams of a command. The stream `in` is for input, the stream `out` is for results, and the
+ * stream `err` is for all other text.
+ */
 export interface Streams {
   in: Readable & { fd?: number };
   out: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };

@@ -1,7 +1,7 @@
 /** A change of the API that can break a client that worked with the last release. */
 export interface BreakingChange {
   /**
-   * The place of the change, such as `Query.companies` in the GraphQL API or `GET /locations 200 data[].name` in the
+   * The place of the change, such as `Query.companies` in the GraphQL API or `GET /locations 200.data[].name` in the
    * REST API.
    */
   path: string;

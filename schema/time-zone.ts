@@ -17,8 +17,8 @@ function isTimeZone(name: string): boolean {
 }
 
 /**
- * The words in time zone links of the IANA database that are not written as one upper-case letter followed by
- * lower-case letters, such as `GMT`. A link is another name of a time zone, such as `US/Pacific`.
+ * The words that are not written as one upper-case letter followed by lower-case letters, such as `GMT`. The map
+ * contains only words from time zone names that `Intl` replaces with another name, such as `Etc/GMT`.
  */
 const wordsOfLinks = new Map(
   [
@@ -30,8 +30,9 @@ const wordsOfLinks = new Map(
 
 /**
  * Corrects the letter case of a time zone name, because `Intl` accepts names in any letter case. The function does not
- * replace a link, such as `US/Pacific`, with the name to which the link points. `Intl` itself cannot correct the letter
- * case of every name, because it replaces many names: for example, it returns `Asia/Calcutta` for `Asia/Kolkata`.
+ * replace a link (another name of a time zone, such as `US/Pacific`) with the name to which the link points. `Intl`
+ * itself cannot correct the letter case of every name, because it replaces many names: for example, it returns
+ * `Asia/Calcutta` for `Asia/Kolkata`.
  */
 function spelledTimeZone(name: string): string {
   const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();

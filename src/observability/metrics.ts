@@ -179,8 +179,8 @@ export function createMetrics(sources: MetricSources): Metrics {
 }
 
 /**
- * Returns the reason why the gateway rejected a request before execution, or `undefined` when the gateway executed the
- * request.
+ * Returns the reason why the gateway refused a request without a valid key, without permission, or over a limit.
+ * Returns `undefined` for all other requests, for example for a request with the error `VALIDATION_ERROR`.
  */
 function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string | undefined {
   if (errorCode === 'UNAUTHORIZED') return 'no_valid_key';

@@ -26,11 +26,11 @@ const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."pla
 
 /**
  * The SQL condition for parking events whose camera text does not end with the last three characters of the event's
- * plate. If an event meets the condition, its camera text and its plate belong to different plate groups (`groupOf`). A
- * plate can differ from the camera text if the plate comes from an alternative text of the camera, or from the
- * whitelist entry that the gate named. Other events of the same vehicle can belong to the plate group of the camera
- * text or to the plate group of the plate. The gateway therefore reads the whole plate family: all plates with the same
- * last two characters (`familyOf`).
+ * plate. If an event meets the condition, its camera text and its plate can belong to different plate groups
+ * (`groupOf`). A plate can differ from the camera text if the plate comes from an alternative text of the camera, or
+ * from the whitelist entry that the gate named. Other events of the same vehicle can belong to the plate group of the
+ * camera text or to the plate group of the plate. The gateway therefore reads the whole plate family: all plates with
+ * the same last two characters (`familyOf`).
  *
  * The SQL removes fewer separators from a camera text than the function `plateText` removes. The condition
  * `isReadApart` can therefore also be true when the camera text and the plate belong to the same plate group. The
@@ -59,8 +59,8 @@ const maxGroupsOfFamily = 4;
  * If the sessions of a whole plate family must be computed again, the row contains the family instead of a group. The
  * caller can request a whole plate family with `$wholeFamily`. The SQL also chooses the whole plate family if more than
  * `maxGroupsOfFamily` of its plate groups have changed, or if the family has a short plate (`isShort`). The SQL also
- * chooses the whole plate family if the camera text and the plate of a parking event belong to different plate groups
- * (`isReadApart`).
+ * chooses the whole plate family if the camera text and the plate of a parking event can belong to different plate
+ * groups (`isReadApart`).
  *
  * The SQL checks only those parking sessions, parking events and occupancy counts that the change can affect. Among the
  * events before the first change of the plate family, the SQL checks only those events whose parking session had not

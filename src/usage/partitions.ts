@@ -27,8 +27,8 @@ export const prepareUsagePartitions = (sql: Sql): Promise<number> =>
   countOf(sql, preparePartitions, daysAhead);
 
 /**
- * Drops partitions whose newest record is older than `keptDays` days, and returns the number of dropped partitions. If
- * another process is already dropping partitions, this function drops no partition.
+ * Drops partitions whose time range ended at least `keptDays` days ago, and returns the number of dropped partitions.
+ * If another process is already dropping partitions, this function drops no partition.
  *
  * @throws when the gateway's database role does not own the usage tables, or when another query blocks the removal for
  *   more than 2 s

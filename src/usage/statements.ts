@@ -126,8 +126,8 @@ export const preparePartitions = namedStatement(
 );
 
 /**
- * Drops the partitions whose last record is older than `$days` days. If another process is already dropping partitions,
- * the statement drops nothing.
+ * Drops the partitions whose time range ended at least `$days` days ago. If another process is already dropping
+ * partitions, the statement drops nothing.
  */
 export const dropPartitions = namedStatement(
   'usage-partitions-drop',

@@ -55,7 +55,7 @@ describe('the command pms import', () => {
     expect(notes).toEqual(Array.from({ length: 4 }, () => ({ note: 'blue' })));
   });
 
-  test('pms import --mode replace deletes the whitelist entries that the file does not contain, and a dry run changes nothing', async () => {
+  test('pms import --mode replace deletes the whitelist entries that the file does not contain, and a dry run of --mode upsert changes nothing', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [kept, gone] = [newEntry(), newEntry()];
     const first = fileOf([header, line(kept), line(gone)].join('\n'));

@@ -106,7 +106,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     expect(names.filter((_, index) => (modes[index]! & 0o077) !== 0)).toEqual([]);
   });
 
-  it('the gateway does not start when it cannot open the database folder, and the error message names the folder and the reason', async () => {
+  it('the command dist/migrate.js fails when it cannot open the folder of the embedded database, and the error message names the folder and the reason', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());
     await rm(join(scratch.dataDir, 'postgres', 'global'), { recursive: true });

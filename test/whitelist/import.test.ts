@@ -96,7 +96,7 @@ describe('imports of rows into a whitelist', () => {
     });
   });
 
-  test('a whitelist import that changes entries writes one audit record with the ids of the changed entries', async () => {
+  test('a whitelist import that changes entries in one batch writes one audit record with the ids of the changed entries', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { prisma } = gateway.database;
     const idsByNumber = async () => {

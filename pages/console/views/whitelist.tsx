@@ -31,8 +31,9 @@ interface Search {
 }
 
 /**
- * The dialog that the view shows. The dialog is about the whitelist entry or the reference (such as an apartment) that
- * the user selected.
+ * The dialog that the view shows. The dialog `edit` is about an existing whitelist entry, or about a new entry if
+ * `entry` is undefined. The dialog `remove` is about an existing whitelist entry. The dialog `quota` is about a
+ * reference, such as an apartment. The dialog `csv` is for the import and the export of the whitelist.
  */
 type WhitelistDialog =
   | { kind: 'edit'; entry: EntryFieldsFragment | undefined }
